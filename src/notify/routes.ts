@@ -19,7 +19,8 @@ export function channelRules(
   return channels.map(({ name, isPager }) => {
     const routes = config.routes.filter((route) => route.channels.includes(name));
     return {
-      ...{ name, isPager },
+      name,
+      isPager,
       // A channel that fails cannot say so itself.
       wants: ({ fact }) => !isOwnFailure(fact, name) && routes.some((route) => leads(route, fact)),
       wantsEvent: ({ code, organization }) =>

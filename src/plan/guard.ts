@@ -21,9 +21,9 @@ export interface GuardContext {
 }
 
 /**
- * Marks the changes that wait for approval: deletions of resources that contain something that stays, and of kinds whose
- * deletions need approval, and changes that show readers a new resource instead of one that has content. A replacement waits as a whole. Also marks the changes that are paused by their declaration, by
- * a person, or because their fields are flapping.
+ * Marks the changes that wait for approval: deletions of resources that contain something that stays, deletions of kinds
+ * that need approval, and changes that show readers a new resource instead of one that has content. A replacement waits as
+ * a whole. Also marks the changes that are paused by their declaration, by a person, or because their fields are flapping.
  */
 export function holdChanges(changes: readonly Change[], context: GuardContext): readonly Change[] {
   const { kinds, base, policy } = context;

@@ -48,7 +48,7 @@ export function logConversations(log: Logger): ConversationEvents {
       }
     },
     onThreadsUnavailable: ({ reason }) =>
-      log.warn({ reason }, 'cannot start a redaction thread; the main thread redacts everything'),
+      log.warn({ reason }, 'cannot start a redaction thread; the main thread redacts everything for a minute'),
     onDestination: ({ kind, site }) => {
       if (kind === 'context-records') {
         log.warn({ site }, 'the platform has no conversations; sending context records to the site');

@@ -88,8 +88,14 @@ export const VIEWS = {
 function conditions() {
   return z.array(
     z.object({
-      ...{ since: text, state: text, severity: text, code: text, organization: optionalText },
-      ...{ summary: text, details: z.array(text), inhibits: count },
+      since: text,
+      state: text,
+      severity: text,
+      code: text,
+      organization: optionalText,
+      summary: text,
+      details: z.array(text),
+      inhibits: count,
     }),
   );
 }

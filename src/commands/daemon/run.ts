@@ -63,7 +63,7 @@ export async function runCommand(flags: RunFlags, context: CommandContext): Prom
   }
 }
 
-/** `done: 3 applied, 1 held; 4 to create, …`, or why the pass failed. */
+/** `done: 3 applied, 1 held`; without results, the summary of the plan, or why the pass failed. */
 function resultOf({ outcome, results, plan, error }: PassEnd): string {
   const counts = Map.groupBy(results, ({ status }) => status);
   const parts = [...counts].map(([status, those]) => `${those.length} ${status}`);

@@ -60,7 +60,7 @@ export interface ConversationEvents {
   /** The platform refuses one conversation permanently. */
   onRefused?(refused: { readonly source: string; readonly key: string; readonly reason: string }): void;
   onSenderState?(state: SenderState): void;
-  /** No redaction thread can start; the main thread redacts everything from now on. */
+  /** A redaction thread cannot start; the main thread redacts everything for a minute. */
   onThreadsUnavailable?(failure: { readonly reason: string }): void;
   /** The destination of conversations from now on: the organization, or the context records of a site. */
   onDestination?(destination: {

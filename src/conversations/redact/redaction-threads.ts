@@ -16,7 +16,7 @@ export interface RedactionThreadsOptions {
   /** Threads in addition to this one; 0: none. */
   readonly threads: number;
   readonly clock: Clock;
-  /** Called once, when a thread cannot start; no other one is tried. */
+  /** Called when a thread cannot start. The next one is tried after a minute. */
   readonly onUnavailable?: (failure: { readonly reason: string }) => void;
   readonly start?: StartThread;
 }
@@ -46,6 +46,8 @@ const RESERVE = 768 * 1024;
 const RESERVED_SHARE = 3 / 4;
 /** Milliseconds without work after which threads end, and after which a new input counts from zero. */
 const IDLE = 10_000;
+/** Milliseconds after which a thread is tried again that could not start. */
+const RETRY = 60_000;
 /** Milliseconds of work after which the event loop gets a turn. */
 const MAX_TURN = 10;
 
@@ -65,7 +67,8 @@ export class RedactionThreads {
   #isRedactingHere = false;
   #idle = new AbortController();
   #isClosed = false;
-  #canStart = true;
+  /** Time on the monotonic clock until which no thread is started. */
+  #retryAt = Number.NEGATIVE_INFINITY;
   /** Tickets that are tried alone, one after the other. */
   #alone: Promise<unknown> = Promise.resolve();
 
@@ -82,7 +85,7 @@ export class RedactionThreads {
 
   /**
    * Redacts the tickets; the results have the same order. Returns null if this thread has to redact them: while threads
-   * are not worth their start and no ticket is long, and where they cannot start. Throws CancelledError after `close`.
+   * are not worth their start and no ticket is long, and for a minute after one could not start. Throws CancelledError after `close`.
    */
   async redact(tickets: readonly Ticket[]): Promise<readonly RedactionResult[] | null> {
     if (!this.#isWorthIt(tickets)) {
@@ -117,10 +120,12 @@ export class RedactionThreads {
     await this.#end();
   }
 
+  /** Several calls may fail by the same thread. */
   #disable({ message: reason }: ThreadStartError): void {
-    if (this.#canStart) {
-      this.#canStart = false;
-      this.#options.onUnavailable?.({ reason });
+    const { clock, onUnavailable } = this.#options;
+    if (clock.monotonic() >= this.#retryAt) {
+      this.#retryAt = clock.monotonic() + RETRY;
+      onUnavailable?.({ reason });
     }
   }
 
@@ -131,7 +136,7 @@ export class RedactionThreads {
     this.#seenAt = now;
     const isMuch = this.#seen >= START_AFTER && tickets.length > 1;
     const isLong = lengths.some((length) => length > MAX_HERE);
-    return this.#canStart && this.#handles.length > 0 && (isMuch || isLong);
+    return now >= this.#retryAt && this.#handles.length > 0 && (isMuch || isLong);
   }
 
   /** Gives every thread its messages. */

@@ -3,6 +3,7 @@ import { posix } from 'node:path';
 import { messageOf, SourceError } from '../../core/errors.ts';
 import type { FileEntry, FileTree } from '../../core/files/file-tree.ts';
 import { isInGitFolder } from '../../core/files/git-folder.ts';
+import { isLfsPointer, LFS_POINTER } from '../../core/files/lfs-pointer.ts';
 import { quote, type Suggestions } from '../../core/text/suggest.ts';
 import { FileContent } from '../../kinds/model/manifest.ts';
 
@@ -58,7 +59,7 @@ export async function readNamedFile(
     }
     const text = decodeUtf8(bytes);
     if (text !== null && isLfsPointer(text)) {
-      return problem(`${quote(file)} ${LFS_POINTER}`);
+      return problem(`${quote(file)} ${POINTER_PROBLEM}`);
     }
     return text === null
       ? problem(`${quote(file)} is not UTF-8 text; use a text file`)
@@ -106,14 +107,8 @@ export function isUnchanged(listed: ListedTree, dependency: NamedDependency): bo
   return dependency.version !== null && dependency.version === versionOf(listed, dependency.path, dependency.resolved);
 }
 
-/** Says what is wrong with a file that a checkout without the LFS extension has in place of its content. */
-export const LFS_POINTER =
-  'is a Git LFS pointer and not the content of the file; store the file in git itself: Octavo runs no filters of a repository';
-
-/** Returns true for a Git LFS pointer. */
-export function isLfsPointer(text: string): boolean {
-  return text.startsWith('version https://git-lfs.github.com/spec/');
-}
+/** Says what is wrong with a Git LFS pointer among manifests, and what to do. */
+export const POINTER_PROBLEM = `${LFS_POINTER}; store the file in git itself: Octavo runs no filters of a repository`;
 
 /** Decodes UTF-8 strictly: returns null for an invalid byte. Removes a byte order mark. */
 export function decodeUtf8(bytes: Uint8Array): string | null {

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Problem } from '../../core/errors.ts';
 import { messageOf, SourceError } from '../../core/errors.ts';
 import type { FileEntry } from '../../core/files/file-tree.ts';
+import { isLfsPointer } from '../../core/files/lfs-pointer.ts';
 import { UNREAD_FILE } from '../read/check-entry.ts';
 import type { KindIndex } from '../read/kind-index.ts';
 import { Lines, START } from '../read/lines.ts';
@@ -9,11 +10,10 @@ import type { YamlFile } from '../read/parse-yaml.ts';
 import { ManifestReader, type ReadManifest } from '../read/read-manifest.ts';
 import {
   decodeUtf8,
-  isLfsPointer,
-  LFS_POINTER,
   type ListedTree,
   megabytes,
   type NamedDependency,
+  POINTER_PROBLEM,
   readNamedFile,
 } from './file-contents.ts';
 import type { CachedManifest, ManifestCache } from './manifest-cache.ts';
@@ -83,7 +83,7 @@ export class FileReader {
       return this.notUtf8(entry, bytes);
     }
     if (isLfsPointer(text)) {
-      return this.unreadable(entry, LFS_POINTER);
+      return this.unreadable(entry, POINTER_PROBLEM);
     }
     const known = this.parts.cache.byText(this.root, entry, this.listed, text);
     if (known !== null) {

@@ -22,6 +22,13 @@ async function readPath(path: string): Promise<string[]> {
   return outline(found.map((each) => each.found));
 }
 
+it.each(['x.csv', 'x.eml', 'x.ndjson', 'x'])('rejects %s if it is a Git LFS pointer', async (name) => {
+  const pointer = 'version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12\n';
+  expect(outline(await read(name, pointer))).toEqual([
+    `${name}:1 is a Git LFS pointer and not the content of the file`,
+  ]);
+});
+
 describe('the format of a file', () => {
   it.each([
     ['json', `[${record}]`],

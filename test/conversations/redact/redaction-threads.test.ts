@@ -235,18 +235,27 @@ describe('redaction on threads', () => {
         throw new Error('ERR_WORKER_INIT_FAILED');
       },
     ],
-  ])('leaves the tickets to this thread if a thread %s, reports it once, and does not try again', async (_, broken) => {
-    let starts = 0;
-    const threads = open(1, () => {
-      starts += 1;
-      return broken();
-    });
-    expect(await threads.redact(many())).toBeNull();
-    const before = starts;
-    expect(await threads.redact(many())).toBeNull();
-    expect([before > 0, starts]).toEqual([true, before]);
-    expect(unavailable).toEqual([expect.stringMatching(/^the redaction thread did not start: ./)]);
-  });
+  ])(
+    'leaves the tickets to this thread if a thread %s, reports it once, and tries again after a minute',
+    async (_, broken) => {
+      let starts = 0;
+      let isBroken = true;
+      let now = 0;
+      const start: typeof startThread = (...given) => {
+        starts += 1;
+        return isBroken ? broken() : startThread(...given);
+      };
+      const threads = open(1, start, { ...systemClock, monotonic: () => now });
+      expect(await threads.redact(many())).toBeNull();
+      const before = starts;
+      expect(await threads.redact(many())).toBeNull();
+      expect([before > 0, starts]).toEqual([true, before]);
+      expect(unavailable).toEqual([expect.stringMatching(/^the redaction thread did not start: ./)]);
+      isBroken = false;
+      now = 60_000;
+      expect(await threads.redact([ticket(1, 'a long text. '.repeat(5000))])).toHaveLength(1);
+    },
+  );
 
   test('ends its threads after 10 seconds without work, and not while another call uses them', async () => {
     const clock = createVirtualClock();

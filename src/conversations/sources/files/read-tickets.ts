@@ -1,5 +1,6 @@
 import { extname } from 'node:path';
 import { messageOf, SourceError } from '../../../core/errors.ts';
+import { isLfsPointer, LFS_POINTER } from '../../../core/files/lfs-pointer.ts';
 import type { SourceRecord } from '../../model/ticket.ts';
 import { readCsv } from './formats/csv.ts';
 import { asUtf8, type FileInput, fileInput, firstBytes, NOT_REGULAR } from './formats/input.ts';
@@ -40,8 +41,8 @@ export async function* readTickets(source: string | FileInput, options: ReadOpti
     yield { index, found: rejected(input.name, 1, `cannot be read: ${codeOf(error)}`) };
     return;
   }
-  if (head.toString('latin1', 0, 64).startsWith('version https://git-lfs.github.com/spec/')) {
-    yield { index, found: rejected(input.name, 1, 'is a Git LFS pointer and not the content of the file') };
+  if (isLfsPointer(head.toString('latin1', 0, 64))) {
+    yield { index, found: rejected(input.name, 1, LFS_POINTER) };
     return;
   }
   const format = await formatOf(input.name, head, options.format);

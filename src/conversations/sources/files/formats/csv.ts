@@ -12,8 +12,11 @@ const MEMORY_LIMIT = 32 * 1024 * 1024;
 const MAX_TICKETS = 1_000_000;
 /** Maximum number of passes over a file for tickets with distant rows. */
 const MAX_PASSES = 100;
-/** First line by which a spreadsheet names the separator; it may be quoted, or filled up with separators. */
-const SEPARATOR_LINE = /^"?sep=([^"\r\n])"?\1*\s*$/i;
+/**
+ * First line by which a spreadsheet names the separator; it may be quoted, or filled up with separators. White space is no
+ * separator, except for the tab, so that each part of the pattern matches other characters.
+ */
+const SEPARATOR_LINE = /^"?sep=([^" \r\n])"?\1*[ \r]*$/i;
 const SETTLED = new Set(['', 'solved', 'closed', 'resolved', 'done']);
 
 const noAttributes: Ticket['attributes'] = {};

@@ -1,3 +1,5 @@
+/** Parses the times of tickets and mails, in declared formats. See docs/conversation-files.md. */
+
 /** Order of day and month in dates that are all numbers. */
 export type DateOrder = 'day-first' | 'month-first';
 
@@ -43,7 +45,7 @@ export function isAmbiguous(text: string): boolean {
 }
 
 /**
- * Parses a time in one of the formats above to milliseconds since the epoch. Null if it has another format or is no
+ * Parses a time in one of the formats above to milliseconds since the epoch. Null if it has another format or is not a
  * date, and without `order` if the date does not prove its own. A time without a zone is in UTC.
  */
 export function parseTimestamp(text: string | null | undefined, order: DateOrder | null = null): number | null {

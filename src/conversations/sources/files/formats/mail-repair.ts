@@ -1,3 +1,4 @@
+// Repairs mails that break the rules of MIME, so that the parser loses no text.
 import { isAscii, isUtf8 } from 'node:buffer';
 
 /** Header field, and a line that begins a mail in a mailbox. */
@@ -213,8 +214,11 @@ function decodedBody(body: string, encoding: string): { readonly bytes: Buffer; 
     return { bytes: Buffer.from(text, 'latin1'), isRepaired: joined !== body };
   }
   if (encoding === 'base64') {
-    const end = /^(?![ \t]*[A-Za-z0-9+/=]*[ \t\r]*$)/m.exec(body)?.index ?? body.length;
-    const [encoded, rest] = [body.slice(0, end), body.slice(end)];
+    const lines = body.split('\n');
+    // A pattern for a whole line, white space included, would take quadratic time for a line of spaces.
+    const other = lines.findIndex((line) => !/^[A-Za-z0-9+/=]*$/.test(line.trim()));
+    const encoded = (other < 0 ? lines : lines.slice(0, other)).join('\n');
+    const rest = other < 0 ? '' : lines.slice(other).join('\n');
     const bytes = Buffer.from(encoded, 'base64');
     const isWord = encoded.replace(/\s/g, '').length % 4 !== 0 && BINARY.test(bytes.toString('latin1'));
     return isWord || bytes.length === 0
