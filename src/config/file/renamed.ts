@@ -43,13 +43,15 @@ const REMOVED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 /** Says what to do about a former setting; undefined if there was none of this name. */
 export function formerSetting(path: Path, key: string): string | undefined {
   const parent = path.map((part) => (typeof part === 'number' ? '*' : String(part))).join('.');
-  const find = (all: typeof REMOVED) =>
-    Object.hasOwn(all, parent) ? new Map(Object.entries(all[parent] ?? {})) : null;
-  const current = find(RENAMED)?.get(key);
-  const removed = find(REMOVED)?.get(key);
-  return current !== undefined
-    ? `was renamed; use ${current}`
-    : removed === undefined
-      ? undefined
-      : `was removed; ${removed}`;
+  const current = find(RENAMED, parent, key);
+  if (current !== undefined) {
+    return `was renamed; use ${current}`;
+  }
+  const advice = find(REMOVED, parent, key);
+  return advice === undefined ? undefined : `was removed; ${advice}`;
+}
+
+function find(settings: typeof REMOVED, parent: string, key: string): string | undefined {
+  const members = Object.hasOwn(settings, parent) ? settings[parent] : undefined;
+  return members !== undefined && Object.hasOwn(members, key) ? members[key] : undefined;
 }

@@ -1,4 +1,4 @@
-import type { AccessChange, Plan } from '../../core/change.ts';
+import { type AccessChange, EVERYONE, type Plan } from '../../core/change.ts';
 import { largest } from '../../core/lists.ts';
 import { maskUrls } from '../../core/text/safe-url.ts';
 import { rankChanges } from './changes.ts';
@@ -20,8 +20,6 @@ const MAX_RISK_LENGTH = 200;
 /** Characters of a comment that the lines above the folded plan leave free, and their share of the others. */
 const MIN_REST_LENGTH = 1600;
 const RISK_SHARE = 8;
-/** Start of the name of a group that anyone belongs to. */
-const EVERYONE = 'everyone on the internet';
 
 /** Parts of a plan in Markdown, so that a comment with a length limit can omit some. */
 export interface PlanMarkdown {
