@@ -76,7 +76,7 @@ describe('the tour in the README', () => {
     ['validates', /^Valid: \d+ resources in \d+ manifests$/m],
     ['plans without a base', /there is no base, so nothing is deleted/],
     ['records what was applied', /as applied in refs\/octavo\/org_acme\/applied$/m],
-    ['plans a rename', /~ team\/writers .*\n +title +"Writers" → "Docs writers"/],
+    ['plans a rename', /~ team\/writers\s+\S+\/teams\.yaml:2\n +title +"Writers" → "Docs writers"/],
     ['holds a deletion', /- space\/playground\s+"Playground", 0 pages, .* held: deleting space needs approval/],
     ['applies the rest', /^exit code 4: something is held$/m],
     ['plans as Markdown', /^### Plan for `Acme/m],
