@@ -186,7 +186,7 @@ class Importer {
   }
 
   async #mustBeRead(files: readonly ImportedFile[], after: FileTree): Promise<void> {
-    const found = await findManifestFiles(after, await after.list(), this.#options.load.config ?? null);
+    const { files: found } = await findManifestFiles(after, await after.list(), this.#options.load.config ?? null);
     const read = new Set(found.map(({ path }) => path));
     const unread = files.find(({ path, addresses }) => addresses.length > 0 && !read.has(path));
     if (unread !== undefined) {

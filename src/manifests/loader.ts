@@ -1,9 +1,11 @@
+import { posix } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Address } from '../core/address.ts';
 import { DesiredStateError, type Problem } from '../core/errors.ts';
 import type { FileEntry, FileTree } from '../core/files/file-tree.ts';
+import { isObject } from '../core/json.ts';
 import type { Declared } from '../core/resource.ts';
-import { Suggestions } from '../core/text/suggest.ts';
+import { quote, Suggestions } from '../core/text/suggest.ts';
 import type { Kind } from '../kinds/model/kind.ts';
 import { FileReader, type ManifestLimits, type OnSections } from './files/file-reader.ts';
 import { type CachedManifest, ManifestCache } from './files/manifest-cache.ts';
@@ -24,6 +26,8 @@ export interface DesiredState {
   readonly paths: readonly string[];
   /** Top-level sections that are present, even if empty, as in `teams: {}`. */
   readonly sections: ReadonlySet<string>;
+  /** Files that look like manifests and are not read; empty unless `findsMisnamed` is set. */
+  readonly misnamed: readonly Problem[];
 }
 
 export interface ManifestLoadOptions {
@@ -33,6 +37,8 @@ export interface ManifestLoadOptions {
   readonly config?: string;
   /** Called if there is much to parse. The names are found without parsing, so some may be missing or wrong. */
   readonly onSections?: OnSections;
+  /** Finds files that have sections as JSON, at the cost of reading every small `.json` file that nothing refers to. */
+  readonly findsMisnamed?: boolean;
 }
 
 /** Loads manifests, and caches unchanged files from one load to the next. */
@@ -62,6 +68,8 @@ const LARGE_FILE = 65_536;
 /** Number of entries from which merging them gives a turn to other work. */
 const MANY = 5000;
 
+const RENAME_JSON = 'rename it to .yaml, which JSON is too';
+
 /** Creates a loader for these kinds, with its own cache. */
 export function createManifestLoader(
   kinds: readonly Kind[],
@@ -71,24 +79,27 @@ export function createManifestLoader(
   const cache = new ManifestCache();
   const parts = { kinds: index, limits: { ...DEFAULT_LIMITS, ...options.limits }, cache, parse: createYamlReader() };
   let last: { readonly manifests: readonly ReadManifest[]; readonly state: DesiredState } | null = null;
-  const read = async (tree: FileTree, { root = '', config, onSections }: ManifestLoadOptions): Promise<ReadFiles> => {
+  const read = async (tree: FileTree, options: ManifestLoadOptions): Promise<ReadFiles> => {
+    const { root = '', config, onSections, findsMisnamed = false } = options;
     const entries = await tree.list();
-    const files = await findManifestFiles(tree, entries, config ?? null, root);
+    const { files, json } = await findManifestFiles(tree, entries, config ?? null, root);
     const listed = {
       tree,
       entries: new Map(entries.map((entry) => [entry.path, entry])),
       suggestions: new Suggestions(),
     };
     cache.begin();
-    return readManifests(new FileReader(parts, listed, root, onSections), files);
+    const { manifests, problems, named } = await readManifests(new FileReader(parts, listed, root, onSections), files);
+    if (manifests.length === 0 && problems.length === 0) {
+      problems.push(noManifest(tree, root, index, json));
+    }
+    const others = findsMisnamed ? json.filter(({ path }) => !named.has(path)) : [];
+    return { manifests, problems, misnamed: await findMisnamed(tree, others, root, index) };
   };
   return {
     survey: async (tree, options = {}) => addressesOf((await read(tree, options)).manifests, index),
     load: async (tree, options = {}) => {
-      const { manifests, problems } = await read(tree, options);
-      if (manifests.length === 0 && problems.length === 0) {
-        throw new DesiredStateError([noManifest(tree, options.root ?? '', index)]);
-      }
+      const { manifests, problems, misnamed } = await read(tree, options);
       if (last !== null && problems.length === 0 && sameItems(last.manifests, manifests)) {
         return last.state;
       }
@@ -96,7 +107,7 @@ export function createManifestLoader(
         // Merging very many entries keeps the main thread busy as well.
         await nextTurn();
       }
-      const state = stateOf(manifests, problems, index);
+      const state = { ...stateOf(manifests, problems, index), misnamed };
       last = { manifests, state };
       return state;
     },
@@ -106,10 +117,14 @@ export function createManifestLoader(
 interface ReadFiles {
   readonly manifests: readonly ReadManifest[];
   readonly problems: readonly Problem[];
+  readonly misnamed: readonly Problem[];
 }
 
 /** Reads the files that may be manifests until it is decided which of them are. */
-async function readManifests(reader: FileReader, files: readonly FileEntry[]): Promise<ReadFiles> {
+async function readManifests(
+  reader: FileReader,
+  files: readonly FileEntry[],
+): Promise<{ manifests: ReadManifest[]; problems: Problem[]; named: ReadonlySet<string> }> {
   const read = new Map<string, CachedManifest>();
   let settled: Settled = settleManifests([]);
   let next = files.filter(({ size }) => size <= LARGE_FILE);
@@ -126,8 +141,9 @@ async function readManifests(reader: FileReader, files: readonly FileEntry[]): P
       break;
     }
   }
-  const { manifests, undecided } = settled;
+  const { manifests, named, undecided } = settled;
   return {
+    named,
     manifests: files.flatMap(({ path }) => {
       const manifest = manifests.has(path) ? read.get(path)?.manifest : undefined;
       return manifest === null || manifest === undefined ? [] : [manifest];
@@ -166,7 +182,11 @@ async function readAll(
   await Promise.all(Array.from({ length: Math.min(PARALLEL_READS, unknown.length) }, worker));
 }
 
-function stateOf(manifests: readonly ReadManifest[], others: readonly Problem[], kinds: KindIndex): DesiredState {
+function stateOf(
+  manifests: readonly ReadManifest[],
+  others: readonly Problem[],
+  kinds: KindIndex,
+): Omit<DesiredState, 'misnamed'> {
   const { declared, sections, problems } = mergeManifests(manifests, others, kinds);
   const paths = manifests.map(({ shown }) => shown);
   if (problems.length > 0) {
@@ -196,10 +216,40 @@ function addressesOf(manifests: readonly ReadManifest[], { byName }: KindIndex):
   return named.flatMap(({ address, resources }) => [address, ...resources.map((resource) => resource.address)]);
 }
 
-function noManifest(tree: FileTree, root: string, kinds: KindIndex): Problem {
+/** Returns a warning for each file that has a section as JSON. */
+async function findMisnamed(
+  tree: FileTree,
+  files: readonly FileEntry[],
+  root: string,
+  { sections }: KindIndex,
+): Promise<readonly Problem[]> {
+  const found: Problem[] = [];
+  for (const { path } of files.filter(({ size }) => size <= LARGE_FILE)) {
+    const bytes = await tree.read(path).catch(() => new Uint8Array());
+    const names = namesOf(new TextDecoder().decode(bytes)).filter((name) => sections.has(name));
+    if (names.length > 0) {
+      const message = `has the section ${names[0]}, but only .yaml and .yml files are read; ${RENAME_JSON}`;
+      found.push({ file: posix.join(root, path), line: 1, column: 1, address: '', message });
+    }
+  }
+  return found;
+}
+
+/** Returns the names of the members of a JSON object; none for other texts. */
+function namesOf(text: string): string[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? Object.keys(value) : [];
+  } catch {
+    return [];
+  }
+}
+
+function noManifest(tree: FileTree, root: string, kinds: KindIndex, json: readonly FileEntry[]): Problem {
   const sections = [...kinds.sections.keys()].join(', ');
   const message =
     `no manifests found below ${tree.label}: it has no .yaml or .yml file that is not hidden or ignored; ` +
+    `${json[0] === undefined ? '' : `${quote(json[0].path)} is not read: ${RENAME_JSON}, or `}` +
     `create one with a section (${sections}), or pass another directory`;
   return { file: root === '' ? tree.label : root, line: 1, column: 1, address: '', message };
 }

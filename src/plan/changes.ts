@@ -11,6 +11,7 @@ import { PeopleAddresses } from './model/people.ts';
 import type { KindRules } from './model/rules.ts';
 import { findExistingParts } from './order/needed-parts.ts';
 import { PendingResources } from './pending.ts';
+import { findPlaceholders } from './placeholders.ts';
 import type { PrunePolicy } from './policy.ts';
 
 /** Changes before they are ordered and checked against the policy. */
@@ -154,6 +155,7 @@ class ChangeDrafter {
     const common = { id: actual.id, declared: difference.wanted, actual: now };
     if (updates.length > 0) {
       this.#changes.push(changeOf(resource, { ...common, action: 'update', fields: updates }));
+      this.#notePlaceholders(resource, updates);
     }
     if (difference.moves.length > 0) {
       this.#changes.push(changeOf(resource, { ...common, action: 'move', fields: difference.moves }));
@@ -199,6 +201,13 @@ class ChangeDrafter {
       }
     }
     this.#changes.push(changeOf(resource, { action: 'create', fields, declared: wanted, isReplacement }));
+    this.#notePlaceholders(resource, fields);
+  }
+
+  #notePlaceholders({ address }: Declared, fields: readonly FieldChange[]): void {
+    for (const text of findPlaceholders(fields.map(({ path, to }) => [path, to] as const))) {
+      this.#notes.push({ address, text });
+    }
   }
 
   /** `"Guides", 2 open change requests, shown on site/help`. */

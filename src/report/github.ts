@@ -1,3 +1,4 @@
+import type { Problem } from '../core/errors.ts';
 import { printable } from '../plan/render/words.ts';
 import type { Report } from './report.ts';
 
@@ -6,16 +7,16 @@ import type { Report } from './report.ts';
  *
  * Each command is one line: content of a manifest can neither end it nor begin another.
  */
-export function toGitHub({ problems }: Report): string {
-  return problems
-    .map(({ file, line, column, address, message }) =>
+export function toGitHub({ problems, warnings }: Report): string {
+  const commands =
+    (level: 'error' | 'warning') =>
+    ({ file, line, column, address, message }: Problem) =>
       workflowCommand(
-        'error',
+        level,
         { file, line: String(line), col: String(column), title: address },
         address === '' ? message : `${address}: ${message}`,
-      ),
-    )
-    .join('');
+      );
+  return [...problems.map(commands('error')), ...warnings.map(commands('warning'))].join('');
 }
 
 /** Formats a workflow command with its line break; omits empty properties. */

@@ -15,7 +15,10 @@ export function toSarif(report: Report, tool: Tool): string {
         columnKind: 'utf16CodeUnits',
         originalUriBaseIds: { [ROOT]: { description: { text: 'The root of the repository.' } } },
         artifacts: report.files.map((file) => ({ location: locationOf(file) })),
-        results: report.problems.map((problem) => resultObject(problem, rules)),
+        results: [
+          ...report.problems.map((problem) => resultObject(problem, 'error', rules)),
+          ...report.warnings.map((warning) => resultObject(warning, 'warning', rules)),
+        ],
       },
     ],
   };
@@ -32,13 +35,13 @@ function ruleObject({ id, description }: Rule): object {
   };
 }
 
-function resultObject(problem: Problem, rules: readonly Rule[]): object {
+function resultObject(problem: Problem, level: 'error' | 'warning', rules: readonly Rule[]): object {
   const { file, line, column, address, message } = problem;
   const rule = ruleOf(problem, rules);
   return {
     ruleId: rule.id,
     ruleIndex: rules.indexOf(rule),
-    level: 'error',
+    level,
     message: { text: plainText(address === '' ? message : `${address}: ${message}`) },
     locations: [
       {

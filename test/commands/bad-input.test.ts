@@ -61,6 +61,12 @@ const MANIFESTS: readonly (readonly [string, Readonly<Record<string, string>>, r
     ['a.yaml:'],
   ],
   ['nothing', {}, ['no manifests found below ', 'create one with a section (']],
+  ['only JSON', { 'a.json': '{}' }, ['no manifests found below ', '"a.json" is not read: rename it to .yaml']],
+  [
+    'a day that does not exist',
+    { 'a.yaml': 'teams:\n  one: { title: One, paused: { reason: x, until: 2030-02-30 } }\n' },
+    ['a.yaml:2:', 'team/one: paused.until is not a day of the calendar'],
+  ],
 ];
 
 test.each(MANIFESTS)('reports %s with its position', async (_what, files, words) => {
@@ -90,6 +96,51 @@ test('reports every problem of every file in one run, as text and as JSON', asyn
   expect(answer).toMatchObject({ format: 'octavo.validation/1', valid: false });
   expect(answer.problems.map(({ file }) => file)).toEqual(files);
   expect([text.code, json.code]).toEqual([3, 3]);
+});
+
+const ALIKE = `collections: { docs: { title: Docs } }
+spaces:
+  one: { title: Guides, collection: docs }
+  two: { title: Guides, collection: docs }
+  three: { title: Guides }
+  four: { title: Guides, collection: docs, id: spc_1 }
+`;
+
+test('refuses two new resources that nothing could tell apart, offline and in a plan', async () => {
+  await using work = await openWorkspace();
+  work.repository.write('a.yaml', ALIKE);
+  const problem =
+    'a.yaml:4:3: space/two: has the same title as space/one (a.yaml:3), so they could not be told apart; ' +
+    'change one, or apply one first and set its id\n\n1 problem\n';
+  expect(await work.inside(['validate'])).toMatchObject({ code: 3, stderr: problem });
+  work.repository.write('a.yaml', ALIKE.replace(/^ {2}four.*\n/m, ''));
+  expect(await work.inside(['plan'])).toMatchObject({ code: 3, stderr: problem });
+});
+
+test('warns of placeholders and of JSON that is not read, in every format', async () => {
+  await using work = await openWorkspace();
+  work.repository.write('a.yaml', 'teams:\n  one:\n    title: One ${env:TEAM}\n');
+  work.repository.write('b.yaml', 'openapi:\n  pets: { source: { file: pets.json } }\n');
+  work.repository.write('pets.json', '{"openapi":"3.1.0","info":{"title":"${env:X}","version":"1"},"paths":{}}');
+  work.repository.write('package.json', '{"name":"docs"}');
+  work.repository.write('spaces.json', '{"spaces":{}}');
+  work.repository.commit('Add manifests');
+  const placeholder = 'title: manifests do not expand ${env:TEAM}; it is applied as written';
+  const misnamed = 'has the section spaces, but only .yaml and .yml files are read; rename it to .yaml';
+  const text = await work.inside(['validate']);
+  expect(text.stderr.split('\n')).toEqual([
+    expect.stringContaining(`spaces.json:1:1: ${misnamed}`),
+    expect.stringContaining(`a.yaml:2:3: team/one: ${placeholder}`),
+    '',
+  ]);
+  expect(text).toMatchObject({ code: 0, stdout: 'Valid: 2 resources in 2 manifests\n' });
+  const json = await work.inside(['validate', '--format', 'json']);
+  expect(JSON.parse(json.stdout)).toMatchObject({ valid: true, problems: [], warnings: [{ line: 1 }, { line: 2 }] });
+  const github = await work.inside(['validate', '--format', 'github']);
+  expect(github.stdout).toMatch(/^::warning file=spaces\.json.*\n::warning file=a\.yaml.*\n$/);
+  const plan = await work.inside(['plan']);
+  expect(plan.stdout.replaceAll(/\s+/g, ' ')).toContain(`team/one: ${placeholder}`);
+  expect(plan.stderr).toContain(misnamed);
 });
 
 test('refuses a symbolic link to a file outside of the repository, and prints none of its content', async () => {

@@ -48,7 +48,14 @@ describe('entries', () => {
     ['{ source: text }', '2:16: team/a: source must be a mapping, not "text"'],
     ['{ protect: yes }', '2:17: team/a: protect must be true or false, not "yes"'],
     ['{ paused: { until: 2030-01-01 } }', '2:8: team/a: paused.reason is missing; it must be a string'],
-    ['{ paused: { reason: x, until: soon } }', '2:36: team/a: paused.until is not a date in the form YYYY-MM-DD'],
+    [
+      '{ paused: { reason: x, until: soon } }',
+      '2:36: team/a: paused.until is not a date in the form YYYY-MM-DD, such as 2030-01-31',
+    ],
+    [
+      '{ paused: { reason: x, until: 2030-02-30 } }',
+      '2:36: team/a: paused.until is not a day of the calendar; write one that exists, such as 2030-01-31',
+    ],
     ['{ ignore: [titel] }', '2:17: team/a: cannot ignore "titel": no such field; did you mean "title"?'],
     ['text', '2:3: team/a: the entry must be a mapping, not "text"'],
   ])('reports the problem of %s', async (entry, problem) => {

@@ -8,6 +8,7 @@ import {
   bindByOwnId,
   bindByRecordedId,
   bindDropped,
+  refuseSharedKeys,
   reserveReplaced,
   resolveReplacements,
 } from '../../src/plan/identity/binding-rules.ts';
@@ -72,6 +73,7 @@ test('the rules run in the documented order', () => {
     bindByBaseKey,
     resolveReplacements,
     bindByDeclaredKey,
+    refuseSharedKeys,
   ]);
 });
 

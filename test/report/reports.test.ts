@@ -32,6 +32,7 @@ const problem: fc.Arbitrary<Problem> = fc.record({
 const report: fc.Arbitrary<Report> = fc.record({
   files: fc.uniqueArray(text, { maxLength: 4 }),
   problems: fc.array(problem, { maxLength: 6 }),
+  warnings: fc.array(problem, { maxLength: 2 }),
 });
 
 /** Characters that must not occur in any output, because they would affect the program that displays it. */
@@ -56,8 +57,9 @@ describe('GitHub', () => {
 
   test('writes one line per problem with its position', () => {
     const problems = [{ file: 'a, b/c:d.yaml', line: 3, column: 5, address: 'team/a', message: '100 % wrong' }];
-    expect(toGitHub({ files: [], problems })).toBe(
-      '::error file=a%2C b/c%3Ad.yaml,line=3,col=5,title=team/a::team/a: 100 %25 wrong\n',
+    expect(toGitHub({ files: [], problems, warnings: problems })).toBe(
+      '::error file=a%2C b/c%3Ad.yaml,line=3,col=5,title=team/a::team/a: 100 %25 wrong\n' +
+        '::warning file=a%2C b/c%3Ad.yaml,line=3,col=5,title=team/a::team/a: 100 %25 wrong\n',
     );
   });
 
@@ -65,13 +67,14 @@ describe('GitHub', () => {
     fc.assert(
       fc.property(report, (input) => {
         const output = toGitHub(input);
-        expect(output.replaceAll(/^::error /gm, '')).not.toMatch(ACTIVE);
+        expect(output.replaceAll(/^::(error|warning) /gm, '')).not.toMatch(ACTIVE);
         const lines = output.split('\n').slice(0, -1);
-        expect(lines).toHaveLength(input.problems.length);
+        const all = [...input.problems, ...input.warnings];
+        expect(lines).toHaveLength(all.length);
         for (const [index, line] of lines.entries()) {
           const { name, properties, data } = command(line);
-          const { line: at, column } = input.problems[index] as Problem;
-          expect(name).toBe('error');
+          const { line: at, column } = all[index] as Problem;
+          expect(name).toBe(index < input.problems.length ? 'error' : 'warning');
           expect(properties).toMatchObject({ line: String(at), col: String(column) });
           expect(Object.keys(properties).filter((key) => !['file', 'line', 'col', 'title'].includes(key))).toEqual([]);
           expect(data).not.toMatch(/[\r\n]/);
@@ -118,7 +121,7 @@ describe('SARIF', () => {
           z.strictObject({
             ruleId: z.string(),
             ruleIndex: z.int().min(0),
-            level: z.literal('error'),
+            level: z.enum(['error', 'warning']),
             message,
             locations: z.tuple([
               z.strictObject({
@@ -140,9 +143,11 @@ describe('SARIF', () => {
         const output = toSarif(input, TOOL);
         expect(output).not.toMatch(ACTIVE);
         const [run] = shape.parse(JSON.parse(output)).runs;
-        expect(run.results).toHaveLength(input.problems.length);
+        const all = [...input.problems, ...input.warnings];
+        expect(run.results).toHaveLength(all.length);
         for (const [index, result] of run.results.entries()) {
-          const { file, address, line } = input.problems[index] as Problem;
+          expect(result.level).toBe(index < input.problems.length ? 'error' : 'warning');
+          const { file, address, line } = all[index] as Problem;
           const place = result.locations[0].physicalLocation;
           expect(place.region.startLine).toBe(line);
           expect(decodeURIComponent(place.artifactLocation.uri)).toBe(file.toWellFormed());
@@ -154,7 +159,7 @@ describe('SARIF', () => {
   });
 
   test('lists a manifest without problems as an artifact only', () => {
-    const [run] = shape.parse(JSON.parse(toSarif({ files: ['a b.yaml'], problems: [] }, TOOL))).runs;
+    const [run] = shape.parse(JSON.parse(toSarif({ files: ['a b.yaml'], problems: [], warnings: [] }, TOOL))).runs;
     expect(run).toMatchObject({ artifacts: [{ location: { uri: 'a%20b.yaml' } }], results: [] });
   });
 });
@@ -166,7 +171,7 @@ describe('JUnit', () => {
       { file: 'a.yaml', line: 3, column: 4, address: '', message: 'is wrong too' },
       { file: 'x.pem', line: 1, column: 1, address: '', message: 'is no text' },
     ];
-    const root = readXml(toJUnit({ files: ['a.yaml', 'b.yaml'], problems }, TOOL));
+    const root = readXml(toJUnit({ files: ['a.yaml', 'b.yaml'], problems, warnings: [] }, TOOL));
     const [suite] = root.children;
     expect(suite?.attributes).toMatchObject({ tests: '3', failures: '2', errors: '0' });
     const cases = suite?.children.map(({ attributes, children }) => [attributes.name, children[0]?.text ?? null]);

@@ -167,7 +167,7 @@ const NOTHING: FileTree = {
 
 /** Returns the declarations of a folder; null without manifests. Throws DesiredStateError. */
 async function existingIn({ tree, load }: ImportTarget): Promise<ExistingManifests | null> {
-  const files = await findManifestFiles(tree, await tree.list(), load.config ?? null);
+  const { files } = await findManifestFiles(tree, await tree.list(), load.config ?? null);
   const read = async (path: string) => Buffer.from(await tree.read(path)).toString('utf8');
   const isManifest = await Promise.all(files.map(async ({ path }) => !isConfig(path, await read(path))));
   if (!isManifest.includes(true)) {

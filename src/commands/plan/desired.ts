@@ -53,7 +53,7 @@ async function loadPath(
 ): Promise<DesiredState> {
   const own = config === undefined ? {} : { config: relative(path, resolve(cwd, config)) };
   const options = { root: relative(cwd, path), ...own, ...(onSections === undefined ? {} : { onSections }) };
-  return createManifestLoader(kinds).load(openFolder(path), options);
+  return createManifestLoader(kinds).load(openFolder(path), { ...options, findsMisnamed: true });
 }
 
 /** Returns the addresses that the manifests of a folder declare, even if the manifests have errors. */

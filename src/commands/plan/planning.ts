@@ -59,6 +59,9 @@ export async function planningInput(
 ): Promise<CommandInput> {
   const { cwd, err } = context.terminal;
   const { state, commit, head } = loaded ?? (await loadFolder(cwd, folder, flags.config, onSections));
+  for (const { file, message } of state.misnamed) {
+    err(`${file} ${message}.\n`);
+  }
   const base = await loadBase(cwd, folder, head, {
     organization: organization.id,
     base: flags.base,

@@ -1,9 +1,13 @@
 import { realpathSync } from 'node:fs';
 import { relative, resolve, sep } from 'node:path';
-import { DesiredStateError, EXIT, type ExitCode } from '../../core/errors.ts';
+import { DesiredStateError, EXIT, type ExitCode, formatProblem, type Problem } from '../../core/errors.ts';
+import { shownJson } from '../../core/json.ts';
 import { findRepositoryRoot } from '../../git/commit-info.ts';
 import { kinds } from '../../kinds/registry.ts';
-import { counted } from '../../plan/render/words.ts';
+import type { DesiredState } from '../../manifests/loader.ts';
+import { findSharedKeys } from '../../plan/identity/natural-key.ts';
+import { findPlaceholders } from '../../plan/placeholders.ts';
+import { counted, printableLines } from '../../plan/render/words.ts';
 import { toGitHub } from '../../report/github.ts';
 import { toJUnit } from '../../report/junit.ts';
 import type { Report, Tool } from '../../report/report.ts';
@@ -23,36 +27,25 @@ export async function validate(
   context: CommandContext,
 ): Promise<ExitCode> {
   const { terminal } = context;
-  const loading = loadManifests(terminal.cwd, folder, config);
-  if (format !== 'text' && format !== 'json') {
-    return reportOn(loading, format, context);
-  }
-  const state = await loading;
-  const resources = state.declared.size;
-  terminal.out(
-    format === 'json'
-      ? `${JSON.stringify({ format: 'octavo.validation/1', valid: true, files: state.files, resources, problems: [] })}\n`
-      : `Valid: ${counted(resources, 'resource')} in ${counted(state.files, 'manifest')}\n`,
-  );
-  return EXIT.done;
-}
-
-async function reportOn(
-  loading: ReturnType<typeof loadManifests>,
-  format: keyof typeof REPORTS,
-  { terminal, version }: CommandContext,
-): Promise<ExitCode> {
-  let report: Report;
-  try {
-    report = { files: (await loading).paths, problems: [] };
-  } catch (error) {
-    if (!(error instanceof DesiredStateError)) {
-      throw error;
+  const report = await check(loadManifests(terminal.cwd, folder, config));
+  const { files, problems, warnings, resources } = report;
+  if (format === 'text') {
+    for (const warning of warnings) {
+      terminal.err(printableLines(`${formatProblem(warning)} (warning)\n`));
     }
-    report = error;
+    if (report.error !== null) {
+      throw report.error;
+    }
+    terminal.out(`Valid: ${counted(resources, 'resource')} in ${counted(files.length, 'manifest')}\n`);
+    return EXIT.done;
   }
-  const { files, problems } = report;
-  terminal.out(REPORTS[format](fromRoot(report, terminal.cwd), toolOf(version)));
+  if (format === 'json') {
+    const valid = problems.length === 0;
+    const answer = { format: 'octavo.validation/1', valid, files: files.length, resources, problems, warnings };
+    terminal.out(`${shownJson(answer)}\n`);
+    return valid ? EXIT.done : EXIT.invalid;
+  }
+  terminal.out(REPORTS[format](fromRoot(report, terminal.cwd), toolOf(context.version)));
   // The problems are on standard output, which the log of a CI job also has.
   terminal.err(
     problems.length === 0
@@ -62,15 +55,42 @@ async function reportOn(
   return problems.length === 0 ? EXIT.done : EXIT.invalid;
 }
 
+interface Checked extends Report {
+  /** Number of declared resources. */
+  readonly resources: number;
+  /** Holds the problems; null without any. */
+  readonly error: DesiredStateError | null;
+}
+
+/** Checks what can be known without the platform. Throws other errors than problems of manifests. */
+async function check(loading: Promise<DesiredState>): Promise<Checked> {
+  try {
+    const { declared, paths, misnamed } = await loading;
+    const byKind = Map.groupBy(declared.values(), ({ kind }) => kind);
+    const problems = kinds.flatMap((kind) => findSharedKeys(kind, byKind.get(kind.name) ?? []));
+    const placeholders = [...declared.values()].flatMap(({ address, fields, source }) =>
+      findPlaceholders(Object.entries(fields)).map((message) => ({ ...source, address, message })),
+    );
+    const error = problems.length === 0 ? null : new DesiredStateError(problems, paths);
+    return { files: paths, problems, warnings: [...misnamed, ...placeholders], resources: declared.size, error };
+  } catch (error) {
+    if (!(error instanceof DesiredStateError)) {
+      throw error;
+    }
+    return { files: error.files, problems: error.problems, warnings: [], resources: 0, error };
+  }
+}
+
 /** Makes file names relative to the repository root; outside of a repository they are unchanged. */
-function fromRoot({ files, problems }: Report, cwd: string): Report {
+function fromRoot({ files, problems, warnings }: Report, cwd: string): Report {
   const root = findRepositoryRoot(cwd);
   const here = root === null ? '' : realpathSync(cwd);
   const named = (file: string) => {
     const path = root === null ? file : relative(root, resolve(here, file));
     return path.split(sep).join('/') || '.';
   };
-  return { files: files.map(named), problems: problems.map((problem) => ({ ...problem, file: named(problem.file) })) };
+  const relocated = (problem: Problem) => ({ ...problem, file: named(problem.file) });
+  return { files: files.map(named), problems: problems.map(relocated), warnings: warnings.map(relocated) };
 }
 
 function toolOf(version: string): Tool {

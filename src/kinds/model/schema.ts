@@ -126,10 +126,18 @@ export function url(example?: string): z.ZodType<string, string> {
 /** Schema of a date, as YYYY-MM-DD. */
 const day = z
   .string()
-  .refine((value) => /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(`${value}T00:00:00Z`)), {
-    error: 'is not a date in the form YYYY-MM-DD',
+  .refine((value) => /^\d{4}-\d{2}-\d{2}$/.test(value), {
+    error: 'is not a date in the form YYYY-MM-DD, such as 2030-01-31',
+    abort: true,
   })
+  .refine(isCalendarDay, { error: 'is not a day of the calendar; write one that exists, such as 2030-01-31' })
   .meta({ format: 'date', examples: ['2030-01-31'] });
+
+/** False for days such as 2030-02-30, which JavaScript reads as 2 March. */
+function isCalendarDay(day: string): boolean {
+  const time = Date.parse(`${day}T00:00:00Z`);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day);
+}
 
 /** Internal notes on a schema, which the generated JSON Schema does not contain. */
 export interface SchemaNotes {

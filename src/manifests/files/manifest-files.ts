@@ -6,20 +6,30 @@ import { IgnoreError, parseIgnoreRules } from './ignore-rules.ts';
 const IGNORE_FILE = '.octavoignore';
 const CONFIG_FILES: readonly string[] = ['config.yaml', 'config.example.yaml'];
 
+/** Files of a tree that may be manifests, and those with JSON, which is not read. */
+export interface FoundFiles {
+  readonly files: readonly FileEntry[];
+  readonly json: readonly FileEntry[];
+}
+
 /**
- * Returns the files of a tree that may be manifests, without hidden and ignored files and the daemon's own config.
- * `root` is the prefix of paths in problems. Throws DesiredStateError for an ignore file that is too large or takes too
- * long to match.
+ * Finds the files of a tree that may be manifests, without hidden and ignored files and the daemon's own config. `root` is
+ * the prefix of paths in problems. Throws DesiredStateError for an ignore file that is too large or takes too long to
+ * match.
  */
 export async function findManifestFiles(
   tree: FileTree,
   entries: readonly FileEntry[],
   config: string | null,
   root = '',
-): Promise<readonly FileEntry[]> {
+): Promise<FoundFiles> {
   try {
     const ignored = await readIgnoreFile(tree, entries);
-    return entries.filter(({ path }) => isYaml(path) && !isHidden(path) && path !== config && !ignored(path));
+    const isRead = ({ path }: FileEntry) => !isHidden(path) && path !== config && !ignored(path);
+    return {
+      files: entries.filter((entry) => isYaml(entry.path) && isRead(entry)),
+      json: entries.filter((entry) => entry.path.endsWith('.json') && isRead(entry)),
+    };
   } catch (error) {
     throw error instanceof IgnoreError ? ignoreProblem(error, root) : error;
   }

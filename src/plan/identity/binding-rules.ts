@@ -1,10 +1,10 @@
 import type { Address } from '../../core/address.ts';
-import { canonicalJson } from '../../core/json.ts';
+import { append } from '../../core/lists.ts';
 import type { Actual, BaseEntry, Declared } from '../../core/resource.ts';
 import type { NaturalKey } from '../model/rules.ts';
 import type { BindingState } from './binding-state.ts';
 import type { Availability } from './candidates.ts';
-import { describeMatches } from './natural-key.ts';
+import { describeMatches, findSharedKeys, getSlot } from './natural-key.ts';
 import { refuseTakenKeys } from './taken-keys.ts';
 
 type BindingRule = (state: BindingState) => void;
@@ -22,6 +22,7 @@ export const BINDING_RULES: readonly BindingRule[] = [
   bindByBaseKey,
   resolveReplacements,
   bindByDeclaredKey,
+  refuseSharedKeys,
 ];
 
 /** Reserves the old resource of an unfinished replacement: no key can bind it any more, but it is still owned. */
@@ -131,6 +132,11 @@ export function bindByDeclaredKey(state: BindingState): void {
   bindByKeys(state, (resource) => state.declaredKeys(resource), 'takeable', true);
 }
 
+/** Refuses to create two resources that the next plan without a record could not tell apart. */
+export function refuseSharedKeys(state: BindingState): void {
+  append(state.tables.problems, findSharedKeys(state.kind, state.waiting));
+}
+
 /**
  * Binds by natural keys. Every resource is tried by its best key before any by its next one, and resources in their
  * place before those that would have to move, so that the order of keys does not matter.
@@ -172,7 +178,7 @@ function bindByKey(state: BindingState, resource: Declared, key: NaturalKey, sea
   const all = state.find(resource.within, key, inPlace, availability);
   const found = adopts || all.length < 2 ? all : withoutReplacement(state, resource, all);
   const [actual] = found;
-  const slot = `${resource.within ?? ''}\n${key.by}\n${key.value}\n${canonicalJson(key.parent ?? null)}`;
+  const slot = getSlot(resource.within, key);
   const other = taken?.get(slot);
   if (actual === undefined && other === undefined) {
     return;
