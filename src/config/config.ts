@@ -88,6 +88,8 @@ export interface Config {
   readonly log: Readonly<ParsedConfig['log']>;
   /** Values that must never appear in any output: tokens, and values from the environment or a file. */
   readonly secrets: ReadonlySet<string>;
+  /** The reference that each token was read from, such as `${env:NAME}`; none for a token in the file itself. */
+  readonly tokenSources: ReadonlyMap<string, string>;
 }
 
 /** Input for a configuration without a file. */
@@ -101,13 +103,12 @@ export interface EnvironmentOptions {
 
 /**
  * Returns the frozen configuration of a file that has passed the schema and all other checks. `clusters` contains the
- * data of each organization that comes from the file directly, and `files` the organizations with files of their own.
+ * data of each organization that comes from the file directly.
  */
 export function freezeConfig(
   parsed: ParsedConfig,
-  secrets: ReadonlySet<string>,
+  sources: Pick<Config, 'secrets' | 'tokenSources' | 'organizationFiles' | 'invalidFiles'>,
   clusters: readonly ClusterExtras[] = [],
-  files: Pick<Config, 'organizationFiles' | 'invalidFiles'> = { organizationFiles: new Map(), invalidFiles: [] },
 ): Config {
   const { token: platformToken, user, ...platform } = parsed.platform;
   const settings = {
@@ -123,7 +124,8 @@ export function freezeConfig(
       clusters: completeClusters(organization.clusters, clusters[index]),
     })),
   };
-  return Object.freeze({ ...deepFreeze({ ...settings, ...files }), secrets });
+  const { secrets, ...others } = sources;
+  return Object.freeze({ ...deepFreeze({ ...settings, ...others }), secrets });
 }
 
 function toSource(source: ParsedSource): ManifestSource | null {
@@ -184,5 +186,10 @@ export function configFromEnvironment({ env, kinds, ignored }: EnvironmentOption
     organizations: [{ id: env.OCTAVO_ORGANIZATION, source: {} }],
   };
   const parsed = configSchema(kinds).parse(settings, READ_SELDOM);
-  return freezeConfig(parsed, new Set([token]));
+  return freezeConfig(parsed, {
+    secrets: new Set([token]),
+    tokenSources: new Map([[token, 'OCTAVO_TOKEN']]),
+    organizationFiles: new Map(),
+    invalidFiles: [],
+  });
 }

@@ -89,7 +89,9 @@ export function loadConfig(options: LoadConfigOptions): Config {
   }
   const extras = usable.indexes.flatMap((index) => clusters[index] ?? []);
   const { organizationFiles, invalidFiles } = usable;
-  return freezeConfig(result.data, secrets, extras, { organizationFiles, invalidFiles });
+  const references = document.substituted.filter(({ path, isWhole }) => isWhole && path.at(-1) === 'token');
+  const tokenSources = new Map(references.map(({ value, written }) => [value, written]));
+  return freezeConfig(result.data, { secrets, tokenSources, organizationFiles, invalidFiles }, extras);
 }
 
 function noDirectories(): never {

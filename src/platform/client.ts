@@ -219,9 +219,9 @@ class Caller {
 
   /** Returns the subject for error messages; it has the organization only if the path has no other id. */
   #askedOf({ path }: Operation): RequestSubject {
-    const { baseUrl } = this.#connection;
+    const { baseUrl, tokenSource } = this.#connection;
     const isOfOrganization = path.match(/\{\w+\}/g)?.join() === '{organizationId}';
-    return isOfOrganization ? { baseUrl, organization: this.organization } : { baseUrl };
+    return { baseUrl, tokenSource, ...(isOfOrganization ? { organization: this.organization } : {}) };
   }
 
   /** Sends a request; `read` converts the body of a successful response. */

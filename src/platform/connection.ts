@@ -20,6 +20,8 @@ export interface Connection {
   readonly baseUrl: string;
   /** Origin of the base URL, for messages. */
   readonly origin: string;
+  /** Where the token was read from, for messages; undefined: it is written in the configuration. */
+  readonly tokenSource?: string | undefined;
   readonly queue: RequestQueue;
   readonly transport: Transport;
   readonly clock: Clock;
@@ -36,6 +38,8 @@ export interface ConnectionOptions {
   /** Base URL; its path precedes those of operations. */
   readonly baseUrl: string;
   readonly token: string;
+  /** Where the token was read from, for messages. */
+  readonly tokenSource?: string | undefined;
   /** `octavo/<version>`. */
   readonly userAgent: string;
   /** Maximum requests in flight. */
@@ -69,6 +73,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   return {
     baseUrl: withoutTrailingSlashes(base.href),
     origin: base.origin,
+    tokenSource: options.tokenSource,
     queue,
     transport,
     clock,

@@ -315,7 +315,9 @@ describe('responses', () => {
     const { code, stderr } = await api(['listTeams'], { env: { ...space.env, OCTAVO_TOKEN: 'wrong-token' } });
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: expect.stringMatching(/^octavo: the platform does not accept the token \(401\).*\n$/),
+      stderr: expect.stringMatching(
+        /^octavo: the platform does not accept the token from OCTAVO_TOKEN \(401\).*; replace it, see docs\/token\.md\n$/,
+      ),
     });
   });
 });

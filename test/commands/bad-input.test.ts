@@ -119,13 +119,13 @@ test('refuses two new resources that nothing could tell apart, offline and in a 
 
 test('warns of placeholders and of JSON that is not read, in every format', async () => {
   await using work = await openWorkspace();
-  work.repository.write('a.yaml', 'teams:\n  one:\n    title: One ${env:TEAM}\n');
+  work.repository.write('a.yaml', `teams:\n  one:\n    title: One \${env:TEAM}\n`);
   work.repository.write('b.yaml', 'openapi:\n  pets: { source: { file: pets.json } }\n');
-  work.repository.write('pets.json', '{"openapi":"3.1.0","info":{"title":"${env:X}","version":"1"},"paths":{}}');
+  work.repository.write('pets.json', `{"openapi":"3.1.0","info":{"title":"\${env:X}","version":"1"},"paths":{}}`);
   work.repository.write('package.json', '{"name":"docs"}');
   work.repository.write('spaces.json', '{"spaces":{}}');
   work.repository.commit('Add manifests');
-  const placeholder = 'title: manifests do not expand ${env:TEAM}; it is applied as written';
+  const placeholder = `title: manifests do not expand \${env:TEAM}; it is applied as written`;
   const misnamed = 'has the section spaces, but only .yaml and .yml files are read; rename it to .yaml';
   const text = await work.inside(['validate']);
   expect(text.stderr.split('\n')).toEqual([
@@ -184,7 +184,7 @@ test('exits 1 with the reason for a refused token, a missing permission and anot
   work.repository.write('a.yaml', 'teams:\n  one: { title: One }\n');
   const refused = await work.inside(['plan'], { OCTAVO_TOKEN: 'another-token' });
   expect(refused).toMatchObject({ code: 1, stdout: '' });
-  expect(refused.stderr).toContain('the platform does not accept the token (401)');
+  expect(refused.stderr).toContain('the platform does not accept the token from OCTAVO_TOKEN (401)');
   const forbidden = await work.inside(['plan'], { OCTAVO_TOKEN: 'no-rights-token' });
   expect(forbidden).toMatchObject({ code: 1, stdout: '' });
   expect(forbidden.stderr).toContain('the token has no permission for');

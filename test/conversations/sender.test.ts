@@ -437,7 +437,7 @@ describe('a lost answer', () => {
 
 describe('a platform that accepts nothing', () => {
   test.each([
-    [401, 'refused', 'the platform does not accept the token (401): fault 401'],
+    [401, 'refused', 'the platform does not accept the token (401): fault 401; replace it, see docs/token.md'],
     [403, 'refused', 'the token has no permission for ingestConversations (403): fault 403'],
     [402, 'refused', 'ingestConversations: the platform refused it (402): fault 402'],
     [

@@ -154,7 +154,7 @@ describe('failures', () => {
   const body = (code: number) => ({ error: { code, message: 'no\n way' } });
 
   test.each([
-    [401, AuthError, 'the platform does not accept the token (401): no way'],
+    [401, AuthError, 'the platform does not accept the token (401): no way; replace it, see docs/token.md'],
     [403, AuthError, 'the token has no permission for updateTeam (403): no way'],
     [404, RejectedError, 'updateTeam: the platform refused it (404): no way'],
     [409, RejectedError, 'updateTeam: the platform refused it (409): no way'],

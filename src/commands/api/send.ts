@@ -106,12 +106,12 @@ async function throughQueue<T>(
 function readAnswer(
   request: PreparedRequest,
   answer: HttpAnswer,
-  { origin, baseUrl }: PlatformSession['connection'],
+  { origin, baseUrl, tokenSource }: PlatformSession['connection'],
 ): Reply<ApiResponse>['result'] {
   const { status, body } = answer;
   if (status < 200 || status >= 300) {
     const { retryAfter } = readRateHeaders(answer.headers);
-    return { ok: false, error: responseError(request.name, answer, origin, retryAfter, { baseUrl }) };
+    return { ok: false, error: responseError(request.name, answer, origin, retryAfter, { baseUrl, tokenSource }) };
   }
   if (typeof body !== 'string') {
     return { ok: false, error: body };
@@ -224,7 +224,7 @@ export async function sendStreamed(
       );
       return 'chunks' in answer
         ? { head: answer, answer: null, result: { ok: true, value: answer } }
-        : { head: answer, answer, result: { ok: false, error: notStreamed(request, answer, connection.origin) } };
+        : { head: answer, answer, result: { ok: false, error: notStreamed(request, answer, connection) } };
     });
     return { head: stream, events: closing(readEvents(request.name, stream.chunks), close) };
   } catch (error) {
@@ -241,9 +241,13 @@ async function* closing<T>(events: AsyncIterable<T>, close: () => void): AsyncGe
   }
 }
 
-function notStreamed({ name }: PreparedRequest, answer: HttpAnswer, origin: string): AppError {
+function notStreamed(
+  { name }: PreparedRequest,
+  answer: HttpAnswer,
+  { origin, tokenSource }: PlatformSession['connection'],
+): AppError {
   const { status } = answer;
   return status >= 200 && status < 300
     ? notEvents(name, answer, origin)
-    : responseError(name, answer, origin, readRateHeaders(answer.headers).retryAfter);
+    : responseError(name, answer, origin, readRateHeaders(answer.headers).retryAfter, { tokenSource });
 }

@@ -60,6 +60,7 @@ function connect(
   const connection = openConnection({
     baseUrl,
     token: organization.token,
+    tokenSource: config.tokenSources.get(organization.token),
     userAgent: `octavo/${context.version}`,
     concurrency,
     clock,

@@ -13,10 +13,19 @@ export interface ConfigDocument {
   readonly values: unknown;
   /** Problems of the YAML syntax and of references. */
   readonly problems: readonly Problem[];
-  /** Values that replaced references, with their paths. `isWhole`: the reference was the whole string. */
-  readonly substituted: readonly { readonly path: Path; readonly value: string; readonly isWhole: boolean }[];
+  readonly substituted: readonly SubstitutedValue[];
   /** Returns a problem located at the value of a path or its nearest ancestor; with `key`, at that key. */
   problemAt(path: Path, message: string, key?: string): Problem;
+}
+
+/** Value that replaced a reference. */
+interface SubstitutedValue {
+  readonly path: Path;
+  readonly value: string;
+  /** True if the setting consists of one reference only. */
+  readonly isWhole: boolean;
+  /** The setting as written, such as `${env:OCTAVO_TOKEN}`. */
+  readonly written: string;
 }
 
 /** Limits per file for expanded aliases and for values: a few lines of aliases could expand to billions of values. */
@@ -27,7 +36,7 @@ export function readDocument(text: string, file: string, context: SubstitutionCo
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
   const problems: Problem[] = [];
-  const substituted: { path: Path; value: string; isWhole: boolean }[] = [];
+  const substituted: SubstitutedValue[] = [];
   const place = (offset: number, path: Path, message: string): Problem => {
     const { line, col } = lines.linePos(offset);
     return { file, line: Math.max(1, line), column: Math.max(1, col), address: formatPath(path), message };
@@ -64,7 +73,7 @@ export function readDocument(text: string, file: string, context: SubstitutionCo
     );
     append(
       substituted,
-      result.values.map((value) => ({ path, value, isWhole: result.isWhole })),
+      result.values.map((value) => ({ path, value, isWhole: result.isWhole, written: String(node.value) })),
     );
     return result.text;
   };

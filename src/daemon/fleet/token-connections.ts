@@ -12,7 +12,7 @@ import type { QueueEvent } from '../../queue/snapshot.ts';
 import type { Note, Store } from '../../store/store.ts';
 
 export interface TokenConnectionsOptions {
-  readonly config: Pick<Config, 'platform' | 'queue'>;
+  readonly config: Pick<Config, 'platform' | 'queue' | 'tokenSources'>;
   readonly clock: Clock;
   readonly random: Random;
   readonly version: string;
@@ -162,6 +162,7 @@ export class TokenConnections {
     const connection = openConnection({
       baseUrl,
       token,
+      tokenSource: config.tokenSources.get(token),
       userAgent: `octavo/${version}`,
       concurrency,
       clock,

@@ -18,6 +18,8 @@ export interface RequestSubject {
   readonly baseUrl?: string;
   /** Organization, if nothing else in the request can be missing. */
   readonly organization?: string;
+  /** Where the token was read from, such as `OCTAVO_TOKEN`. */
+  readonly tokenSource?: string | undefined;
 }
 
 /**
@@ -29,7 +31,7 @@ export function responseError(
   answer: HttpAnswer,
   origin: string,
   retryAfter: number | null,
-  { baseUrl = '', organization }: RequestSubject = {},
+  { baseUrl = '', organization, tokenSource }: RequestSubject = {},
 ): AppError {
   const { status } = answer;
   const version = /\/v\d+\/?$/.exec(baseUrl)?.[0];
@@ -56,7 +58,8 @@ export function responseError(
     return notJson(operation, answer, origin);
   }
   if (status === 401) {
-    return new AuthError(`the platform does not accept the token (401)${said}`, status);
+    const token = tokenSource === undefined ? 'the token' : `the token from ${tokenSource}`;
+    return new AuthError(`the platform does not accept ${token} (401)${said}; replace it, see docs/token.md`, status);
   }
   if (status === 403) {
     return new AuthError(`the token has no permission for ${operation} (403)${said}`, status);
