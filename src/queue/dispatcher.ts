@@ -36,6 +36,9 @@ export interface RequestQueue {
   recheck(): void;
   /** Returns the current state, for status and metrics. */
   snapshot(): QueueSnapshot;
+
+  /** Returns the milliseconds until the rate limit lets the next request be sent; 0 if none waits for that. */
+  limitedFor(): number;
   /**
    * Returns the rate-limit state to save for the next process; null if the queue has no owner. Call it after `drain`.
    * See docs/rate-limiting.md#shutdown-and-restart.
@@ -421,6 +424,12 @@ class Dispatcher implements RequestQueue {
       breaker: this.#breaker.state,
       retryQuota: this.#quota.left,
     };
+  }
+
+  limitedFor(): number {
+    const { wakeAt } = this.#waiting;
+    const isLimited = wakeAt !== Number.POSITIVE_INFINITY && this.#breaker.state === 'closed';
+    return isLimited ? Math.max(0, wakeAt - this.#clock.monotonic()) : 0;
   }
 
   remember(): QueueMemory | null {

@@ -244,7 +244,11 @@ class ChangeScheduler {
     } catch (error) {
       // Cancelled in the queue because the apply is being stopped: not a failure.
       return error instanceof CancelledError && this.#options.signal.aborted
-        ? { status: 'skipped', error: 'stopped before it was completed', completion }
+        ? {
+            status: 'skipped',
+            error: completion === 'nothing' ? NOT_STARTED : 'stopped before it was completed',
+            completion,
+          }
         : { status: 'failed', error: messageOf(error), completion };
     }
   }

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { eventually } from '../support/octavo-process.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 
 const TEAMS = 'teams:\n  writers: { title: Writers }\n  editors: { title: Editors }\n';
@@ -353,4 +354,18 @@ test('fails and records nothing when an apply is interrupted', async () => {
   expect((await work.inside(['apply', '--yes'])).code).toBe(0);
   expect(new Set(work.teams()).size).toBe(60);
   expect(work.teams().length).toBe(60);
+});
+
+test('says that the platform limits an apply, and folds what was not started when it is stopped', async () => {
+  await using work = await openWorkspace({ limits: { write: { kind: 'first-call', limit: 2, window: 60_000 } } });
+  const titles = Array.from({ length: 60 }, (_, index) => `  t${index}: { title: T${index} }\n`);
+  work.repository.write('a.yaml', `teams:\n${titles.join('')}`);
+  const applying = work.begin('apply', 'repository', '--yes');
+  await eventually('the wait', () => applying.stderr.includes('limited by the platform, continues in '));
+  applying.child.kill('SIGINT');
+  const { code, stderr } = await applying.ended;
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^limited by the platform, continues in \d+ seconds$/m);
+  expect(stderr.match(/^skipped .*$/gm) ?? []).toHaveLength(0);
+  expect(stderr).toMatch(/^Stopped: 5\d changes not started; run it again to continue$/m);
 });

@@ -5,6 +5,7 @@ import { shownJson } from '../../core/json.ts';
 import { resultToJson } from '../../plan/render/json.ts';
 import { counted, printable, printableLines } from '../../plan/render/words.ts';
 import { openReader, openWriter, type Reader, type Writer } from '../../platform/client.ts';
+import type { RequestQueue } from '../../queue/dispatcher.ts';
 import { apply, outcomeOf } from '../../reconcile/apply.ts';
 import type { ApplyResult } from '../../reconcile/change-scheduler.ts';
 import { planFollowUp } from '../../reconcile/follow-up.ts';
@@ -40,13 +41,14 @@ export interface ApplyOutcome extends ApplyResult {
 export async function runApply(
   input: CommandInput,
   planned: Planned,
-  { connection, signal }: PlatformSession,
+  session: PlatformSession,
   options: RunOptions,
   context: CommandContext,
 ): Promise<ApplyOutcome> {
   const { terminal, clock } = context;
+  const { connection, signal } = session;
   const count = new RequestCount();
-  const run = new Run(input, planned, signal, options, context);
+  const run = new Run(input, planned, session, options, context);
   const client = { organization: input.organization, priority: 'apply' } as const;
   const onRequest: typeof count.onRequest = (operation) => {
     count.onRequest(operation);
@@ -77,6 +79,7 @@ class Run {
   hasWaited = false;
   readonly #input: CommandInput;
   readonly #planned: Planned;
+  readonly #queue: RequestQueue;
   readonly #signal: AbortSignal;
   readonly #options: RunOptions;
   readonly #context: CommandContext;
@@ -84,12 +87,13 @@ class Run {
   constructor(
     input: CommandInput,
     planned: Planned,
-    signal: AbortSignal,
+    { connection, signal }: PlatformSession,
     options: RunOptions,
     context: CommandContext,
   ) {
     this.#input = input;
     this.#planned = planned;
+    this.#queue = connection.queue;
     this.#signal = signal;
     this.#options = options;
     this.#context = context;
@@ -129,7 +133,7 @@ class Run {
 
   #apply(planned: Planned, options: Clients & { readonly wait: number }): Promise<ApplyResult> {
     const { terminal, clock } = this.#context;
-    const progress = showProgress(terminal, planned.plan.changes.length);
+    const progress = showProgress(terminal, planned.plan.changes.length, this.#queue);
     return apply(this.#input, planned, {
       ...options,
       clock,

@@ -3,6 +3,7 @@ import type { Change, ChangeResult } from '../../core/change.ts';
 import type { Clock } from '../../core/clock.ts';
 import { counted, printable } from '../../plan/render/words.ts';
 import { openReader, type Reader } from '../../platform/client.ts';
+import type { RequestQueue } from '../../queue/dispatcher.ts';
 import { NOT_STARTED } from '../../reconcile/change-scheduler.ts';
 import { type PlatformSession, RequestCount } from '../cli/session.ts';
 import { paintFor, type Terminal } from '../cli/terminal.ts';
@@ -28,7 +29,7 @@ export async function readWithProgress<T>(
   work: (reader: Reader, requests: () => number) => Promise<T>,
 ): Promise<T> {
   const count = new RequestCount();
-  const progress = showReading(terminal, () => count.reads);
+  const progress = showReading(terminal, connection.queue, () => count.reads);
   const reader = openReader(connection, {
     organization,
     priority: 'person',
@@ -45,21 +46,47 @@ export async function readWithProgress<T>(
   }
 }
 
-function showReading(terminal: Terminal, requests: () => number): { step(): void; end(): void } {
+function showReading(terminal: Terminal, queue: RequestQueue, requests: () => number): { step(): void; end(): void } {
   const live = isLive(terminal);
   const paint = paintFor(terminal.isErrTerminal, terminal.env);
+  const show = (limited = '') => {
+    if (live) {
+      const line = `  reading, ${counted(requests(), 'request')}${limited === '' ? '' : `; ${limited}`}`;
+      terminal.err(`${CLEAR}${paint.faint(line.slice(0, Math.max(10, terminal.columns - 1)))}`);
+    }
+  };
+  const stop = watchLimit(queue, terminal, show);
   return {
-    step() {
-      if (live) {
-        terminal.err(`${CLEAR}${paint.faint(`  reading, ${counted(requests(), 'request')}`)}`);
-      }
-    },
+    step: () => show(),
     end() {
+      stop();
       if (live) {
         terminal.err(CLEAR);
       }
     },
   };
+}
+
+/** Milliseconds between two checks of whether the rate limit stops a command. */
+const LIMIT_INTERVAL = 1000;
+
+/**
+ * Reports that requests wait for the platform's rate limit: every second to `show` on a terminal, elsewhere as a line, at
+ * most once a minute. Returns a function that ends it.
+ */
+function watchLimit(queue: RequestQueue, terminal: Terminal, show: (limited: string) => void): () => void {
+  let shownAt = Number.NEGATIVE_INFINITY;
+  const timer = setInterval(() => {
+    const milliseconds = queue.limitedFor();
+    const limited = `limited by the platform, continues in ${elapsed(milliseconds)}`;
+    if (milliseconds >= LIMIT_INTERVAL && isLive(terminal)) {
+      show(limited);
+    } else if (milliseconds >= LIMIT_INTERVAL && performance.now() - shownAt >= HEARTBEAT) {
+      shownAt = performance.now();
+      terminal.err(`${limited}\n`);
+    }
+  }, LIMIT_INTERVAL);
+  return () => clearInterval(timer);
 }
 
 /** Milliseconds between lines about a wait without a terminal; CI systems stop jobs that print nothing. */
@@ -117,7 +144,7 @@ function isLive(terminal: Terminal): boolean {
 const GATHER = 50;
 
 /** Shows the progress of `total` changes on this terminal. */
-export function showProgress(terminal: Terminal, total: number): ApplyProgress {
+export function showProgress(terminal: Terminal, total: number, queue: RequestQueue): ApplyProgress {
   const paint = paintFor(terminal.isErrTerminal, terminal.env);
   const live = isLive(terminal);
   let ended = 0;
@@ -134,6 +161,10 @@ export function showProgress(terminal: Terminal, total: number): ApplyProgress {
   const writeSoon = () => {
     timer ??= setTimeout(write, GATHER);
   };
+  const stop = watchLimit(queue, terminal, (limited) => {
+    current = limited;
+    writeSoon();
+  });
   return {
     start(change) {
       if (live) {
@@ -167,6 +198,7 @@ export function showProgress(terminal: Terminal, total: number): ApplyProgress {
       writeSoon();
     },
     end() {
+      stop();
       clearTimeout(timer);
       const rest = `${live ? CLEAR : ''}${lines}`;
       if (rest !== '') {
