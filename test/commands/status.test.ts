@@ -23,7 +23,7 @@ test('status, history and audit print the views of a running daemon, and exit by
   const daemon = await startDaemon(work);
   await daemon.run.waitForLog('pass completed');
   const inSync = await run(work, 'status');
-  expect(inSync.stdout).toMatch(/^org_acme: In sync with [0-9a-f]{7}, checked \d+ seconds? ago\nnext check: \d{4}-/);
+  expect(inSync.stdout).toMatch(/^org_acme: In sync with [0-9a-f]{7}, checked \d+ seconds? ago\nnext check: in \d+[smhd]\n$/);
   expect(inSync.code).toBe(0);
   // A deletion is held.
   work.repository.write('a.yaml', 'collections:\n  a: { title: A }\n');
@@ -31,7 +31,9 @@ test('status, history and audit print the views of a running daemon, and exit by
   await daemon.run.waitForLog('changes held');
   await daemon.pass();
   const held = await run(work, 'status');
-  expect(held.stdout).toMatch(/^org_acme: 1 change waits for approval.*\nnext check: /);
+  expect(held.stdout).toMatch(
+    /^org_acme: 1 change waits for approval.*\napprove with: octavo approve sha256:\w{64} --config config\.yaml --organization org_acme\nnext check: /,
+  );
   expect(held.code).toBe(4);
   const all = await run(work, 'status', '--format', 'json');
   const view = JSON.parse(all.stdout);
@@ -42,9 +44,14 @@ test('status, history and audit print the views of a running daemon, and exit by
   });
   await run(work, 'pause', '--reason', 'a freeze');
   const history = await run(work, 'history');
-  expect(history.stdout.split('\n')[0]).toMatch(/^\d{4}-\S+ pass \d+ held .*[0-9a-f]{7} One 1 held$/);
+  const [headings = '', newest = ''] = history.stdout.split('\n');
+  expect(headings).toMatch(/^AGE +PASS +(TIMES +)?OUTCOME +COMMIT +CHANGES +MESSAGE$/);
+  expect(newest).toMatch(/^\d+s +\d+ +(\d+ +)?held +[0-9a-f]{7} +1 held +One$/);
+  expect(newest.indexOf('1 held')).toBe(headings.indexOf('CHANGES'));
   const audit = await run(work, 'audit');
-  expect(audit.stdout).toMatch(/^\d{4}-\S+ \S+ \(socket\) org_acme pause done a freeze\n$/);
+  expect(audit.stdout).toMatch(
+    /^TIME .*\n\d{4}-\d\d-\d\d \d\d:\d\d +\d+s +\S+ \(socket\) +org_acme +pause +done +a freeze\n$/,
+  );
   const { entries } = JSON.parse((await run(work, 'audit', '--organization', 'org_acme', '--format', 'json')).stdout);
   expect(entries).toMatchObject([{ action: 'pause', reason: 'a freeze', organization: 'org_acme' }]);
   const unknown = await run(work, 'status', '--organization', 'org_other');

@@ -67,7 +67,7 @@ describe('the tree of resources', () => {
   });
 
   test('pages miss no resource and repeat none, with and without a filter', async () => {
-    const teams = Array.from({ length: 250 }, (_, index) => `  t${index}: { title: T }`).join('\n');
+    const teams = Array.from({ length: 250 }, (_, index) => `  t${index}: { title: T${index} }`).join('\n');
     const { backend } = await fakeDaemon({ plan: { manifests: `teams:\n${teams}\nspaces: { s: { title: S } }` } });
     for (const [filter, count] of [
       [NO_FILTER, 251],

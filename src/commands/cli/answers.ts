@@ -32,11 +32,16 @@ const state = z.enum(ORGANIZATION_STATES);
 /** Views by page. */
 export const VIEWS = {
   organizations: view<OrganizationsView>({
-    organizations: z.array(z.object({ id: text, sentence: text, state })),
+    organizations: z.array(
+      z.object({
+        ...{ id: text, sentence: text, state, commit: optionalText },
+        freshness: z.object({ ageSeconds: count.nullable() }),
+      }),
+    ),
     next: optionalText,
   }),
   organization: view<OrganizationView>({
-    ...{ sentence: text, state, nextCheck: optionalText },
+    ...{ sentence: text, state, nextCheck: optionalText, approval: optionalText },
     waiting: z.array(z.object({ text })),
     webhook: z.object({ lastAt: optionalText, sentence: text, needsAttention: z.boolean() }).nullable(),
   }),

@@ -1,11 +1,11 @@
 import type { ConversationRequest } from '../../conversations/ingestion/control-api.ts';
 import { EXIT, type ExitCode } from '../../core/errors.ts';
 import { type Json, type JsonObject, shownJson } from '../../core/json.ts';
-import { largest } from '../../core/lists.ts';
 import { printable } from '../../plan/render/words.ts';
 import { senderWords } from '../../server/conversation-log.ts';
 import type { CommandContext } from '../cli/context.ts';
 import type { StateFlags } from '../cli/control-call.ts';
+import { shortAge, table } from '../cli/table.ts';
 import { callConversations } from './control.ts';
 
 /** `octavo conversations status`. */
@@ -39,7 +39,7 @@ function statusText(answer: JsonObject): string {
     ];
   });
   const header = ['SOURCE', 'POLLED', 'FOUND', 'WAITING', 'SINCE', 'SENDING', 'SKIPPED', 'REJECTED', 'DEAD'];
-  const lines = table([header, ...rows]);
+  const lines = table(header, rows);
   const cursors = sources
     .filter(({ cursor }) => cursor !== null)
     .map(({ source, cursor }) => `${String(source)} resumes from ${shortJson(cursor ?? null)}`);
@@ -62,27 +62,8 @@ function shortJson(value: Json): string {
   return text.length > MAX_CURSOR_LENGTH ? `${text.slice(0, MAX_CURSOR_LENGTH - 1)}…` : text;
 }
 
-function age(value: Json | undefined): string {
-  if (typeof value !== 'number') {
-    return '-';
-  }
-  const seconds = Math.round(value);
-  if (seconds < 120) {
-    return `${seconds}s`;
-  }
-  return seconds < 7200 ? `${Math.round(seconds / 60)}m` : `${Math.round(seconds / 3600)}h`;
-}
-
-/** Aligns cells in columns. Control characters are escaped, because ids come from outside. */
-function table(cells: readonly (readonly string[])[]): readonly string[] {
-  const rows = cells.map((row) => row.map(printable));
-  const widths = (rows[0] ?? []).map((_, column) => largest(rows.map((row) => (row[column] ?? '').length)));
-  return rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
+function age(seconds: Json | undefined): string {
+  return shortAge(typeof seconds === 'number' ? seconds * 1000 : null);
 }
 
 export interface DeadFlags extends StateFlags {
@@ -131,7 +112,7 @@ function deadText(does: 'list' | 'retry' | 'drop', answer: JsonObject): string {
   ]);
   const more = Number(answer.more);
   const rest = more === 0 ? [] : [`${more} more; use --limit ${letters.length + more} to list all`];
-  return `${[...table([['CONVERSATION', 'SOURCE', 'SINCE', 'REASON'], ...rows]), ...rest].join('\n')}\n`;
+  return `${[...table(['CONVERSATION', 'SOURCE', 'SINCE', 'REASON'], rows), ...rest].join('\n')}\n`;
 }
 
 /** `octavo conversations resync SOURCE --since 30d`. */

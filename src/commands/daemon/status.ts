@@ -7,7 +7,9 @@ import type { OrganizationsView } from '../../views/organizations.ts';
 import { VIEWS } from '../cli/answers.ts';
 import { chooseOrganization, readTrustedConfig } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';
-import { line, openViews, print, type ViewFlags, type Views } from './views.ts';
+import { shortAge, table } from '../cli/table.ts';
+import { nextCommand } from '../plan/next-command.ts';
+import { ageOf, line, openViews, print, type ViewFlags, type Views } from './views.ts';
 
 /** Exit code by state of an organization. */
 const EXIT_OF: Readonly<Record<OrganizationStatus, ExitCode>> = {
@@ -42,19 +44,21 @@ export async function auditCommand(
   const path = flags.organization === undefined ? '/audit' : `${pathOf(flags.organization)}/audit`;
   const view = await load(`${path}${before}`, VIEWS.audit);
   print(view, flags, context, () => [
-    ...view.entries.map(({ at, actor, organization, action, subject, outcome, detail, reason }) =>
-      line([
-        at,
-        `${actor.name || 'unknown'} (${actor.method})`,
-        organization,
-        action,
-        subject,
-        outcome,
-        detail,
-        reason,
-      ]),
-    ),
-    ...(view.entries.length === 0 ? ['nobody has asked for anything yet'] : []),
+    ...(view.entries.length === 0
+      ? ['nobody has asked for anything yet']
+      : table(
+          ['TIME (UTC)', 'AGE', 'WHO', 'ORGANIZATION', 'ACTION', 'SUBJECT', 'OUTCOME', 'REASON'],
+          view.entries.map(({ at, actor, organization, action, subject, outcome, detail, reason }) => [
+            at.slice(0, 16).replace('T', ' '),
+            ageOf(at, context),
+            `${actor.name || 'unknown'} (${actor.method})`,
+            organization,
+            action,
+            subject,
+            outcome,
+            line([detail, reason]),
+          ]),
+        )),
     ...(view.next === null ? [] : [`older entries: --before ${view.next}`]),
   ]);
   return EXIT.done;
@@ -72,20 +76,20 @@ export async function historyCommand(
   const view = await load(`${pathOf(id)}/passes${before}`, VIEWS.passes);
   const passes = view.commits.flatMap(({ passes }) => passes);
   print(view, flags, context, () => [
-    ...passes.map(({ endedAt, number, outcome, times, commit, subject, summary, error }) => {
-      const repeated = times === 1 ? '' : `${times} times`;
-      return line([
-        endedAt,
-        `pass ${number}`,
-        outcome,
-        repeated,
-        commit?.slice(0, 7),
-        subject,
-        summary === 'none' ? '' : summary,
-        error,
-      ]);
-    }),
-    ...(passes.length === 0 ? ['no pass has ended yet'] : []),
+    ...(passes.length === 0
+      ? ['no pass has ended yet']
+      : table(
+          ['AGE', 'PASS', 'TIMES', 'OUTCOME', 'COMMIT', 'CHANGES', 'MESSAGE'],
+          passes.map(({ endedAt, number, times, outcome, commit, summary, subject, error }) => [
+            ageOf(endedAt, context),
+            number,
+            times === 1 ? '' : times,
+            outcome,
+            commit?.slice(0, 7),
+            summary === 'none' ? '' : summary,
+            error ?? subject,
+          ]),
+        )),
     ...(view.next === null ? [] : [`older passes: --before ${view.next}`]),
   ]);
   return EXIT.done;
@@ -100,7 +104,18 @@ async function showAll({ load }: Views, flags: ViewFlags, context: CommandContex
     next = page.next;
   }
   const view: OrganizationsView = { ...first, organizations, next: null };
-  print(view, flags, context, () => organizations.map(({ id, sentence }) => line([`${id}:`, sentence])));
+  print(view, flags, context, () =>
+    table(
+      ['ORGANIZATION', 'STATE', 'CHECKED', 'COMMIT', 'MEANING'],
+      organizations.map(({ id, state, freshness, commit, sentence }) => [
+        id,
+        state,
+        freshness.ageSeconds === null ? '-' : shortAge(freshness.ageSeconds * 1000),
+        commit?.slice(0, 7) ?? '-',
+        sentence,
+      ]),
+    ),
+  );
   return worst(organizations.map(({ state }) => EXIT_OF[state]));
 }
 
@@ -111,15 +126,21 @@ async function showOne({ load }: Views, id: string, flags: ViewFlags, context: C
     clusters: await load(`${pathOf(id)}/clusters`, VIEWS.clusters),
   };
   const { organization, conversations, clusters } = view;
+  const { webhook, nextCheck, approval } = organization;
   print(view, flags, context, () => [
     line([`${id}:`, organization.sentence]),
     ...organization.waiting
       .filter(({ text }) => !organization.sentence.startsWith(text))
       .map(({ text }) => line(['waits for a person:', text])),
-    ...(organization.nextCheck === null ? [] : [`next check: ${organization.nextCheck}`]),
-    ...(organization.webhook === null
+    ...(approval === null
       ? []
-      : [line(['webhook:', organization.webhook.lastAt, organization.webhook.sentence])]),
+      : [`approve with: ${nextCommand(['approve', approval], { config: flags.config, organization: id })}`]),
+    ...(nextCheck === null ? [] : [`next check: in ${shortAge(Date.parse(nextCheck) - context.clock.now())}`]),
+    ...(webhook === null
+      ? []
+      : [
+          line(['webhook:', webhook.lastAt === null ? '' : `${ageOf(webhook.lastAt, context)} ago,`, webhook.sentence]),
+        ]),
     ...(conversations.isConfigured ? [line(['conversations:', conversations.sentence])] : []),
     ...(clusters.isEnabled ? [line(['clusters:', clusters.sentence])] : []),
   ]);

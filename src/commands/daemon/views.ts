@@ -4,6 +4,7 @@ import { callControl, controlSocketPath } from '../../server/control-client.ts';
 import { readTrustedConfig } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { userName } from '../cli/control-call.ts';
+import { shortAge } from '../cli/table.ts';
 
 export interface ViewFlags {
   readonly config?: string;
@@ -42,6 +43,11 @@ export function print(
   lines: () => readonly string[],
 ): void {
   terminal.out(format === 'json' ? `${JSON.stringify(view, null, 2)}\n` : `${lines().join('\n')}\n`);
+}
+
+/** Returns the age of a time in ISO 8601. */
+export function ageOf(at: string, { clock }: CommandContext): string {
+  return shortAge(clock.now() - Date.parse(at));
 }
 
 /** Joins the parts that are present, without control characters. */
