@@ -20,7 +20,7 @@ export interface Connection {
   readonly baseUrl: string;
   /** Origin of the base URL, for messages. */
   readonly origin: string;
-  /** Where the token was read from, for messages; undefined: it is written in the configuration. */
+  /** Source of the token for messages, such as `OCTAVO_TOKEN`; undefined: it is written in the configuration. */
   readonly tokenSource?: string | undefined;
   readonly queue: RequestQueue;
   readonly transport: Transport;
@@ -38,7 +38,7 @@ export interface ConnectionOptions {
   /** Base URL; its path precedes those of operations. */
   readonly baseUrl: string;
   readonly token: string;
-  /** Where the token was read from, for messages. */
+  /** Source of the token for messages. */
   readonly tokenSource?: string | undefined;
   /** `octavo/<version>`. */
   readonly userAgent: string;

@@ -5,7 +5,7 @@ export interface Report {
   /** All manifests, including those without a problem. */
   readonly files: readonly string[];
   readonly problems: readonly Problem[];
-  /** What is probably a mistake; does not fail the check. */
+  /** Probable mistakes, which do not fail the check. */
   readonly warnings: readonly Problem[];
 }
 

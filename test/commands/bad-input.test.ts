@@ -110,7 +110,7 @@ test('refuses two new resources that nothing could tell apart, offline and in a 
   await using work = await openWorkspace();
   work.repository.write('a.yaml', ALIKE);
   const problem =
-    'a.yaml:4:3: space/two: has the same title as space/one (a.yaml:3), so they could not be told apart; ' +
+    'a.yaml:4:3: space/two: has the same title as space/one (a.yaml:3), so no later plan could tell them apart; ' +
     'change one, or apply one first and set its id\n\n1 problem\n';
   expect(await work.inside(['validate'])).toMatchObject({ code: 3, stderr: problem });
   work.repository.write('a.yaml', ALIKE.replace(/^ {2}four.*\n/m, ''));

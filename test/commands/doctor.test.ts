@@ -143,7 +143,7 @@ describe('the webhook of the repository', () => {
     await send('another secret of many characters');
     expect(await check()).toMatch(/^note: a push, which was fetched at once; requests are refused since then/);
     const { stdout } = await work.inside(['status', '--config', config]);
-    expect(stdout).toMatch(/^webhook: \d{4}-.*Z a push, which was fetched at once; requests are refused/m);
+    expect(stdout).toMatch(/^webhook: \d+s ago, a push, which was fetched at once; requests are refused/m);
   });
 
   test('is not asked for without --config, or if there is none', async () => {

@@ -23,7 +23,9 @@ test('status, history and audit print the views of a running daemon, and exit by
   const daemon = await startDaemon(work);
   await daemon.run.waitForLog('pass completed');
   const inSync = await run(work, 'status');
-  expect(inSync.stdout).toMatch(/^org_acme: In sync with [0-9a-f]{7}, checked \d+ seconds? ago\nnext check: in \d+[smhd]\n$/);
+  expect(inSync.stdout).toMatch(
+    /^org_acme: In sync with [0-9a-f]{7}, checked \d+ seconds? ago\nnext check: in \d+[smhd]\n$/,
+  );
   expect(inSync.code).toBe(0);
   // A deletion is held.
   work.repository.write('a.yaml', 'collections:\n  a: { title: A }\n');

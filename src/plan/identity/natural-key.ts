@@ -36,7 +36,7 @@ export function findSharedKeys(kind: KindRules, resources: Iterable<Declared>): 
 
 function sharedKey({ by }: NaturalKey, { address, source }: Declared): string {
   return (
-    `has the same ${by} as ${address} (${source.file}:${source.line}), so they could not be told apart; ` +
+    `has the same ${by} as ${address} (${source.file}:${source.line}), so no later plan could tell them apart; ` +
     `change one, or apply one first and set its id`
   );
 }

@@ -18,7 +18,7 @@ export interface RequestSubject {
   readonly baseUrl?: string;
   /** Organization, if nothing else in the request can be missing. */
   readonly organization?: string;
-  /** Where the token was read from, such as `OCTAVO_TOKEN`. */
+  /** Source of the token, such as `OCTAVO_TOKEN`. */
   readonly tokenSource?: string | undefined;
 }
 
