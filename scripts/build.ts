@@ -98,13 +98,14 @@ await bundle.write({
 await bundle.close();
 
 // A thread starts from a file of its own. As CommonJS it takes 5 MB less memory: it needs no module loader.
-const thread = await rolldown({
-  input: join(root, 'src/conversations/redact/redaction-thread.ts'),
-  platform: 'node',
-  plugins: [lazyPackages()],
-});
-await thread.write({ file: join(target, 'redaction-thread.cjs'), format: 'cjs' });
-await thread.close();
+for (const [name, input] of [
+  ['redaction-thread', 'src/conversations/redact/redaction-thread.ts'],
+  ['file-thread', 'src/conversations/sources/files/file-thread.ts'],
+] as const) {
+  const thread = await rolldown({ input: join(root, input), platform: 'node', plugins: [lazyPackages()] });
+  await thread.write({ file: join(target, `${name}.cjs`), format: 'cjs' });
+  await thread.close();
+}
 
 const lazy = await rolldown({ input: Object.fromEntries(LAZY.map((name) => [name, name])), platform: 'node' });
 await lazy.write({

@@ -1,5 +1,7 @@
-// Longest stretch of the main thread while a webhook delivers the texts that are slowest to redact.
+/** Longest stretch of the main thread while the slowest texts are delivered by a webhook, or dropped as files. */
 
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Webhook as Signer } from 'standardwebhooks';
 import { afterEach, expect, test } from 'vitest';
 import { Ingestion } from '../../src/conversations/ingestion/ingestion.ts';
@@ -7,10 +9,12 @@ import { createIdPseudonymizer } from '../../src/conversations/intake/id-pseudon
 import { standardWebhook } from '../../src/conversations/polling/standard-webhook.ts';
 import { RedactionThreads } from '../../src/conversations/redact/redaction-threads.ts';
 import { createConversationRedactor } from '../../src/conversations/redact/redactor.ts';
+import { FileReader } from '../../src/conversations/sources/files/file-reader.ts';
 import { foundOfNative } from '../../src/conversations/sources/files/formats/native.ts';
 import { foundOfExport } from '../../src/conversations/sources/files/formats/zendesk-export.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
+import { makeFolder } from '../git/repository.ts';
 import { pickCases } from '../support/campaign.ts';
 
 /** Limit in milliseconds of CPU time of the main thread, which does not depend on what else the machine does. */
@@ -166,6 +170,48 @@ test.each<[string, unknown, number]>([
   const { status, longest } = await deliver(JSON.stringify(body));
   expect(status).toBe(expected);
   expect(longest).toBeLessThan(LONGEST);
+});
+
+/** Files that take their parsers long, or much memory: a beginning, and what follows it again and again. */
+const FILES = [
+  ['a.eml', 'From: a@b.example\nMessage-ID: <1@a>\n\n', '\n'],
+  ['a.eml', 'From: a@b.example\nMessage-ID: <1@a>\n\n', '-- \n'],
+  ['a.eml', 'From: a@b.example\nMessage-ID: <1@a>\n\n', 'On Mon, Jan 1 Ana wrote:\n'],
+  ['a.eml', 'From: a@b.example\nContent-Type: text/html\n\n', '<table><tr><td>1</td></tr></table>\n'],
+  ['a.eml', 'From: a@b.example\nContent-Type: multipart/mixed; boundary=b\n\n', '--b\n'],
+  ['a.mbox', 'From a@b.example Sat Jan  3 01:05:34 2026\nFrom: a@b.example\n\n', '> a\n'],
+  ['a.csv', 'ticket_id,author_role,body\n1,user,', ','],
+  ['a.csv', 'ticket_id,author_role,body\n1,user,"', '""'],
+  ['a.csv', '', '\r'],
+  ['a.json', '[{"id":"1","parts":[', '{},'],
+  ['a.json', '', '[],'],
+  ['a.ndjson', '{"id":"1","parts":[', '"a",'],
+] as const;
+
+test.each(pickCases(FILES, 1, 3))('4 MB in %s, which begins with %j, of %j', { timeout: 300_000 }, async (...file) => {
+  const [name, head, piece] = file;
+  const path = join(makeFolder(), name);
+  const size = 4_000_000;
+  writeFileSync(path, head + piece.repeat((size - head.length) / piece.length));
+  await using reader = new FileReader(systemClock);
+  const meter = new StretchMeter();
+  let records = 0;
+  for await (const _record of reader.read({ path, size }, { account: 'a' }, new AbortController().signal)) {
+    records += 1;
+  }
+  expect(records).toBeGreaterThan(0);
+  expect(meter.stop()).toBeLessThan(LONGEST);
+});
+
+test('a file that takes too long is rejected', async () => {
+  const path = join(makeFolder(), 'a.json');
+  writeFileSync(path, '[]');
+  await using reader = new FileReader({ ...systemClock, sleep: async () => {} });
+  const records = await Array.fromAsync(
+    reader.read({ path, size: 20_000 }, { account: 'a' }, new AbortController().signal),
+  );
+  const reason = expect.stringMatching(/^cannot be read in 180 s and 1024 MB of memory; split the file$/);
+  expect(records).toEqual([{ index: 0, found: { kind: 'rejected', place: 'a.json:1', reason } }]);
 });
 
 test.each<[string, () => object]>([

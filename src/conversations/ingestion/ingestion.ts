@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock, Random } from '../../core/clock.ts';
 import { endsWithin } from '../../core/clock.ts';
 import { type AppError, TransientError } from '../../core/errors.ts';
@@ -16,6 +17,9 @@ import type { PollingSource, Webhook } from '../model/source.ts';
 import { SourceLoop } from '../polling/source-loop.ts';
 import type { RedactionThreads } from '../redact/redaction-threads.ts';
 import type { IngestionActivity, IngestionStatus } from './ingestion-status.ts';
+
+/** Size in bytes from which other work gets a turn while a delivery is handled. */
+const LARGE = 256 * 1024;
 
 /** One configured source, with polling, a webhook or both. */
 export interface IngestionSource {
@@ -210,6 +214,10 @@ export class Ingestion {
     const result = webhook.read(delivery);
     if (result.kind === 'refused') {
       return { status: result.status, reason: result.reason };
+    }
+    if (delivery.body.length > LARGE) {
+      // Checking many parts, and handing them to a thread, each keep this thread busy.
+      await nextTurn();
     }
     const kept = await intake.takeWebhook(result);
     if (typeof kept === 'object') {

@@ -75,18 +75,22 @@ export function convertTicket(ticket: Ticket, options: ConvertOptions): Converte
 function fitToPlatform({ subject, parts, metadata }: Conversation, id: string): Conversation {
   const { url, attributes, createdAt } = metadata ?? {};
   const time = createdAt === undefined ? Number.NaN : Date.parse(createdAt);
+  const names = Object.keys(attributes ?? {}).toSorted();
+  // Members are in order of their names, so that they need no sorting to be serialized.
   const kept = {
-    ...(url && isWebAddress(url) ? { url } : {}),
-    ...(attributes && Object.keys(attributes).length > 0 ? { attributes } : {}),
+    ...(names.length > 0
+      ? { attributes: Object.fromEntries(names.map((name) => [name, attributes?.[name] ?? ''])) }
+      : {}),
     ...(Number.isNaN(time) ? {} : { createdAt: new Date(time).toISOString() }),
+    ...(url && isWebAddress(url) ? { url } : {}),
   };
   // The redactor has shortened the subject already: a cut can create text that has to be redacted in turn.
   const title = subject?.trim() ?? '';
   return {
     id,
-    ...(title === '' ? {} : { subject: title }),
-    parts: parts.filter(({ body }) => body.trim() !== ''),
     ...(Object.keys(kept).length === 0 ? {} : { metadata: kept }),
+    parts: parts.filter(({ body }) => body.trim() !== ''),
+    ...(title === '' ? {} : { subject: title }),
   };
 }
 

@@ -7,6 +7,6 @@ import { createConversationRedactor, type RedactionOptions } from './redactor.ts
 const redactor = createConversationRedactor(workerData as RedactionOptions);
 
 parentPort?.on('message', (tickets: readonly Ticket[]) => {
-  parentPort?.postMessage({ results: tickets.map((ticket) => redactOrFail(redactor, ticket)) });
+  parentPort?.postMessage({ answer: tickets.map((ticket) => redactOrFail(redactor, ticket)) });
 });
 parentPort?.postMessage({ ready: true });

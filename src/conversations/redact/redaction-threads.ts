@@ -1,13 +1,15 @@
 import { availableParallelism } from 'node:os';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { Worker } from 'node:worker_threads';
 import { type Clock, SLEEP_ENDED } from '../../core/clock.ts';
 import { CancelledError } from '../../core/errors.ts';
 import type { Redactor } from '../model/conversation.ts';
+import { ThreadHandle, ThreadLostError, ThreadStartError } from '../model/thread-handle.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { type RedactionResult, redactOrFail } from './redaction-result.ts';
 import { type Chunk, lengthOf, RedactionCall } from './redaction-work.ts';
 import type { RedactionOptions } from './redactor.ts';
-import { type StartThread, startThread, ThreadHandle, ThreadLostError, ThreadStartError } from './thread-handle.ts';
 
 export interface RedactionThreadsOptions {
   readonly redaction: RedactionOptions;
@@ -51,12 +53,48 @@ const RETRY = 60_000;
 /** Milliseconds of work after which the event loop gets a turn. */
 const MAX_TURN = 10;
 
+/** Location of the thread: bundled in an installed package, source code in a checkout. */
+const THREAD = new URL(
+  import.meta.url.endsWith('.ts') ? './redaction-thread.ts' : './redaction-thread.cjs',
+  import.meta.url,
+);
+/**
+ * Heap limits of a thread, in megabytes. A large heap would be used in full before garbage is collected. They do not
+ * protect the process: Node.js may abort it when a thread exceeds them by much at once. Large tickets get a thread with a
+ * larger heap: each character of the densest texts takes 60 bytes.
+ */
+const HEAP = 64;
+const LARGE_HEAP = 1024;
+const YOUNG_HEAP = 12;
+/** Time limit for one message, in milliseconds: the densest ticket of 16 MB takes about 40 s on an idle machine. */
+const MAX_TIME = 180_000;
+/**
+ * Size of a semi-space in megabytes; a young generation has three. A smaller one is collected while most of what a
+ * ticket needs is alive: a tenth more CPU time for 5 MB. V8 never shrinks it below this minimum.
+ */
+const SEMI_SPACE = 4;
+
+type RedactionThread = ThreadHandle<readonly Ticket[], readonly RedactionResult[]>;
+
+/** Starts a thread with its own heap. Replaced in tests. */
+export type StartThread = (options: RedactionOptions, isForLarge: boolean) => Worker;
+
+export const startThread: StartThread = (options, isForLarge) => {
+  // Affects only threads that start after this; those of the server have lower limits.
+  setFlagsFromString(`--min-semi-space-size=${SEMI_SPACE}`);
+  const resourceLimits = {
+    maxOldGenerationSizeMb: isForLarge ? LARGE_HEAP : HEAP,
+    maxYoungGenerationSizeMb: YOUNG_HEAP,
+  };
+  return new Worker(THREAD, { workerData: options, resourceLimits, name: 'redaction' });
+};
+
 /** Redacts tickets on this thread and, if there is much to do, on worker threads. */
 export class RedactionThreads {
   readonly #options: RedactionThreadsOptions;
-  readonly #handles: (ThreadHandle | null)[];
+  readonly #handles: (RedactionThread | null)[];
   /** All threads that run, including those for tickets that are tried alone. */
-  readonly #running = new Set<ThreadHandle>();
+  readonly #running = new Set<RedactionThread>();
   /** Text of the current input, and the time of its last tickets on the monotonic clock. */
   #seen = 0;
   #seenAt = Number.NEGATIVE_INFINITY;
@@ -177,7 +215,7 @@ export class RedactionThreads {
       return this.#redactAlone(tickets);
     }
     try {
-      return await this.#handle(index).redact(tickets);
+      return await this.#handle(index).ask(tickets);
     } catch (error) {
       if (!(error instanceof ThreadLostError) || this.#isClosed) {
         throw error;
@@ -240,7 +278,7 @@ export class RedactionThreads {
     return done;
   }
 
-  #handle(index: number): ThreadHandle {
+  #handle(index: number): RedactionThread {
     const handle = this.#handles[index];
     if (handle !== null && handle !== undefined && !handle.hasEnded) {
       return handle;
@@ -250,7 +288,7 @@ export class RedactionThreads {
     return started;
   }
 
-  #start(isForLarge: boolean): ThreadHandle {
+  #start(isForLarge: boolean): RedactionThread {
     if (this.#isClosed) {
       throw new CancelledError('redaction was stopped');
     }
@@ -258,7 +296,7 @@ export class RedactionThreads {
     for (const ended of [...this.#running].filter(({ hasEnded }) => hasEnded)) {
       this.#running.delete(ended);
     }
-    const handle = new ThreadHandle(() => start(redaction, isForLarge), this.#options.clock);
+    const handle: RedactionThread = new ThreadHandle(() => start(redaction, isForLarge), this.#options.clock, MAX_TIME);
     this.#running.add(handle);
     return handle;
   }
@@ -284,9 +322,9 @@ export class RedactionThreads {
   }
 }
 
-async function redactOne(handle: ThreadHandle, ticket: Ticket): Promise<RedactionResult> {
+async function redactOne(handle: RedactionThread, ticket: Ticket): Promise<RedactionResult> {
   try {
-    const [result] = await handle.redact([ticket]);
+    const [result] = await handle.ask([ticket]);
     return result ?? { failure: 'error' };
   } catch (error) {
     if (error instanceof ThreadLostError) {

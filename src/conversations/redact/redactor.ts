@@ -213,9 +213,9 @@ function redactTicket(
   const fields = fieldsOf(ticket);
   const { explained, again } = survey(fields, ticket.people);
   const at = new Map(explained.map(({ place, redacted }) => [place, redacted]));
-  // Empty parts stay, so that the indexes match those of the ticket.
+  // Empty parts stay, so that the indexes match those of the ticket. Members in order of their names need no sorting later.
   const parts = ticket.parts.map(({ role }, index) => {
-    return { type: 'message' as const, role, body: at.get(`parts[${index}]`) ?? '' };
+    return { body: at.get(`parts[${index}]`) ?? '', role, type: 'message' as const };
   });
   const subject = cutSubject(at.get('subject') ?? '', again);
   const attributes = Object.keys(ticket.attributes).map((name, index) => {

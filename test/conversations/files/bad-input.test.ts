@@ -168,7 +168,12 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 // Long after every file here was written, so that the files are settled.
 const now = Date.now() + 60_000;
-const clock = { now: () => now, monotonic: () => now, sleep: () => Promise.resolve() };
+const clock = {
+  now: () => now,
+  monotonic: () => now,
+  /** The files are settled, and no time limit is reached. */
+  sleep: (milliseconds: number) => (milliseconds < 60_000 ? Promise.resolve() : new Promise<void>(() => {})),
+};
 const signal = new AbortController().signal;
 
 const open = (after: 'keep' | 'move' = 'keep') =>

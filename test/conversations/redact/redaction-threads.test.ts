@@ -3,11 +3,11 @@ import { EventEmitter } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, test } from 'vitest';
+import { ThreadHandle } from '../../../src/conversations/model/thread-handle.ts';
 import type { Ticket } from '../../../src/conversations/model/ticket.ts';
 import { type RedactionResult, redactOrFail } from '../../../src/conversations/redact/redaction-result.ts';
-import { RedactionThreads } from '../../../src/conversations/redact/redaction-threads.ts';
+import { RedactionThreads, startThread } from '../../../src/conversations/redact/redaction-threads.ts';
 import { createConversationRedactor } from '../../../src/conversations/redact/redactor.ts';
-import { startThread, ThreadHandle } from '../../../src/conversations/redact/thread-handle.ts';
 import { type Clock, systemClock } from '../../../src/core/clock.ts';
 import { CancelledError } from '../../../src/core/errors.ts';
 import { createVirtualClock } from '../../queue/virtual-clock.ts';
@@ -68,7 +68,7 @@ function fragile(word: string): Worker {
     const { parentPort } = require('node:worker_threads');
     parentPort.on('message', (tickets) => {
       if (JSON.stringify(tickets).includes(${JSON.stringify(word)})) process.exit(1);
-      parentPort.postMessage({ results: tickets.map(({ key, subject }) => ({ conversation: { id: key, subject, parts: [] }, counts: {} })) });
+      parentPort.postMessage({ answer: tickets.map(({ key, subject }) => ({ conversation: { id: key, subject, parts: [] }, counts: {} })) });
     });
     parentPort.postMessage({ ready: true });`;
   return new Worker(source, { eval: true });
@@ -84,7 +84,7 @@ class SlowWorker extends EventEmitter {
 
   answer(): void {
     const tickets = this.messages.shift() ?? [];
-    this.emit('message', { results: tickets.map((each) => redactOrFail(redactor, each)) });
+    this.emit('message', { answer: tickets.map((each) => redactOrFail(redactor, each)) });
   }
 
   ref(): void {}
@@ -145,7 +145,7 @@ describe('redaction on threads', () => {
           parentPort.postMessage({ ready: true, isEndless: true });
           for (;;) {}
         }
-        parentPort.postMessage({ results: tickets.map(({ key: id }) => ({ conversation: { id, parts: [] }, counts: {} })) });
+        parentPort.postMessage({ answer: tickets.map(({ key: id }) => ({ conversation: { id, parts: [] }, counts: {} })) });
       });
       parentPort.postMessage({ ready: true });`;
     const late = () => {
@@ -198,10 +198,12 @@ describe('redaction on threads', () => {
       .join(' ')
       .slice(0, 2 ** 20);
     const tickets = Array.from({ length: DENSE }, (_, index) => ticket(index, body));
-    const oneThread = new ThreadHandle(() => startThread({}, false), systemClock);
-    const results = await Promise.all(
-      tickets.map(async (each) => (await oneThread.redact([each]))[0] as RedactionResult),
+    const oneThread = new ThreadHandle<readonly Ticket[], readonly RedactionResult[]>(
+      () => startThread({}, false),
+      systemClock,
+      180_000,
     );
+    const results = await Promise.all(tickets.map(async (each) => (await oneThread.ask([each]))[0] as RedactionResult));
     expect(results.map((result) => 'counts' in result && (result.counts.email ?? 0) > 40_000)).toEqual(
       tickets.map(() => true),
     );
@@ -250,7 +252,7 @@ describe('redaction on threads', () => {
       const before = starts;
       expect(await threads.redact(many())).toBeNull();
       expect([before > 0, starts]).toEqual([true, before]);
-      expect(unavailable).toEqual([expect.stringMatching(/^the redaction thread did not start: ./)]);
+      expect(unavailable).toEqual([expect.stringMatching(/^the thread did not start: ./)]);
       isBroken = false;
       now = 60_000;
       expect(await threads.redact([ticket(1, 'a long text. '.repeat(5000))])).toHaveLength(1);

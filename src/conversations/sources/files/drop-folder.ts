@@ -6,8 +6,8 @@ import { messageOf, SourceError } from '../../../core/errors.ts';
 import type { Json } from '../../../core/json.ts';
 import type { Batch, PollingSource, PollOptions } from '../../model/source.ts';
 import type { SourceRecord } from '../../model/ticket.ts';
+import { FileReader } from './file-reader.ts';
 import { type DroppedFile, FolderReader, type Refused } from './folder-reader.ts';
-import { fileInput } from './formats/input.ts';
 import {
   MAX_BATCH_SIZE,
   type ReadOptions,
@@ -16,7 +16,6 @@ import {
   sizeOf,
   type TicketRecord,
 } from './formats/record.ts';
-import { readTickets } from './read-tickets.ts';
 import { appendRejects, noteRefusal, rejectFileOf } from './reject-file.ts';
 import { isTemporaryName } from './settled.ts';
 
@@ -66,6 +65,7 @@ export function openDropFolder(options: DropFolderOptions): DropFolder {
 async function* pollFolder(options: DropFolderOptions, reader: FolderReader, poll: PollOptions): AsyncGenerator<Batch> {
   const { processed = new Set() } = poll;
   const batch = new BatchBuilder(options, ledgerOf(poll.cursor));
+  await using content = new FileReader(options.clock);
   const { files, refused } = await reader.list(poll.signal);
   for (const each of refused) {
     await batch.refuse(each);
@@ -86,8 +86,8 @@ async function* pollFolder(options: DropFolderOptions, reader: FolderReader, pol
     }
     present.add(digest);
     const from = batch.ledger.file?.digest === digest ? batch.ledger.file.index : 0;
-    const input = fileInput(file.path, poll.signal);
-    for await (const record of readTickets(input, { ...options.read, account: options.account ?? options.name })) {
+    const read = { ...options.read, account: options.account ?? options.name };
+    for await (const record of content.read({ path: file.path, size: file.status.size }, read, poll.signal)) {
       poll.signal.throwIfAborted();
       if (record.index >= from && batch.put(file, digest, record)) {
         yield await batch.flush();

@@ -65,9 +65,10 @@ async function* withLineFeeds(chunks: AsyncIterable<Uint8Array>): AsyncGenerator
   let isReturn: boolean | null = null;
   let isQuoted = false;
   let isAfterReturn = false;
-  let held: Buffer = Buffer.alloc(0);
+  /** Chunks that are kept until it is decided. */
+  let held: Buffer[] = [];
   for await (const chunk of chunks) {
-    let bytes: Buffer = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
     for (let at = 0; isReturn === null && at < bytes.length; at++) {
       const byte = bytes[at];
       if (byte === QUOTE) {
@@ -78,13 +79,13 @@ async function* withLineFeeds(chunks: AsyncIterable<Uint8Array>): AsyncGenerator
       }
       isAfterReturn = byte === RETURN && (isAfterReturn || !isQuoted);
     }
-    bytes = held.length > 0 ? Buffer.concat([held, bytes]) : bytes;
-    held = isReturn === null && isAfterReturn ? bytes : Buffer.alloc(0);
-    if (held.length === 0) {
-      yield isReturn === true ? lineFeeds(bytes) : bytes;
+    held.push(bytes);
+    if (isReturn !== null || !isAfterReturn) {
+      yield* isReturn === true ? held.map(lineFeeds) : held;
+      held = [];
     }
   }
-  yield lineFeeds(held);
+  yield* held.map(lineFeeds);
 }
 
 function lineFeeds(bytes: Buffer): Buffer {
