@@ -9,9 +9,9 @@ import { createIdPseudonymizer } from '../../src/conversations/intake/id-pseudon
 import { standardWebhook } from '../../src/conversations/polling/standard-webhook.ts';
 import { RedactionThreads } from '../../src/conversations/redact/redaction-threads.ts';
 import { createConversationRedactor } from '../../src/conversations/redact/redactor.ts';
-import { FileReader } from '../../src/conversations/sources/files/file-reader.ts';
 import { foundOfNative } from '../../src/conversations/sources/files/formats/native.ts';
 import { foundOfExport } from '../../src/conversations/sources/files/formats/zendesk-export.ts';
+import { TicketFileReader } from '../../src/conversations/sources/files/ticket-file-reader.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import { makeFolder } from '../git/repository.ts';
@@ -193,7 +193,7 @@ test.each(pickCases(FILES, 1, 3))('4 MB in %s, which begins with %j, of %j', { t
   const path = join(makeFolder(), name);
   const size = 4_000_000;
   writeFileSync(path, head + piece.repeat((size - head.length) / piece.length));
-  await using reader = new FileReader(systemClock);
+  await using reader = new TicketFileReader(systemClock);
   const meter = new StretchMeter();
   let records = 0;
   for await (const _record of reader.read({ path, size }, { account: 'a' }, new AbortController().signal)) {
@@ -206,7 +206,7 @@ test.each(pickCases(FILES, 1, 3))('4 MB in %s, which begins with %j, of %j', { t
 test('a file that takes too long is rejected', async () => {
   const path = join(makeFolder(), 'a.json');
   writeFileSync(path, '[]');
-  await using reader = new FileReader({ ...systemClock, sleep: async () => {} });
+  await using reader = new TicketFileReader({ ...systemClock, sleep: async () => {} });
   const records = await Array.fromAsync(
     reader.read({ path, size: 20_000 }, { account: 'a' }, new AbortController().signal),
   );

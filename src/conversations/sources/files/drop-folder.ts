@@ -6,7 +6,6 @@ import { messageOf, SourceError } from '../../../core/errors.ts';
 import type { Json } from '../../../core/json.ts';
 import type { Batch, PollingSource, PollOptions } from '../../model/source.ts';
 import type { SourceRecord } from '../../model/ticket.ts';
-import { FileReader } from './file-reader.ts';
 import { type DroppedFile, FolderReader, type Refused } from './folder-reader.ts';
 import {
   MAX_BATCH_SIZE,
@@ -18,6 +17,7 @@ import {
 } from './formats/record.ts';
 import { appendRejects, noteRefusal, rejectFileOf } from './reject-file.ts';
 import { isTemporaryName } from './settled.ts';
+import { TicketFileReader } from './ticket-file-reader.ts';
 
 export interface DropFolderOptions {
   /** As configured. */
@@ -65,7 +65,7 @@ export function openDropFolder(options: DropFolderOptions): DropFolder {
 async function* pollFolder(options: DropFolderOptions, reader: FolderReader, poll: PollOptions): AsyncGenerator<Batch> {
   const { processed = new Set() } = poll;
   const batch = new BatchBuilder(options, ledgerOf(poll.cursor));
-  await using content = new FileReader(options.clock);
+  await using content = new TicketFileReader(options.clock);
   const { files, refused } = await reader.list(poll.signal);
   for (const each of refused) {
     await batch.refuse(each);

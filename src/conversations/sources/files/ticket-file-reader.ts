@@ -19,7 +19,7 @@ const HEAP = 1024;
 const THREAD = new URL(import.meta.url.endsWith('.ts') ? './file-thread.ts' : './file-thread.cjs', import.meta.url);
 
 /** Reader for the files of one poll, one after the other. Disposing it ends its thread. */
-export class FileReader {
+export class TicketFileReader {
   readonly #clock: Clock;
   #thread: ThreadHandle<FileQuestion, FileAnswer> | null = null;
 
