@@ -16,6 +16,9 @@ import type { CommandContext } from '../cli/context.ts';
 import { callDaemon, chooseState, type StateFlags, type StateTarget } from '../cli/control-call.ts';
 import { openUnusedStore } from '../cli/open-state.ts';
 
+/** Longest ticket that the main thread redacts, in UTF-16 units. Longer ones have a large heap of their own. */
+const LONGEST_HERE = 1024 * 1024;
+
 /**
  * Asks the daemon if one runs, otherwise opens the state file. Throws what `handleConversationRequest` throws.
  */
@@ -64,7 +67,15 @@ export async function withIngestion<T>(
       sources: openSources(conversations, { note, userAgent: `octavo/${version}`, clock, random }),
       outbox,
       redactor,
-      threads: new RedactionThreads({ redaction, redactor, threads: THREADS, clock, onUnavailable }),
+      // Nothing else waits for this process, so its main thread redacts long tickets too.
+      threads: new RedactionThreads({
+        redaction,
+        redactor,
+        threads: THREADS,
+        clock,
+        onUnavailable,
+        longestHere: LONGEST_HERE,
+      }),
       writer,
       site: site === null ? null : () => recordedId(store.organization(organization.id), 'site', site),
       settleDelay: conversations.settleDelay,

@@ -21,6 +21,8 @@ export interface RedactionThreadsOptions {
   /** Called when a thread cannot start. The next one is tried after a minute. */
   readonly onUnavailable?: (failure: { readonly reason: string }) => void;
   readonly start?: StartThread;
+  /** Longest ticket that this thread redacts, in UTF-16 units; by default short, because it blocks everything else. */
+  readonly longestHere?: number;
 }
 
 /**
@@ -31,7 +33,7 @@ export const THREADS = Math.min(Math.max(1, availableParallelism() - 1), 3);
 
 /** Text after which threads are started, in UTF-16 units: starting one takes as long as redacting about half of it. */
 const START_AFTER = 256 * 1024;
-/** Longest ticket that this thread redacts, in UTF-16 units: it blocks everything else meanwhile. */
+/** Default of `longestHere`. */
 const MAX_HERE = 16 * 1024;
 /** Longest ticket for one of several threads, in UTF-16 units: they have little memory. */
 const MAX_SIZE = 1024 * 1024;
@@ -102,6 +104,7 @@ export class RedactionThreads {
   #calls: RedactionCall[] = [];
   /** Messages to each thread without an answer. */
   readonly #posted: number[];
+  readonly #longestHere: number;
   #isRedactingHere = false;
   #idle = new AbortController();
   #isClosed = false;
@@ -112,6 +115,7 @@ export class RedactionThreads {
 
   constructor(options: RedactionThreadsOptions) {
     this.#options = options;
+    this.#longestHere = options.longestHere ?? MAX_HERE;
     this.#handles = Array.from({ length: options.threads }, () => null);
     this.#posted = this.#handles.map(() => 0);
   }
@@ -173,7 +177,7 @@ export class RedactionThreads {
     this.#seen = lengths.reduce((sum, length) => sum + length, now - this.#seenAt > IDLE ? 0 : this.#seen);
     this.#seenAt = now;
     const isMuch = this.#seen >= START_AFTER && tickets.length > 1;
-    const isLong = lengths.some((length) => length > MAX_HERE);
+    const isLong = lengths.some((length) => length > this.#longestHere);
     return now >= this.#retryAt && this.#handles.length > 0 && (isMuch || isLong);
   }
 
@@ -249,11 +253,13 @@ export class RedactionThreads {
 
   #takeHere(): Chunk | null {
     if (this.#calls.length < 2) {
-      return this.#take(MAX_HERE);
+      return this.#take(this.#longestHere);
     }
     const total = this.#calls.reduce((sum, { length }) => sum + length, 0);
     const left = this.#calls.reduce((sum, { missingLength }) => sum + missingLength, 0);
-    return left > Math.min(RESERVED_SHARE * total, RESERVE * this.#handles.length) ? this.#take(MAX_HERE) : null;
+    return left > Math.min(RESERVED_SHARE * total, RESERVE * this.#handles.length)
+      ? this.#take(this.#longestHere)
+      : null;
   }
 
   /**
