@@ -1,5 +1,4 @@
 /** View of one organization: its state, what waits for a person, its resources and its last passes. */
-import type { Plan } from '../core/change.ts';
 import { DesiredStateError } from '../core/errors.ts';
 import { counted } from '../plan/render/words.ts';
 import type { ManualPause } from '../store/history.ts';
@@ -50,8 +49,6 @@ export interface OrganizationView extends OrganizationSummary {
   readonly brokenBy: Pick<PassRow, 'commit' | 'commitUrl' | 'author' | 'subject'> | null;
   /** Problems of the manifests, causes first; of many, the first ones. */
   readonly problems: readonly ProblemView[];
-  /** Checksum whose approval releases what waits for it; null if nothing does. */
-  readonly approval: string | null;
   readonly plan: { readonly checksum: string; readonly path: string; readonly changes: number } | null;
   /** Null before the manifests were read. */
   readonly list: ResourcePage | null;
@@ -97,7 +94,6 @@ export async function organizationView(
     pauses: pauses.map((pause) => pauseView(pause, now)),
     brokenBy: brokenBy(state, rows),
     problems: problemsOf(state),
-    approval: plan === null || heldChanges(plan) === 0 ? null : approvalChecksum(plan),
     plan:
       plan === null || plan.changes.length === 0
         ? null
@@ -113,10 +109,6 @@ export async function organizationView(
           ),
     passes: rows,
   };
-}
-
-function approvalChecksum({ verdict, checksum, heldChecksum }: Plan): string | null {
-  return verdict.state === 'held' ? checksum : heldChecksum;
 }
 
 /** Describes a pause. */

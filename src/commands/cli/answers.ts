@@ -34,7 +34,7 @@ export const VIEWS = {
   organizations: view<OrganizationsView>({
     organizations: z.array(
       z.object({
-        ...{ id: text, sentence: text, state, commit: optionalText },
+        ...{ id: text, sentence: text, state, commit: optionalText, approval: optionalText },
         freshness: z.object({ ageSeconds: count.nullable() }),
       }),
     ),
@@ -62,7 +62,7 @@ export const VIEWS = {
         passes: z.array(
           z.object({
             ...{ endedAt: text, number: count, outcome: text, times: count, commit: optionalText },
-            ...{ subject: text, summary: text, error: optionalText },
+            ...{ subject: text, summary: text, error: optionalText, checksum: optionalText },
           }),
         ),
       }),
@@ -98,6 +98,7 @@ function conditions() {
       severity: text,
       code: text,
       organization: optionalText,
+      path: optionalText,
       summary: text,
       details: z.array(text),
       inhibits: count,

@@ -8,8 +8,7 @@ import { VIEWS } from '../cli/answers.ts';
 import { chooseOrganization, readTrustedConfig } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { shortAge, table } from '../cli/table.ts';
-import { nextCommand } from '../plan/next-command.ts';
-import { ageOf, line, openViews, print, type ViewFlags, type Views } from './views.ts';
+import { ageOf, approvalLine, line, openViews, print, type ViewFlags, type Views } from './views.ts';
 
 /** Exit code by state of an organization. */
 const EXIT_OF: Readonly<Record<OrganizationStatus, ExitCode>> = {
@@ -75,6 +74,7 @@ export async function historyCommand(
   const before = flags.before === undefined ? '' : `?before=${flags.before}`;
   const view = await load(`${pathOf(id)}/passes${before}`, VIEWS.passes);
   const passes = view.commits.flatMap(({ passes }) => passes);
+  const [newest] = passes;
   print(view, flags, context, () => [
     ...(passes.length === 0
       ? ['no pass has ended yet']
@@ -90,6 +90,7 @@ export async function historyCommand(
             error ?? subject,
           ]),
         )),
+    ...(newest?.outcome === 'held' ? approvalLine(newest.checksum, id, flags) : []),
     ...(view.next === null ? [] : [`older passes: --before ${view.next}`]),
   ]);
   return EXIT.done;
@@ -114,7 +115,7 @@ async function showAll({ load }: Views, flags: ViewFlags, context: CommandContex
         commit?.slice(0, 7) ?? '-',
         sentence,
       ]),
-    ),
+    ).concat(organizations.flatMap(({ id, approval }) => approvalLine(approval, id, flags))),
   );
   return worst(organizations.map(({ state }) => EXIT_OF[state]));
 }
@@ -132,9 +133,7 @@ async function showOne({ load }: Views, id: string, flags: ViewFlags, context: C
     ...organization.waiting
       .filter(({ text }) => !organization.sentence.startsWith(text))
       .map(({ text }) => line(['waits for a person:', text])),
-    ...(approval === null
-      ? []
-      : [`approve with: ${nextCommand(['approve', approval], { config: flags.config, organization: id })}`]),
+    ...approvalLine(approval, id, flags),
     ...(nextCheck === null ? [] : [`next check: in ${shortAge(Date.parse(nextCheck) - context.clock.now())}`]),
     ...(webhook === null
       ? []

@@ -5,6 +5,7 @@ import { readTrustedConfig } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { userName } from '../cli/control-call.ts';
 import { shortAge } from '../cli/table.ts';
+import { nextCommand } from '../plan/next-command.ts';
 
 export interface ViewFlags {
   readonly config?: string;
@@ -48,6 +49,11 @@ export function print(
 /** Returns the age of a time in ISO 8601. */
 export function ageOf(at: string, { clock }: CommandContext): string {
   return shortAge(clock.now() - Date.parse(at));
+}
+
+/** Returns the command that approves what an organization holds; none without a checksum. */
+export function approvalLine(checksum: string | null, organization: string, { config }: ViewFlags): string[] {
+  return checksum === null ? [] : [`approve with: ${nextCommand(['approve', checksum], { config, organization })}`];
 }
 
 /** Joins the parts that are present, without control characters. */

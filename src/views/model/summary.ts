@@ -24,6 +24,8 @@ export interface OrganizationSummary {
   readonly resources: number | null;
   /** Changes that wait for approval. */
   readonly held: number;
+  /** Checksum whose approval releases them; null if there are none. */
+  readonly approval: string | null;
   /** Changes of the last pass that failed. */
   readonly failed: number;
 }
@@ -38,6 +40,8 @@ export async function summarize(
   const { id, reconciler, owner } = state;
   const { freshness, next } = await checkTimes(backend, state, now);
   const plan = reconciler?.lastCheck?.plan ?? null;
+  const held = plan === null ? 0 : heldChanges(plan);
+  const checksum = plan?.verdict.state === 'held' ? plan.checksum : (plan?.heldChecksum ?? null);
   const results = reconciler?.lastEnd?.results ?? [];
   return {
     id,
@@ -49,7 +53,8 @@ export async function summarize(
     freshness,
     nextCheck: isoTime(next),
     resources: reconciler?.lastDesired?.state.declared.size ?? null,
-    held: plan === null ? 0 : heldChanges(plan),
+    held,
+    approval: held === 0 ? null : checksum,
     failed: results.filter(({ status }) => status === 'failed').length,
   };
 }
