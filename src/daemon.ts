@@ -2,8 +2,7 @@
 import type { Config } from './config/config.ts';
 import { endsWithin, repeatEvery } from './core/clock.ts';
 import { messageOf } from './core/errors.ts';
-import { ChangeNotifier } from './daemon/backend.ts';
-import { notifyingBudget } from './daemon/change-events.ts';
+import { EventBus } from './core/event-bus.ts';
 import { describeFleet, metricOwnership, observeFleet, TransactionTimes } from './daemon/describe-fleet.ts';
 import { configuredReporters } from './daemon/facts/reporters.ts';
 import { FactReporting } from './daemon/facts/reporting.ts';
@@ -20,20 +19,20 @@ import { IdleMemory } from './daemon/idle-memory.ts';
 import { DaemonNotifications, openChannels } from './daemon/notifications.ts';
 import { DaemonOrganizationOpener } from './daemon/open-organization.ts';
 import type { Daemon, DaemonOptions } from './daemon/options.ts';
-import type { DaemonContext } from './daemon/organization/feature.ts';
+import type { DaemonContext, DaemonEvents } from './daemon/organization/feature.ts';
 import { SharedWork } from './daemon/shared-work.ts';
+import { subscribeToDaemon } from './daemon/subscribe.ts';
 import { WebPage } from './daemon/web-page.ts';
 import type { FleetLeases } from './fleet/fleet-leases.ts';
 import type { Channel } from './notify/channels/channel.ts';
 import type { OrganizationReconciler } from './reconcile/daemon/organization.ts';
 import { type ControlServer, openControl, type ViewLoader } from './server/control.ts';
 import { controlSocketPath } from './server/control-client.ts';
-import { createMetrics, type Metrics } from './server/metrics.ts';
-import { observeQueue, queueObservation } from './server/pass-events.ts';
+import { createMetrics } from './server/metrics.ts';
+import { queueObservation } from './server/pass-events.ts';
 import { createServer } from './server/server.ts';
 import { FLEET_LEASE, type Lease } from './store/leases.ts';
 import { openStore } from './store/open/open-store.ts';
-import type { Store } from './store/store.ts';
 
 export type { Daemon };
 
@@ -45,15 +44,17 @@ const OBSERVE_INTERVAL = 10_000;
 
 /** Creates the daemon. Throws ConfigError and StoreError before anything is started. */
 export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
-  const { config, clock, random, version } = options;
+  const { config, clock, random, version, log, dryRun } = options;
   requireWork(config);
   const metrics = createMetrics();
   const times = new TransactionTimes(metrics);
   const store = await (options.openStore?.(config.store) ?? openStore(config.store, clock, random, times.listener));
   try {
-    const shared = { ...options, clock: await openClock(options, store) };
-    const channels = await openChannels(config, version, shared.clock);
-    const daemon = new RunningDaemon({ ...shared, metrics, store, channels, times });
+    const shared = await openClock(options, store);
+    const events = new EventBus<DaemonEvents>();
+    const context: DaemonContext = { config, clock: shared, random, version, log, dryRun, metrics, store, events };
+    const channels = await openChannels(config, version, shared);
+    const daemon = new RunningDaemon(context, options, { channels, times });
     await daemon.open();
     return daemon;
   } catch (error) {
@@ -63,10 +64,8 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
 }
 
 /** Parts of the daemon that are opened before it is created. */
-interface DaemonParts extends DaemonOptions {
+interface DaemonParts {
   readonly times: TransactionTimes;
-  readonly metrics: Metrics;
-  readonly store: Store;
   readonly channels: readonly Channel[];
 }
 
@@ -80,7 +79,6 @@ class RunningDaemon implements Daemon {
   readonly #leases: FleetLeases;
   readonly #stopping = new AbortController();
   readonly #server: ReturnType<typeof createServer>;
-  readonly #changes = new ChangeNotifier();
   readonly #link: FleetLink;
   readonly #page: WebPage;
   readonly #notifications: DaemonNotifications;
@@ -92,63 +90,84 @@ class RunningDaemon implements Daemon {
   #isStorable = true;
   #control: ControlServer | null = null;
 
-  constructor(options: DaemonParts) {
-    const { metrics, clock, log } = options;
-    const changes = this.#changes;
-    const onEvent = notifyingBudget(observeQueue(metrics), () => changes.notify('budget'));
-    this.#context = options;
-    this.#config = options.config;
-    const configure = async (changed: Config) => {
+  constructor(context: DaemonContext, options: DaemonOptions, { times, channels }: DaemonParts) {
+    const { metrics, clock, log, store, events } = context;
+    this.#context = context;
+    this.#config = context.config;
+    const configured = () => this.#config.organizations;
+    const find = (id: string) => this.#organizations.find(id);
+    // 1. Configuration and leases, which decide on the organizations of this replica.
+    this.#configuration = openConfiguration(context, options.configuration, async (changed) => {
       this.#configure(changed);
       await this.#shared.forgetRemoved();
-    };
-    this.#configuration = openConfiguration(options, { configure, onProblem: () => this.#showProblem() });
+    });
     const work = { begin: (lease: Lease) => this.#begin(lease), end: (lease: Lease) => this.#end(lease) };
-    this.#leases = openLeases({ ...options, isComplete: () => this.#config.invalidFiles.length === 0 }, work);
+    this.#leases = openLeases({ ...context, isComplete: () => this.#config.invalidFiles.length === 0 }, work);
+    const { replica } = this.#leases;
     this.#reports = new FleetReports({
-      ...{ ...options, leases: this.#leases, problem: () => this.#configuration?.problem ?? null },
-      onStored: () => this.#link.announceReports(),
+      config: context.config,
+      store,
+      clock,
+      log,
+      events,
+      leases: this.#leases,
+      problem: () => this.#configuration?.problem ?? null,
     });
-    const shared = sharedBudgets(options, this.#leases);
-    this.#connections = new TokenConnections({ ...options, onEvent, shared });
-    this.#notifications = new DaemonNotifications(
-      ...([this.#context, options.channels] as const),
-      () => changes.notify('notifications'),
-      () => this.#link.wakeNotifications(),
-    );
-    this.#facts = new FactReporting(this.#context, this.#notifications);
-    this.#organizations = new FleetOrganizations({
-      ...{ opener: this.#opener(options), clock, log, onChange: (id) => this.#showOrganization(id) },
-      onFailure: (organization, error) =>
-        log.error({ organization, reason: messageOf(error) }, 'cannot open the organization'),
-    });
-    this.#shared = new SharedWork({
-      ...options,
-      notifications: this.#notifications,
-      reporters: () => this.#reporters(),
-    });
-    this.#link = new FleetLink({
-      ...{ context: this.#context, leases: this.#leases, changes, stopping: this.#stopping.signal },
+    // 2. Connections to the platform and to the channels of notifications.
+    this.#connections = new TokenConnections({ ...context, shared: sharedBudgets(context, this.#leases) });
+    this.#notifications = new DaemonNotifications(context, channels);
+    this.#facts = new FactReporting(context, this.#notifications);
+    // 3. Organizations, and the work that exists once in a fleet.
+    const { approveCommand = (checksum: string) => `octavo approve ${checksum}`, releaseMemory = () => {} } = options;
+    const opener = new DaemonOrganizationOpener({
+      context,
       connections: this.#connections,
-      find: (id) => this.#organizations.find(id),
-      configured: () => this.#config.organizations,
-      onNotifications: () => this.#notifications.wakeHere(),
-      onReports: () => {
-        this.#reports.markChanged();
-        void this.#observeFacts();
+      replica,
+      subscribers: {
+        events: options.events,
+        conversationEvents: options.conversationEvents,
+        clusterEvents: options.clusterEvents,
+        approveCommand,
+        facts: this.#facts,
+        notifications: this.#notifications,
+        memory: new IdleMemory(clock, this.#stopping.signal, releaseMemory),
       },
     });
+    this.#organizations = new FleetOrganizations({ opener, clock, log, events });
+    const reporters = () => this.#reporters();
+    this.#shared = new SharedWork({ notifications: this.#notifications, reporters, clock, log });
+    // 4. The other replicas, the page and the webhooks.
+    this.#link = new FleetLink({
+      context,
+      leases: this.#leases,
+      connections: this.#connections,
+      find,
+      configured,
+      stopping: this.#stopping.signal,
+    });
     this.#page = new WebPage({
-      ...{ context: this.#context, connections: this.#connections, notifications: this.#notifications, changes },
-      ...{ link: this.#link, reports: this.#reports },
-      fleet: () => describeFleet(this.#leases, this.#config.organizations, this.#reports, options.times.average),
+      context,
+      connections: this.#connections,
+      notifications: this.#notifications,
+      link: this.#link,
+      reports: this.#reports,
+      fleet: () => describeFleet(this.#leases, this.#config.organizations, this.#reports, times.average),
       organizations: () => this.#organizations.open,
-      configured: () => this.#config.organizations,
+      configured,
       logBuffer: options.logBuffer,
     });
     this.#server = createServer({ registry: metrics.registry, health: () => [], ready: () => this.#unready() });
     metrics.limitTo(metricOwnership(this.#organizations, this.#connections));
-    serveHooks(this.#server.app, (id) => this.#link.hooks(id), { clock, metrics, changes });
+    serveHooks(this.#server.app, (id) => this.#link.hooks(id), context);
+    // 5. What follows their events.
+    subscribeToDaemon(context, {
+      link: this.#link,
+      facts: this.#facts,
+      notifications: this.#notifications,
+      reports: this.#reports,
+      observeFacts: () => this.#observeFacts(),
+      observeQueues: () => this.#observeQueues(),
+    });
   }
 
   get organizations(): readonly OrganizationReconciler[] {
@@ -240,27 +259,9 @@ class RunningDaemon implements Daemon {
     return lease.name === FLEET_LEASE ? this.#shared.end() : this.#organizations.end(lease);
   }
 
-  #opener(options: DaemonParts): DaemonOrganizationOpener {
-    const { clock, releaseMemory = () => undefined } = options;
-    return new DaemonOrganizationOpener({
-      ...{ context: this.#context, listeners: options, connections: this.#connections, facts: this.#facts },
-      replica: this.#leases.replica,
-      memory: new IdleMemory(clock, this.#stopping.signal, releaseMemory),
-      onChange: (id) => this.#changes.notify(id),
-      onPassEnd: () => this.#endPass(),
-      onRecorded: () => this.#notifications.wake(),
-    });
-  }
-
   #reporters(): readonly string[] | null {
     const { organizations, invalidFiles } = this.#config;
     return invalidFiles.length > 0 ? null : configuredReporters(organizations, this.#context.dryRun);
-  }
-
-  #showOrganization(id: string): void {
-    this.#link.show(id);
-    this.#facts.forget(id);
-    this.#changes.notify(id);
   }
 
   #unready(): readonly string[] {
@@ -292,9 +293,10 @@ class RunningDaemon implements Daemon {
     if (this.#leases.replica === null) {
       void this.#checkStore();
     }
-    this.#endPass();
+    void this.#observeFacts();
+    this.#observeQueues();
     observeFleet(this.#leases, this.#context.metrics);
-    this.#changes.notify('replicas', true);
+    this.#context.events.publish.onChange?.('replicas', true);
     void this.#reports.publish();
     this.#page.observe();
     // Saved regularly, because a killed process cannot save anything.
@@ -307,14 +309,7 @@ class RunningDaemon implements Daemon {
     await this.#facts.observe();
   }
 
-  #showProblem(): void {
-    this.#changes.notify('configuration');
-    void this.#reports.publish();
-    void this.#observeFacts();
-  }
-
-  #endPass(): void {
-    void this.#observeFacts();
+  #observeQueues(): void {
     for (const [name, queue] of this.#connections.queues()) {
       this.#context.metrics.queue(queueObservation(name, queue.snapshot()));
     }

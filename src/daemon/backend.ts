@@ -1,6 +1,7 @@
 /** State and actions of the daemon, for its web page. */
 import type { OrganizationConfig } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
+import type { EventBus } from '../core/event-bus.ts';
 import { DAEMON_HISTORY, type History } from '../store/history.ts';
 import type { Notifications } from '../store/notifications.ts';
 import type { Store } from '../store/store.ts';
@@ -11,6 +12,7 @@ import type { LogBuffer } from '../views/model/log-buffer.ts';
 import type { NotificationReader } from '../views/model/notification-reader.ts';
 import type { BudgetSampler } from './budget-sampler.ts';
 import type { FleetReports } from './fleet/fleet-reports.ts';
+import type { DaemonEvents } from './organization/feature.ts';
 import type { ManagedOrganization } from './organization/managed-organization.ts';
 import type { RemoteOrganizations } from './states/remote-organizations.ts';
 
@@ -34,26 +36,7 @@ export interface BackendOptions {
   /** Names of the notification channels. */
   readonly channels: readonly string[];
   readonly actions: ActionHandlers;
-  readonly changes: ChangeNotifier;
-}
-
-/**
- * Notifies listeners that something changed, here or at another replica. A topic is the id of an organization, or `budget`,
- * `configuration`, `log` or `notifications`.
- */
-export class ChangeNotifier {
-  readonly #listeners = new Set<(topic: string, isRemote: boolean) => void>();
-
-  listen(listener: (topic: string, isRemote: boolean) => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
-  }
-
-  notify(topic: string, isRemote = false): void {
-    for (const listener of this.#listeners) {
-      listener(topic, isRemote);
-    }
-  }
+  readonly events: EventBus<DaemonEvents>;
 }
 
 /** State of a running daemon. */
@@ -69,10 +52,9 @@ export class DaemonBackend implements Backend {
   /** Organizations that the states are of. */
   #managed: readonly ManagedOrganization[] = [];
   #configured: readonly OrganizationConfig[] = [];
-  readonly #changes: ChangeNotifier;
 
   constructor(options: BackendOptions) {
-    const { version, clock, store, actions, changes, log } = options;
+    const { version, clock, store, actions, log } = options;
     this.#options = options;
     this.version = version;
     this.clock = clock;
@@ -80,7 +62,6 @@ export class DaemonBackend implements Backend {
     this.log = log;
     this.notifications = notificationState(store.notifications(), options.channels);
     this.history = store.history(DAEMON_HISTORY);
-    this.#changes = changes;
   }
 
   organizations(): readonly OrganizationState[] {
@@ -116,7 +97,7 @@ export class DaemonBackend implements Backend {
   }
 
   onChange(listener: (topic: string) => void): () => void {
-    return this.#changes.listen(listener);
+    return this.#options.events.subscribe({ onChange: listener });
   }
 }
 

@@ -5,7 +5,6 @@ import type { FleetLeases } from '../fleet/fleet-leases.ts';
 import type { CommandKind } from '../store/fleet/commands.ts';
 import type { FleetSignals } from '../store/leases.ts';
 import type { ActionHandlers, Backend } from '../views/model/backend.ts';
-import type { ChangeNotifier } from './backend.ts';
 import { CommandRunner } from './commands/command-runner.ts';
 import { CommandSender } from './commands/command-sender.ts';
 import { RoutedActions } from './commands/routed-actions.ts';
@@ -17,20 +16,15 @@ import { RemoteOrganizations } from './states/remote-organizations.ts';
 import { StatePublisher } from './states/state-publisher.ts';
 
 export interface FleetLinkOptions {
-  readonly context: Pick<DaemonContext, 'store' | 'clock' | 'random' | 'version' | 'log'>;
+  readonly context: Pick<DaemonContext, 'store' | 'clock' | 'random' | 'version' | 'log' | 'events'>;
   readonly leases: Pick<FleetLeases, 'replica' | 'holder'>;
   /** Returns an organization of this replica. */
   readonly find: (organization: string) => ManagedOrganization | undefined;
   /** Returns the organizations of the configuration. */
   readonly configured: () => readonly OrganizationConfig[];
   readonly connections: Pick<TokenConnections, 'queueName' | 'tokenUsers'>;
-  readonly changes: ChangeNotifier;
   /** Aborts when the daemon stops: no further commands are begun. */
   readonly stopping: AbortSignal;
-  /** Called when another replica has stored notifications. */
-  readonly onNotifications: () => void;
-  /** Called when the reports of another replica have changed. */
-  readonly onReports: () => void;
 }
 
 /** Topic of changes of notifications. */
@@ -69,11 +63,10 @@ export class FleetLink {
 
   /** Returns the actions on organizations of all replicas. `local`: those on the organizations of this one. */
   route(local: ActionHandlers, backend: () => Backend): ActionHandlers {
-    const { find, changes } = this.#options;
+    const { find, context } = this.#options;
     if (this.#shared === null) {
       return local;
     }
-    const { context } = this.#options;
     this.#runner = new CommandRunner({ ...context, ...this.#shared, find, actions: local });
     return new RoutedActions({
       local,
@@ -84,24 +77,26 @@ export class FleetLink {
       },
       owner: (organization) => this.remote.owner(organization),
       sender: this.#shared.sender,
-      onAnswered: (organization) => changes.notify(organization, true),
+      onAnswered: (organization) => context.events.publish.onChange?.(organization, true),
     });
   }
 
   /** Writes the states of the organizations of this replica from now on. */
   start(backend: Backend): void {
     this.#backend = backend;
-    const { changes, context, stopping, configured } = this.#options;
+    const { context, stopping, configured } = this.#options;
     if (this.#shared === null) {
       return;
     }
     const { publisher, signals, replica } = this.#shared;
     const ends = [
-      changes.listen((topic, isRemote) => {
-        if (!isRemote) {
-          publisher.changed(topic);
-          this.#runner?.wake();
-        }
+      context.events.subscribe({
+        onChange: (topic, isRemote) => {
+          if (!isRemote) {
+            publisher.changed(topic);
+            this.#runner?.wake();
+          }
+        },
       }),
       signals.listen(({ kind, payload }) => {
         if (kind === 'change' && payload.from !== replica) {
@@ -217,18 +212,18 @@ export class FleetLink {
     }
   }
 
-  /** Notifies listeners of this replica of what another one has changed. */
+  /** Publishes here what another replica has changed. */
   #hear(topic: string): void {
-    const { changes, onNotifications, onReports } = this.#options;
+    const { publish } = this.#options.context.events;
     if (topic === CONFIGURATION) {
-      onReports();
+      publish.onRemoteReports?.();
     }
-    changes.notify(topic, true);
+    publish.onChange?.(topic, true);
     if (topic === NOTIFICATIONS) {
-      onNotifications();
+      publish.onRemoteNotifications?.();
     } else if (topic !== CONFIGURATION) {
       // The state of an organization has the queue of its token.
-      changes.notify('budget', true);
+      publish.onChange?.('budget', true);
     }
   }
 

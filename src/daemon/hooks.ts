@@ -1,15 +1,7 @@
 /** Webhooks of all organizations: those of conversations, and those of repositories. */
 import type { FastifyInstance } from 'fastify';
-import type { Clock } from '../core/clock.ts';
 import { addHooks, type HookReceiver, type PushHook } from '../server/hooks.ts';
-import type { Metrics } from '../server/metrics.ts';
-import type { ChangeNotifier } from './backend.ts';
-
-interface HookParts {
-  readonly clock: Clock;
-  readonly metrics: Metrics;
-  readonly changes: ChangeNotifier;
-}
+import type { DaemonContext } from './organization/feature.ts';
 
 /** Receivers of the webhooks of an organization. */
 export interface HookedOrganization {
@@ -22,7 +14,7 @@ export interface HookedOrganization {
 export function serveHooks(
   app: FastifyInstance,
   find: (organization: string) => HookedOrganization | undefined,
-  { clock, metrics, changes }: HookParts,
+  { clock, metrics, events }: Pick<DaemonContext, 'clock' | 'metrics' | 'events'>,
 ): void {
   addHooks(app, {
     receiver: (organization) => find(organization)?.conversations,
@@ -32,7 +24,7 @@ export function serveHooks(
     onPush: (organization, outcome) => {
       metrics.push(organization, outcome, clock.now());
       if (outcome !== 'refused') {
-        changes.notify(organization);
+        events.publish.onChange?.(organization, false);
       }
     },
   });

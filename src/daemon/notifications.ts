@@ -20,24 +20,12 @@ export class DaemonNotifications {
   readonly #channels: readonly Channel[];
   readonly #notifications: Notifications;
   readonly #changed = new WakeUpSignal();
-  readonly #onChange: () => void;
-  readonly #wakeOthers: () => void;
   /** Null: another replica sends, or nobody. */
   #sender: NotificationSender | null = null;
 
-  /**
-   * `onChange`: called when pages about notifications may show something else; `wakeOthers`: wakes the replica that sends.
-   */
-  constructor(
-    context: DaemonContext,
-    channels: readonly Channel[],
-    onChange: () => void,
-    wakeOthers: () => void = () => undefined,
-  ) {
+  constructor(context: DaemonContext, channels: readonly Channel[]) {
     this.#context = context;
     this.#channels = channels;
-    this.#onChange = onChange;
-    this.#wakeOthers = wakeOthers;
     this.#notifications = context.store.notifications();
     context.metrics.channels(channels.map(({ name }) => name));
   }
@@ -82,7 +70,7 @@ export class DaemonNotifications {
   wake(): void {
     this.wakeHere();
     if (this.#sender === null) {
-      this.#wakeOthers();
+      this.#context.events.publish.onNotificationsStored?.();
     }
   }
 
@@ -107,7 +95,7 @@ export class DaemonNotifications {
 
   #showFiring(firing: readonly Condition[]): void {
     this.#context.metrics.firing(firing.map(({ fact }) => fact.code));
-    this.#onChange();
+    this.#changedPages();
   }
 
   #events(): DeliveryEvents {
@@ -116,15 +104,19 @@ export class DaemonNotifications {
       onSent: (channel, milliseconds) => {
         log.debug({ channel, milliseconds: Math.round(milliseconds) }, 'notification sent');
         metrics.notification(channel, 'sent');
-        this.#onChange();
+        this.#changedPages();
       },
       onFailed: (channel, { message, failure }, isFinal) => {
         log.warn({ channel, failure, isFinal, reason: message }, 'notification could not be sent');
         metrics.notification(channel, isFinal ? 'given-up' : 'failed');
-        this.#onChange();
+        this.#changedPages();
       },
       onError: (error) => this.#onError(error),
     };
+  }
+
+  #changedPages(): void {
+    this.#context.events.publish.onChange?.('notifications', false);
   }
 
   #onError(error: unknown): void {

@@ -8,7 +8,7 @@ import { LogBuffer } from '../views/model/log-buffer.ts';
 import type { PageServer } from '../web/server/page-server.ts';
 import { Actions } from './actions.ts';
 import { AuditWriter } from './audit-writer.ts';
-import { type BackendOptions, type ChangeNotifier, DaemonBackend } from './backend.ts';
+import { type BackendOptions, DaemonBackend } from './backend.ts';
 import { BudgetSampler } from './budget-sampler.ts';
 import { DeliveryActions } from './delivery-actions.ts';
 import type { TokenConnections } from './fleet/token-connections.ts';
@@ -28,7 +28,6 @@ export interface WebPageOptions {
   readonly fleet: () => FleetState | null;
   readonly reports: BackendOptions['reports'];
   readonly connections: Pick<TokenConnections, 'queues' | 'queueName'>;
-  readonly changes: ChangeNotifier;
   readonly notifications: Pick<DaemonNotifications, 'wake'>;
   /** Latest records of the log; undefined: none. */
   readonly logBuffer: LogBuffer | undefined;
@@ -38,7 +37,6 @@ export interface WebPageOptions {
 export class WebPage {
   readonly backend: DaemonBackend;
   readonly #context: DaemonContext;
-  readonly #changes: ChangeNotifier;
   readonly #audit: AuditWriter;
   readonly #stopping = new AbortController();
   /** Null if no page is served: nothing else shows the samples. */
@@ -56,33 +54,31 @@ export class WebPage {
       fleet,
       reports,
       connections,
-      changes,
       notifications,
       logBuffer = new LogBuffer(),
     } = options;
-    const { config, store, clock, version } = context;
+    const { config, store, clock, version, events } = context;
     this.#context = context;
-    this.#changes = changes;
     this.#audit = new AuditWriter({ ...context, stopping: this.#stopping.signal });
     this.#sampler = config.ui.listen === undefined ? null : new BudgetSampler(() => connections.queues(), clock);
     const local = new Actions({
       ...{ organizations, store, clock, audit: this.#audit },
       onAudited: (id) => {
-        changes.notify(id);
+        this.#changed(id);
         // An approval was stored with its event.
         notifications.wake();
       },
       deliveries: new DeliveryActions({
         ...{ store, clock, audit: this.#audit, notifications, channels: Object.keys(config.notifications.channels) },
-        onAudited: () => changes.notify('notifications'),
+        onAudited: () => this.#changed('notifications'),
       }),
       sessions: new SessionActions({
         ...{ store, clock, audit: this.#audit },
-        onAudited: () => changes.notify('notifications'),
+        onAudited: () => this.#changed('notifications'),
       }),
     });
     this.backend = new DaemonBackend({
-      ...{ version, clock, store, changes, sampler: this.#sampler, log: logBuffer, organizations, configured, fleet },
+      ...{ version, clock, store, events, sampler: this.#sampler, log: logBuffer, organizations, configured, fleet },
       ...{ remote: link.remote, reports },
       queueName: (organization) => connections.queueName(organization),
       channels: Object.keys(config.notifications.channels),
@@ -118,7 +114,7 @@ export class WebPage {
     const about = { action: 'sign in', subject: peer ?? 'all addresses', reason: '', detail } as const;
     const entry = { ...about, at: clock.now(), actor: { name: '', method: 'token' }, outcome: 'refused' } as const;
     this.#audit.write(store.history(DAEMON_HISTORY), entry).then(
-      () => this.#changes.notify('notifications'),
+      () => this.#changed('notifications'),
       (error: unknown) => log.warn({ reason: messageOf(error) }, 'cannot record wrong tokens in the audit'),
     );
   }
@@ -132,13 +128,17 @@ export class WebPage {
   /** Samples the budgets, and reports what changes without an event. */
   observe(): void {
     if (this.#sampler?.sample() === true) {
-      this.#changes.notify('budget');
+      this.#changed('budget');
     }
     const { added } = this.backend.log;
     if (added > this.#logged) {
       this.#logged = added;
-      this.#changes.notify('log');
+      this.#changed('log');
     }
+  }
+
+  #changed(topic: string): void {
+    this.#context.events.publish.onChange?.(topic, false);
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,6 @@
 /** Log lines about the work on issue clusters. */
 import type { ChangeRequestEvent, ClusterEvents, RunEnd } from '../clusters/run/events.ts';
 import type { Logger } from '../log.ts';
-import { combineListeners } from './listeners.ts';
 
 type StaticEvent = Exclude<keyof ClusterEvents, 'onRead' | 'onSkipped' | 'onRunEnd'>;
 type Details<Name extends keyof ClusterEvents> = Parameters<NonNullable<ClusterEvents[Name]>>[0];
@@ -30,7 +29,15 @@ const ENTRIES: {
 
 /** Logs the work on issue clusters. Text from the platform is reduced to one line. */
 export function logClusters(log: Logger): ClusterEvents {
-  return combineListeners<ClusterEvents>([logStatic(log), logSkips(log), logRunEnds(log)]);
+  const [skips, ends] = [logSkips(log), logRunEnds(log)];
+  return {
+    ...logStatic(log),
+    ...skips,
+    onRunEnd: (end) => {
+      skips.onRunEnd?.(end);
+      ends.onRunEnd?.(end);
+    },
+  };
 }
 
 function logStatic(log: Logger): Pick<ClusterEvents, StaticEvent> {

@@ -8,13 +8,14 @@ import { draftSubject } from '../../src/clusters/model/ownership-marker.ts';
 import { redactCluster, redactError } from '../../src/clusters/model/redaction.ts';
 import { ClusterStore } from '../../src/clusters/read/cluster-store.ts';
 import { handleClusterRequest } from '../../src/clusters/run/control-api.ts';
+import type { ClusterEvents } from '../../src/clusters/run/events.ts';
 import { buildDescription } from '../../src/clusters/write/description.ts';
 import { createTextRedaction } from '../../src/conversations/redact/text-redaction.ts';
 import { RejectedError } from '../../src/core/errors.ts';
+import { EventBus } from '../../src/core/event-bus.ts';
 import { createLogger } from '../../src/log.ts';
 import { toMarkdown } from '../../src/platform/rich-text/document.ts';
 import { logClusters } from '../../src/server/cluster-log.ts';
-import { combineListeners } from '../../src/server/listeners.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import { openDaemon, type TestDaemonOptions } from './run-daemon.ts';
@@ -115,8 +116,14 @@ async function everything(kinds: readonly string[]): Promise<{ planted: Planted;
   } as never);
   const metrics = createMetrics();
   const note = openMemoryStore().note('clusters');
-  const listeners = [logClusters(log), metrics.clusters.events('org_acme', () => platform.time), keeping(written)];
-  const options: TestDaemonOptions = { note, redaction, events: combineListeners(listeners) };
+  const bus = new EventBus<ClusterEvents>();
+  const kept = keeping(written);
+  for (const each of [logClusters(log), metrics.clusters.events('org_acme', () => platform.time), kept]) {
+    bus.subscribe(each);
+  }
+  const names = Object.keys(kept) as (keyof ClusterEvents)[];
+  const events = Object.fromEntries(names.map((name) => [name, bus.publish[name]]));
+  const options: TestDaemonOptions = { note, redaction, events };
   for (const id of ['c_1', 'c_2', 'c_3', 'c_4']) {
     platform.addCluster({ id, issues: 4 });
   }

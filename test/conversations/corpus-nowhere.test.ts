@@ -4,16 +4,17 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Ingestion } from '../../src/conversations/ingestion/ingestion.ts';
+import type { ConversationEvents } from '../../src/conversations/model/events.ts';
 import type { PollingSource } from '../../src/conversations/model/source.ts';
 import type { Ticket } from '../../src/conversations/model/ticket.ts';
 import { createConversationRedactor } from '../../src/conversations/redact/redactor.ts';
 import { systemClock } from '../../src/core/clock.ts';
+import { EventBus } from '../../src/core/event-bus.ts';
 import { startEmulator } from '../../src/emulator/emulator.ts';
 import { createLogger } from '../../src/log.ts';
 import { openWriter } from '../../src/platform/client.ts';
 import { openConnection } from '../../src/platform/connection.ts';
 import { logConversations } from '../../src/server/conversation-log.ts';
-import { combineListeners } from '../../src/server/listeners.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import { type Example, readCorpus, ticketOf } from './redact/corpus.ts';
@@ -100,6 +101,9 @@ async function send(examples: readonly Example[], index: number): Promise<void> 
     fetch: () => Promise.reject(new Error('nothing is fetched here')),
     close: async () => {},
   };
+  const events = new EventBus<ConversationEvents>();
+  events.subscribe(logConversations(log));
+  events.subscribe(metrics.conversations.events(organization));
   const ingestion = new Ingestion({
     sources: [{ name: 'corpus', polling, webhook: null, every: 1e9, since: 1e9 }],
     outbox: store.outbox(organization, { items: 1e6, bytes: 1e9 }),
@@ -109,7 +113,7 @@ async function send(examples: readonly Example[], index: number): Promise<void> 
     batch: { maxConversations: 5, maxBytes: 1e6 },
     clock,
     random: () => 0.5,
-    events: combineListeners([logConversations(log), metrics.conversations.events(organization)]),
+    events: events.publish,
   });
   const failed = await ingestion.pollOnce(new AbortController().signal);
   expect([...failed]).toEqual([]);

@@ -3,7 +3,6 @@ import { beforeEach, expect, test } from 'vitest';
 import type { ConversationEvents } from '../../src/conversations/model/events.ts';
 import { createLogger } from '../../src/log.ts';
 import { logConversations } from '../../src/server/conversation-log.ts';
-import { combineListeners } from '../../src/server/listeners.ts';
 
 let lines: string[];
 let events: ConversationEvents;
@@ -17,7 +16,7 @@ beforeEach(() => {
     },
   });
   const log = createLogger({ level: 'info', format: 'json', secrets: [], destination });
-  events = combineListeners([logConversations(log)]);
+  events = logConversations(log);
 });
 
 const warnings = () =>

@@ -1,7 +1,8 @@
 import { fastify } from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import type { UiConfig } from '../../src/config/ui.ts';
-import { ChangeNotifier } from '../../src/daemon/backend.ts';
+import { EventBus } from '../../src/core/event-bus.ts';
+import type { DaemonEvents } from '../../src/daemon/organization/feature.ts';
 import { EventStreams } from '../../src/web/server/event-streams.ts';
 import { createVirtualClock } from '../queue/virtual-clock.ts';
 import { someBackend, someOrganization } from '../views/some-backend.ts';
@@ -14,11 +15,11 @@ const ROLES = [
 /** Serves event streams with a clock that tests move. */
 async function serve(ids: readonly string[] = ['org_1', 'org_2'], roles: readonly object[] = ROLES) {
   const clock = createVirtualClock();
-  const changes = new ChangeNotifier();
+  const events = new EventBus<DaemonEvents>();
   const backend = {
     ...someBackend(ids.map((id) => someOrganization(id))),
     clock,
-    onChange: (listener: (topic: string) => void) => changes.listen(listener),
+    onChange: (listener: (topic: string) => void) => events.subscribe({ onChange: listener }),
   };
   const streams = new EventStreams({
     backend,
@@ -46,7 +47,16 @@ async function serve(ids: readonly string[] = ['org_1', 'org_2'], roles: readonl
       topics: () => [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(String(data)).topics),
     };
   };
-  return { app, clock, open, notify: (...topics: string[]) => topics.forEach((topic) => void changes.notify(topic)) };
+  return {
+    app,
+    clock,
+    open,
+    notify: (...topics: string[]) => {
+      for (const topic of topics) {
+        events.publish.onChange?.(topic, false);
+      }
+    },
+  };
 }
 
 test('a change is sent at once, and changes of the next second together', async () => {

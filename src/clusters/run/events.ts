@@ -94,13 +94,14 @@ export interface ClusterEvents {
  * redacted.
  */
 export function redactEvents(events: ClusterEvents, redaction: Redaction, own: readonly string[]): ClusterEvents {
-  return {
-    ...events,
+  const redacted: ClusterEvents = {
     onSkipped: (skipped) => events.onSkipped?.({ ...skipped, why: redaction.text(skipped.why) }),
     onTrouble: ({ cluster, message }) =>
       events.onTrouble?.({ cluster, message: redactExcept(message, own, redaction) }),
     onRunEnd: (end) => events.onRunEnd?.({ ...end, error: redactError(end.error, redaction) }),
   };
+  // Inherits the other events: a spread would not copy those of a bus.
+  return Object.assign(Object.create(events) as ClusterEvents, redacted);
 }
 
 function redactExcept(message: string, own: readonly string[], redaction: Redaction): string {

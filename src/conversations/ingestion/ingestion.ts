@@ -109,12 +109,11 @@ export class Ingestion {
   /** Opens an intake for a source that is not configured: pushed files. `settleDelay` overrides the option, in milliseconds. */
   intake(source: string, over: { readonly settleDelay?: number; readonly hints?: WakeUpSignal } = {}): Intake {
     const { outbox, redactor, threads = null, clock } = this.#options;
-    const events: ConversationEvents = {
-      ...this.#options.events,
-      onPressure: (pressure) => {
-        this.#blocked[pressure.isFull ? 'add' : 'delete'](pressure.source);
-        this.#options.events.onPressure?.(pressure);
-      },
+    // Inherits the other events: a spread would not copy those of a bus.
+    const events = Object.create(this.#options.events) as { onPressure: ConversationEvents['onPressure'] };
+    events.onPressure = (pressure) => {
+      this.#blocked[pressure.isFull ? 'add' : 'delete'](pressure.source);
+      this.#options.events.onPressure?.(pressure);
     };
     const { settleDelay = this.#options.settleDelay, hints = new WakeUpSignal() } = over;
     return new Intake({

@@ -4,8 +4,10 @@ import type { Config } from '../../config/config.ts';
 import type { InvalidFile } from '../../config/file/invalid-files.ts';
 import type { Clock } from '../../core/clock.ts';
 import { messageOf } from '../../core/errors.ts';
+import type { EventBus } from '../../core/event-bus.ts';
 import type { Logger } from '../../log.ts';
 import type { ConfigurationProblem } from '../../views/model/configuration-problem.ts';
+import type { DaemonEvents } from '../organization/feature.ts';
 import { requireWork } from './require-work.ts';
 
 /** Files of a configuration. */
@@ -25,8 +27,7 @@ export interface ConfigurationOptions {
   readonly log: Logger;
   /** Uses the organizations of a configuration. Those that are the same object as before have not changed. */
   readonly configure: (config: Config) => Promise<void>;
-  /** Called when the files can no longer be used, or can be used again. */
-  readonly onProblem: () => void;
+  readonly events: EventBus<DaemonEvents>;
 }
 
 export class Configuration {
@@ -54,10 +55,10 @@ export class Configuration {
 
   /** Watches the files, until `close`. */
   async start(): Promise<void> {
-    const { files, log, onProblem } = this.#options;
+    const { files, log, events } = this.#options;
     if (this.#problem !== null) {
       this.#logProblem(this.#problem);
-      onProblem();
+      events.publish.onConfigurationProblem?.();
     }
     await files.watch(
       () => void this.reload(),
@@ -129,7 +130,7 @@ export class Configuration {
     } else {
       this.#logProblem(this.#problem);
     }
-    this.#options.onProblem();
+    this.#options.events.publish.onConfigurationProblem?.();
   }
 
   #describe(reason: string | null, isPartial: boolean): ConfigurationProblem | null {
@@ -151,13 +152,9 @@ function reasonOf(files: readonly InvalidFile[]): string | null {
 
 /** Opens the configuration of a daemon; null if it is not read again. */
 export function openConfiguration(
-  {
-    configuration: files,
-    ...options
-  }: Pick<ConfigurationOptions, 'config' | 'clock' | 'log'> & {
-    readonly configuration?: ConfigurationFiles;
-  },
-  listeners: Pick<ConfigurationOptions, 'configure' | 'onProblem'>,
+  { config, clock, log, events }: Pick<ConfigurationOptions, 'config' | 'clock' | 'log' | 'events'>,
+  files: ConfigurationFiles | undefined,
+  configure: ConfigurationOptions['configure'],
 ): Configuration | null {
-  return files === undefined ? null : new Configuration({ ...options, ...listeners, files });
+  return files === undefined ? null : new Configuration({ config, clock, log, events, files, configure });
 }

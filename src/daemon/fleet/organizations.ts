@@ -1,10 +1,12 @@
 /** Organizations of this replica: started when they are configured and their lease is claimed, and stopped otherwise. */
 import type { OrganizationConfig } from '../../config/config.ts';
 import type { Clock } from '../../core/clock.ts';
-import { StoreError } from '../../core/errors.ts';
+import { messageOf, StoreError } from '../../core/errors.ts';
+import type { EventBus } from '../../core/event-bus.ts';
 import type { LeaseWork } from '../../fleet/fleet-leases.ts';
 import type { Logger } from '../../log.ts';
 import { type Lease, organizationLease } from '../../store/leases.ts';
+import type { DaemonEvents } from '../organization/feature.ts';
 import type { ManagedOrganization } from '../organization/managed-organization.ts';
 import { type OrganizationOpener, RunningOrganization } from './running-organization.ts';
 
@@ -12,10 +14,7 @@ export interface FleetOrganizationsOptions {
   readonly opener: OrganizationOpener;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Called when an organization was opened or has stopped. */
-  readonly onChange: (id: string) => void;
-  /** Called when an organization could not be opened; it is tried again. */
-  readonly onFailure: (id: string, error: unknown) => void;
+  readonly events: EventBus<DaemonEvents>;
 }
 
 interface Running {
@@ -209,24 +208,24 @@ export class FleetOrganizations implements LeaseWork {
     slot.running = null;
     this.#list = null;
     this.#log(slot, lease, isLost ? 'lease lost; the organization was stopped' : 'organization stopped');
-    this.#options.onChange(slot.id);
+    this.#options.events.publish.onOrganization?.(slot.id);
   }
 
   async #open(slot: Slot, config: OrganizationConfig, lease: Lease): Promise<void> {
-    const { clock, onChange, onFailure } = this.#options;
+    const { clock, log, events } = this.#options;
     try {
       const work = await RunningOrganization.open(config, lease, this.#options);
       slot.failed = null;
       slot.running = { config, lease, work };
       this.#list = null;
       this.#log(slot, lease, 'organization claimed');
-      onChange(slot.id);
+      events.publish.onOrganization?.(slot.id);
       if (this.#hasStarted) {
         void work.startAlone();
       }
     } catch (error) {
       slot.failed = { config, lease, error };
-      onFailure(slot.id, error);
+      log.error({ organization: slot.id, reason: messageOf(error) }, 'cannot open the organization');
       clock.sleep(RETRY, this.#closed.signal).then(
         () => {
           slot.failed = null;

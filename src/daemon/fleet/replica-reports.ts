@@ -2,10 +2,12 @@
 import type { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
 import { messageOf } from '../../core/errors.ts';
+import type { EventBus } from '../../core/event-bus.ts';
 import { isObject, type Json, type JsonObject } from '../../core/json.ts';
 import type { FleetLeases } from '../../fleet/fleet-leases.ts';
 import type { Logger } from '../../log.ts';
 import type { Store } from '../../store/store.ts';
+import type { DaemonEvents } from '../organization/feature.ts';
 
 export interface ReplicaReportsOptions<T extends Json> {
   readonly store: Pick<Store, 'fleet' | 'note'>;
@@ -17,8 +19,7 @@ export interface ReplicaReportsOptions<T extends Json> {
   readonly schema: z.ZodType<T>;
   /** Returns the report of this replica; null if there is nothing to report. */
   readonly own: () => T | null;
-  /** Called after the report of this replica was stored. */
-  readonly onStored: () => void;
+  readonly events: EventBus<DaemonEvents>;
 }
 
 /** Milliseconds after which the reports of others are read again, in case a message was lost. */
@@ -49,7 +50,7 @@ export class ReplicaReports<T extends Json> {
 
   /** Stores the report of this replica for the others, if it has changed. Never rejects: the next call tries again. */
   async publish(): Promise<void> {
-    const { store, leases, topic, own, onStored, log } = this.#options;
+    const { store, leases, topic, own, events, log } = this.#options;
     const [fleet, id, report] = [store.fleet(), leases.replica, own()];
     const text = JSON.stringify(report);
     if (fleet === null || id === null || this.#isPublishing || text === this.#published) {
@@ -64,7 +65,7 @@ export class ReplicaReports<T extends Json> {
         return Object.fromEntries(report === null ? others : [...others, [id, report]]);
       });
       this.#published = text;
-      onStored();
+      events.publish.onReportsStored?.();
     } catch (error) {
       log.debug({ topic, reason: messageOf(error) }, 'cannot store the report of this replica');
     } finally {

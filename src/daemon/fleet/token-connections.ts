@@ -2,14 +2,15 @@ import { createHash } from 'node:crypto';
 import type { Config, OrganizationConfig } from '../../config/config.ts';
 import type { Clock, Random } from '../../core/clock.ts';
 import { messageOf } from '../../core/errors.ts';
+import type { EventBus } from '../../core/event-bus.ts';
 import type { Json } from '../../core/json.ts';
 import type { Logger } from '../../log.ts';
 import { type Connection, openConnection } from '../../platform/connection.ts';
 import { createRequestQueue, type RequestQueue } from '../../queue/dispatcher.ts';
 import { isWorthSaving, type QueueMemory } from '../../queue/memory.ts';
 import type { SharedState } from '../../queue/shared-limiter.ts';
-import type { QueueEvent } from '../../queue/snapshot.ts';
 import type { Note, Store } from '../../store/store.ts';
+import type { DaemonEvents } from '../organization/feature.ts';
 
 export interface TokenConnectionsOptions {
   readonly config: Pick<Config, 'platform' | 'queue' | 'tokenSources'>;
@@ -17,7 +18,7 @@ export interface TokenConnectionsOptions {
   readonly random: Random;
   readonly version: string;
   readonly log: Logger;
-  readonly onEvent: (event: QueueEvent) => void;
+  readonly events: EventBus<DaemonEvents>;
   /** State for replicas that use the same token, by its digest; undefined: each token is used by one replica. */
   readonly shared: (digest: string) => SharedState | undefined;
 }
@@ -150,13 +151,19 @@ export class TokenConnections {
 
   async #open(token: string, store: Pick<Store, 'note'>) {
     await this.#closing.get(token);
-    const { config, clock, random, version, onEvent, shared } = this.#options;
+    const { config, clock, random, version, events, shared } = this.#options;
     const { baseUrl, timeout } = config.platform;
     const { concurrency, deadline } = config.queue;
     const memory = await this.#note(token, store).read();
     const owner = tokenDigest(baseUrl, token);
     const queue = createRequestQueue({
-      ...{ clock, random, concurrency, deadline, onEvent, owner, memory },
+      clock,
+      random,
+      concurrency,
+      deadline,
+      onEvent: (event) => events.publish.onQueueEvent?.(event),
+      owner,
+      memory,
       shared: shared(owner),
     });
     const connection = openConnection({

@@ -2,7 +2,6 @@ import { type OwnRequest, readChangeRequests } from '../../clusters/read/cluster
 import { createNames } from '../../clusters/read/spaces.ts';
 import { ClusterAutomation } from '../../clusters/run/automation.ts';
 import { type ClusterRequest, handleClusterRequest } from '../../clusters/run/control-api.ts';
-import type { ClusterEvents } from '../../clusters/run/events.ts';
 import { ClusterOverview } from '../../clusters/run/overview.ts';
 import type { ClientObserver } from '../../clusters/run/session.ts';
 import { createTextRedaction } from '../../conversations/redact/text-redaction.ts';
@@ -12,21 +11,10 @@ import type { JsonObject } from '../../core/json.ts';
 import { openReader, openWriter } from '../../platform/client.ts';
 import type { Priority } from '../../queue/request.ts';
 import { runOnCron } from '../../reconcile/daemon/schedule.ts';
-import type { DesiredSource } from '../../reconcile/daemon/source.ts';
-import { logClusters } from '../../server/cluster-log.ts';
-import { combineListeners } from '../../server/listeners.ts';
 import { recordedId } from '../../store/recorded-id.ts';
 import type { Note } from '../../store/store.ts';
 import type { Feature, OrganizationContext } from './feature.ts';
-
-export interface ClustersOptions {
-  /** Null if the configuration has no source of manifests. */
-  readonly source: DesiredSource | null;
-  /** Returns the ids of resources in the last plan; null if there is no plan yet. */
-  readonly bindings: () => ReadonlyMap<string, string> | null;
-  /** Listener in addition to the log and the metrics. */
-  readonly events: ClusterEvents;
-}
+import type { Reconciliation } from './reconciliation.ts';
 
 /** Milliseconds that the check of the settings may delay the start of the daemon. */
 const CHECK_LIMIT = 10_000;
@@ -43,8 +31,9 @@ export class OrganizationClusters implements Feature {
   #schedule: Promise<void> = Promise.resolve();
   #isRunning = false;
 
-  constructor(context: OrganizationContext, { source, bindings, events }: ClustersOptions) {
-    const { organization, connection, probe, store, clock, random, log, metrics, dryRun, abort } = context;
+  /** `reconciliation`: names spaces; null if the configuration has no source of manifests. */
+  constructor(context: OrganizationContext, reconciliation: Reconciliation | null) {
+    const { organization, connection, probe, store, clock, random, dryRun, abort, events } = context;
     const { site } = organization.conversations;
     const client = (priority: Priority, observer: ClientObserver) => ({
       organization: organization.id,
@@ -62,8 +51,8 @@ export class OrganizationClusters implements Feature {
       note: this.#note,
       names: createNames({
         record: store.organization(organization.id),
-        declared: async () => (source === null ? new Map() : (await source.peek()).declared),
-        bindings,
+        declared: async () => (reconciliation === null ? new Map() : (await reconciliation.source.peek()).declared),
+        bindings: () => reconciliation?.reconciler.lastPlan?.bindings ?? null,
       }),
       site: site === null ? null : () => recordedId(store.organization(organization.id), 'site', site),
       probe,
@@ -71,12 +60,7 @@ export class OrganizationClusters implements Feature {
       random,
       redaction: createTextRedaction(organization.conversations.redact),
       signal: AbortSignal.any([context.stopping, this.#stopping.signal]),
-      events: combineListeners<ClusterEvents>([
-        logClusters(log),
-        metrics.clusters.events(organization.id, () => clock.now()),
-        this.overview.events(),
-        events,
-      ]),
+      events: events.publish,
     });
   }
 

@@ -4,7 +4,6 @@ import { Ingestion, type WebhookAnswer } from '../../conversations/ingestion/ing
 import type { IngestionActivity, IngestionStatus } from '../../conversations/ingestion/ingestion-status.ts';
 import { openSources } from '../../conversations/ingestion/open-sources.ts';
 import type { PseudonymizeId } from '../../conversations/intake/id-pseudonymizer.ts';
-import type { ConversationEvents } from '../../conversations/model/events.ts';
 import { redactionOptions } from '../../conversations/redact/options.ts';
 import { RedactionThreads, THREADS } from '../../conversations/redact/redaction-threads.ts';
 import { createConversationRedactor } from '../../conversations/redact/redactor.ts';
@@ -12,18 +11,10 @@ import { CancelledError, messageOf } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { WebhookRequest } from '../../core/signature.ts';
 import { openWriter } from '../../platform/client.ts';
-import { logConversations } from '../../server/conversation-log.ts';
-import { combineListeners } from '../../server/listeners.ts';
 import type { DeadFilter, DeadLetter, Outbox } from '../../store/outbox/outbox.ts';
 import { RecentStatus } from '../../store/outbox/recent-status.ts';
 import { recordedId } from '../../store/recorded-id.ts';
 import type { Feature, OrganizationContext } from './feature.ts';
-
-export interface ConversationsOptions {
-  readonly pseudonymizeId: PseudonymizeId;
-  /** Listener in addition to the log and the metrics. */
-  readonly events: ConversationEvents;
-}
 
 /** Ingests the conversations of an organization: polls sources, accepts webhooks and sends. A dry run does neither. */
 export class OrganizationConversations implements Feature {
@@ -35,16 +26,15 @@ export class OrganizationConversations implements Feature {
   readonly #stopping = new AbortController();
 
   /** Throws ConfigError for an invalid redaction pattern. */
-  constructor(context: OrganizationContext, { pseudonymizeId, events }: ConversationsOptions) {
-    const { organization, connection, store, probe, clock, random, version, log, metrics, dryRun, abort } = context;
+  constructor(context: OrganizationContext, pseudonymizeId: PseudonymizeId) {
+    const { organization, connection, store, probe, clock, random, version, dryRun, abort, events } = context;
     const { conversations } = organization;
     const { site } = conversations;
     const client = { organization: organization.id, priority: 'ingestion', signal: abort } as const;
     const note = (topic: string) => store.note(`conversations/${organization.id}/${topic}`);
     const redaction = redactionOptions(conversations.redact);
     const redactor = createConversationRedactor(redaction, pseudonymizeId);
-    const listeners = combineListeners([logConversations(log), metrics.conversations.events(organization.id), events]);
-    const onUnavailable = listeners.onThreadsUnavailable;
+    const onUnavailable = events.publish.onThreadsUnavailable;
     this.#context = context;
     this.#outbox = store.outbox(organization.id, outboxLimit(conversations), () => this.#recent.markChanged());
     this.#recent = new RecentStatus(this.#outbox, clock);
@@ -60,7 +50,7 @@ export class OrganizationConversations implements Feature {
       batch: conversations.batch,
       clock,
       random,
-      events: listeners,
+      events: events.publish,
     });
   }
 

@@ -1,9 +1,14 @@
 /** Interface of the daemon's subsystems: each organization has one feature of every kind. */
+import type { ClusterEvents } from '../../clusters/run/events.ts';
 import type { Config, OrganizationConfig } from '../../config/config.ts';
+import type { ConversationEvents } from '../../conversations/model/events.ts';
 import type { Clock, Random } from '../../core/clock.ts';
+import type { EventBus } from '../../core/event-bus.ts';
 import type { Logger } from '../../log.ts';
 import type { Connection } from '../../platform/connection.ts';
 import type { ConversationsProbe } from '../../platform/conversations-probe.ts';
+import type { QueueEvent } from '../../queue/snapshot.ts';
+import type { PassEvents } from '../../reconcile/daemon/pass.ts';
 import type { Metrics } from '../../server/metrics.ts';
 import type { Lease } from '../../store/leases.ts';
 import type { Store } from '../../store/store.ts';
@@ -24,6 +29,30 @@ export interface Feature {
   stop(milliseconds: number): Promise<void>;
 }
 
+/** Events of the daemon: of all its organizations, and of the other replicas. */
+export interface DaemonEvents {
+  /**
+   * Pages show something else. A topic is the id of an organization, or `budget`, `configuration`, `log`, `notifications` or
+   * `replicas`. `isRemote`: another replica has changed it, or knows of it already.
+   */
+  onChange?(topic: string, isRemote: boolean): void;
+  onQueueEvent?(event: QueueEvent): void;
+  /** A pass of an organization has ended. */
+  onPassEnd?(): void;
+  /** An organization was opened by this replica, or has stopped. */
+  onOrganization?(id: string): void;
+  /** The files of the configuration can no longer be used, or can be used again. */
+  onConfigurationProblem?(): void;
+  /** Something to notify of was stored, and another replica sends. */
+  onNotificationsStored?(): void;
+  /** Another replica stored something to notify of. */
+  onRemoteNotifications?(): void;
+  /** Reports of this replica for the others were stored. */
+  onReportsStored?(): void;
+  /** Another replica stored its reports. */
+  onRemoteReports?(): void;
+}
+
 /** Parts of the daemon that all features share. */
 export interface DaemonContext {
   readonly config: Config;
@@ -35,10 +64,17 @@ export interface DaemonContext {
   readonly dryRun: boolean;
   readonly metrics: Metrics;
   readonly store: Store;
+  readonly events: EventBus<DaemonEvents>;
+}
+
+/** Events of one organization. */
+export interface OrganizationEvents extends PassEvents, ConversationEvents, ClusterEvents {
+  /** A pass was stored in the history, with its events. */
+  onRecorded?(number: number): void;
 }
 
 /** The context of one organization. `log` adds its id to each line, and `store` refuses writes once the lease is lost. */
-export interface OrganizationContext extends DaemonContext {
+export interface OrganizationContext extends Omit<DaemonContext, 'events'> {
   readonly organization: OrganizationConfig;
   readonly lease: Lease;
   /** Aborts when the organization stops: nothing new is started. */
@@ -49,4 +85,6 @@ export interface OrganizationContext extends DaemonContext {
   readonly checkSend: (timeout: number) => void;
   readonly connection: Connection;
   readonly probe: ConversationsProbe;
+  readonly events: EventBus<OrganizationEvents>;
+  readonly daemon: EventBus<DaemonEvents>;
 }

@@ -13,22 +13,8 @@ import { PushReceiver, pushWebhook } from '../../reconcile/daemon/push-receiver.
 import { createSchedule, type Schedule } from '../../reconcile/daemon/schedule.ts';
 import { type DesiredSource, openSource } from '../../reconcile/daemon/source.ts';
 import { applyParallel } from '../../reconcile/planning.ts';
-import { combineListeners } from '../../server/listeners.ts';
-import { logEvents, metricEvents } from '../../server/pass-events.ts';
 import type { Feature, OrganizationContext } from './feature.ts';
 import { type PassRecorder, recordPasses } from './pass-history.ts';
-
-export interface ReconciliationOptions {
-  readonly source: ManifestSource;
-  /** Returns the command that approves a checksum, for the log. */
-  readonly approveCommand: (checksum: string) => string;
-  /** Called after every pass. */
-  readonly onPassEnd: () => void;
-  /** Called after a pass was recorded in the history. */
-  readonly onRecorded: (number: number) => void;
-  /** Listener in addition to the log and the metrics. */
-  readonly events: PassEvents;
-}
 
 /** Reconciles an organization with its source of manifests: at the start, on a schedule and when the source changes. */
 export class Reconciliation implements Feature {
@@ -40,11 +26,11 @@ export class Reconciliation implements Feature {
   readonly #schedule: Schedule;
   readonly #recorder: PassRecorder;
 
-  constructor(context: OrganizationContext, options: ReconciliationOptions) {
-    const { organization, config, connection, store, clock, log, metrics, stopping, abort } = context;
+  constructor(context: OrganizationContext, source: ManifestSource) {
+    const { organization, config, connection, store, clock, log, stopping, abort, events } = context;
     const { id } = organization;
     const clones = join(resolve(config.runtime.directory), 'checkouts');
-    this.source = openSource(options.source, organization, createManifestLoader(kinds), {
+    this.source = openSource(source, organization, createManifestLoader(kinds), {
       clones,
       signal: abort,
       clock,
@@ -55,7 +41,7 @@ export class Reconciliation implements Feature {
       log,
       ...{ clock, stopping },
       refusals: () => connection.queue.snapshot().outcomes.refused,
-      onRecorded: options.onRecorded,
+      onRecorded: (number) => events.publish.onRecorded?.(number),
     });
     this.reconciler = new OrganizationReconciler({
       config: organization,
@@ -70,13 +56,7 @@ export class Reconciliation implements Feature {
       ...openClients(context),
       signal: stopping,
       abort,
-      events: combineListeners([
-        logEvents(log, options.approveCommand),
-        metricEvents(id, metrics),
-        this.#recorder.events,
-        options.events,
-        { onPassEnd: ({ retryIn }) => this.#endPass(retryIn, options.onPassEnd) },
-      ]),
+      events: events.publish,
     });
     this.#schedule = createSchedule({
       reconciler: this.reconciler,
@@ -95,6 +75,20 @@ export class Reconciliation implements Feature {
             clock,
             onPush: () => this.fetchNow(),
           });
+  }
+
+  /** Subscriptions of the history and of the schedule to the passes. */
+  get subscriptions(): readonly PassEvents[] {
+    return [
+      this.#recorder.events,
+      {
+        onPassEnd: ({ retryIn }) => {
+          if (retryIn !== null) {
+            this.#schedule.retryIn(retryIn);
+          }
+        },
+      },
+    ];
   }
 
   async start(): Promise<void> {
@@ -117,13 +111,6 @@ export class Reconciliation implements Feature {
   async stop(): Promise<void> {
     await Promise.all([this.#schedule.stop(), this.reconciler.idle()]);
     await this.#recorder.close();
-  }
-
-  #endPass(retryIn: number | null, onPassEnd: () => void): void {
-    onPassEnd();
-    if (retryIn !== null) {
-      this.#schedule.retryIn(retryIn);
-    }
   }
 }
 

@@ -1,7 +1,8 @@
 /** Messages of other replicas: what a replica does for each, and after it may have missed some. */
 import { expect, test } from 'vitest';
-import { ChangeNotifier } from '../../../src/daemon/backend.ts';
+import { EventBus } from '../../../src/core/event-bus.ts';
 import { FleetLink, type FleetLinkOptions } from '../../../src/daemon/fleet-link.ts';
+import type { DaemonEvents } from '../../../src/daemon/organization/feature.ts';
 import type { FleetSignal } from '../../../src/store/leases.ts';
 import type { Backend } from '../../../src/views/model/backend.ts';
 
@@ -9,7 +10,7 @@ import type { Backend } from '../../../src/views/model/backend.ts';
 function openLink() {
   const listeners: ((signal: FleetSignal) => void)[] = [];
   const done: string[] = [];
-  const changes = new ChangeNotifier();
+  const events = new EventBus<DaemonEvents>();
   const stopping = AbortSignal.abort();
   const signals = {
     send: async () => undefined,
@@ -22,17 +23,19 @@ function openLink() {
   const clock = { now: () => 0, monotonic: () => 0, sleep: async () => undefined };
   const log = { debug: () => undefined, warn: () => undefined };
   const link = new FleetLink({
-    context: { store, clock, log, random: () => 0.5, version: '0' },
+    context: { store, clock, log, events, random: () => 0.5, version: '0' },
     leases: { replica: 'a', holder: () => null },
     find: () => undefined,
     configured: () => [{ id: 'acme' }, { id: 'globex' }],
     connections: { queueName: () => '', tokenUsers: () => [] },
-    ...{ changes, stopping },
-    onNotifications: () => done.push('plan notifications'),
-    onReports: () => done.push('read configurations'),
+    stopping,
   } as unknown as FleetLinkOptions);
   link.start({} as Backend);
-  changes.listen((topic) => done.push(topic));
+  events.subscribe({
+    onChange: (topic) => void done.push(topic),
+    onRemoteNotifications: () => void done.push('plan notifications'),
+    onRemoteReports: () => void done.push('read configurations'),
+  });
   return (payload: FleetSignal['payload']) => {
     done.length = 0;
     for (const listener of listeners) {

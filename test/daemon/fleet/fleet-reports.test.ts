@@ -2,9 +2,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
 import { ConfigError } from '../../../src/core/errors.ts';
+import { EventBus } from '../../../src/core/event-bus.ts';
 import { describeFleet } from '../../../src/daemon/describe-fleet.ts';
 import type { ConfigurationFiles } from '../../../src/daemon/fleet/configuration.ts';
 import { FleetReports } from '../../../src/daemon/fleet/fleet-reports.ts';
+import type { DaemonEvents } from '../../../src/daemon/organization/feature.ts';
 import type { FleetStore } from '../../../src/store/leases.ts';
 import { openMemoryStore } from '../../../src/store/memory.ts';
 import { hasPostgres, type PostgresCluster, startPostgres } from '../../support/postgres.ts';
@@ -138,11 +140,14 @@ function openReports(
   const update: FleetStore['update'] = async (topic, change) => {
     await store.note(topic).write(change(await store.note(topic).read()));
   };
+  const events = new EventBus<DaemonEvents>();
+  events.subscribe({ onReportsStored: onStored });
   return new FleetReports({
     store: { note: (topic) => store.note(topic), fleet: () => ({ update }) as never },
     ...{ clock: systemClock, log: { debug: () => undefined } as never, problem: () => null },
     leases: { replica: id, status: () => ({ unowned: [], ...leases }) as never },
-    ...{ config: { fleet: { lease: LEASE } }, onStored },
+    config: { fleet: { lease: LEASE } },
+    events,
   });
 }
 

@@ -1,7 +1,9 @@
 // Organizations of a replica while the database or the platform cannot be used.
+
 import { expect, test } from 'vitest';
 import type { OrganizationConfig } from '../../../src/config/config.ts';
 import { StoreError } from '../../../src/core/errors.ts';
+import { EventBus } from '../../../src/core/event-bus.ts';
 import { FleetOrganizations } from '../../../src/daemon/fleet/organizations.ts';
 import type { OrganizationOpener } from '../../../src/daemon/fleet/running-organization.ts';
 import type { Feature } from '../../../src/daemon/organization/feature.ts';
@@ -38,9 +40,10 @@ function openOrganizations(over: {
     close: over.close ?? (async () => undefined),
   };
   const organizations = new FleetOrganizations({
-    ...{ opener, clock, log: createLogger({ level: 'fatal', format: 'json', secrets: [] }) },
-    onChange: () => undefined,
-    onFailure: () => undefined,
+    opener,
+    clock,
+    log: createLogger({ level: 'fatal', format: 'json', secrets: [] }),
+    events: new EventBus(),
   });
   organizations.setOrganizations([CONFIG]);
   const claim = (epoch: number) => {

@@ -1,0 +1,141 @@
+/** Subscribers to the events of the daemon and of its organizations: log, metrics, pages, notifications and statuses. */
+import type { ClusterEvents } from '../clusters/run/events.ts';
+import type { ConversationEvents } from '../conversations/model/events.ts';
+import { logClusters } from '../server/cluster-log.ts';
+import { logConversations } from '../server/conversation-log.ts';
+import { logEvents, metricEvents, observeQueue } from '../server/pass-events.ts';
+import type { FactReporting } from './facts/reporting.ts';
+import type { FleetLink } from './fleet-link.ts';
+import type { IdleMemory } from './idle-memory.ts';
+import type { DaemonNotifications } from './notifications.ts';
+import type { DaemonOptions } from './options.ts';
+import type { DaemonContext, OrganizationContext, OrganizationEvents } from './organization/feature.ts';
+import type { ManagedOrganization } from './organization/managed-organization.ts';
+
+/** Parts of the daemon that follow its organizations. */
+export interface OrganizationSubscribers {
+  /** Listeners of what embeds the daemon. */
+  readonly events: DaemonOptions['events'];
+  readonly conversationEvents: DaemonOptions['conversationEvents'];
+  readonly clusterEvents: DaemonOptions['clusterEvents'];
+  /** Returns the command that approves a checksum, for the log. */
+  readonly approveCommand: (checksum: string) => string;
+  readonly facts: FactReporting;
+  readonly notifications: Pick<DaemonNotifications, 'wake'>;
+  readonly memory: IdleMemory;
+}
+
+/** Subscribes everything that follows an organization to its events. */
+export function subscribeToOrganization(
+  { events, organization: { id }, log, metrics, clock, store, stopping, daemon }: OrganizationContext,
+  { reconciliation, statuses, clusters }: Pick<ManagedOrganization, 'reconciliation' | 'statuses' | 'clusters'>,
+  subscribers: OrganizationSubscribers,
+): void {
+  const { facts, notifications, memory } = subscribers;
+  // 1. Log and metrics.
+  events.subscribe(logEvents(log, subscribers.approveCommand));
+  events.subscribe(logConversations(log));
+  events.subscribe(logClusters(log));
+  events.subscribe(metricEvents(id, metrics));
+  events.subscribe(metrics.conversations.events(id));
+  events.subscribe(metrics.clusters.events(id, () => clock.now()));
+  // 2. The history of passes, their schedule, and the last runs over issue clusters.
+  for (const each of reconciliation?.subscriptions ?? []) {
+    events.subscribe(each);
+  }
+  events.subscribe(clusters.overview.events());
+  // 3. Pages, commit statuses and notifications.
+  events.subscribe(changesOfPages(() => daemon.publish.onChange?.(id, false)));
+  if (statuses !== null) {
+    events.subscribe(statuses.events());
+    events.subscribe({ onRecorded: (number) => statuses.recorded(number) });
+  }
+  events.subscribe(facts.passEvents(id));
+  events.subscribe(facts.clusterEvents(id, store.notifications(), stopping));
+  events.subscribe({ onRecorded: () => notifications.wake(), onPassEnd: () => daemon.publish.onPassEnd?.() });
+  // 4. Memory, and what embeds the daemon.
+  events.subscribe(memory.events());
+  events.subscribe(subscribers.events?.(id) ?? {});
+  events.subscribe(subscribers.conversationEvents?.(id) ?? {});
+  events.subscribe(subscribers.clusterEvents?.(id) ?? {});
+}
+
+/** Events after which pages show something else. The end of a pass is shown once more after it is recorded. */
+const SHOWN_PASSES = ['onPassStart', 'onPlan', 'onPassEnd', 'onRecorded'] as const;
+const SHOWN_CONVERSATIONS = [
+  'onIntake',
+  'onPressure',
+  'onPollEnd',
+  'onFilesEnd',
+  'onSent',
+  'onDoubt',
+  'onRefused',
+  'onSenderState',
+] as const satisfies readonly (keyof ConversationEvents)[];
+const SHOWN_CLUSTERS = [
+  'onRead',
+  'onOpened',
+  'onMerged',
+  'onArchived',
+  'onReopened',
+  'onSuperseded',
+  'onCommented',
+  'onMuted',
+  'onRunEnd',
+] as const satisfies readonly (keyof ClusterEvents)[];
+
+/** Returns a listener that calls `notify` when pages of an organization show something else. */
+export function changesOfPages(notify: () => void): OrganizationEvents {
+  const shown: readonly (keyof OrganizationEvents)[] = [...SHOWN_PASSES, ...SHOWN_CONVERSATIONS, ...SHOWN_CLUSTERS];
+  return Object.fromEntries(shown.map((name) => [name, notify]));
+}
+
+/** Parts of the daemon that follow it as a whole. */
+export interface DaemonSubscribers {
+  readonly link: Pick<FleetLink, 'show' | 'announceReports' | 'wakeNotifications'>;
+  readonly facts: Pick<FactReporting, 'forget'>;
+  readonly notifications: Pick<DaemonNotifications, 'wakeHere'>;
+  readonly reports: { markChanged(): void; publish(): Promise<void> };
+  /** Reports what is wrong now, for notifications. */
+  observeFacts(): Promise<void>;
+  /** Updates the metrics of the queues. */
+  observeQueues(): void;
+}
+
+/** Subscribes everything that follows the daemon as a whole to its events. */
+export function subscribeToDaemon({ events, metrics }: DaemonContext, subscribers: DaemonSubscribers): void {
+  const { link, facts, notifications, reports } = subscribers;
+  const countRequest = observeQueue(metrics);
+  events.subscribe({
+    // 1. Requests: metrics, and what people should see before the next sample of the budgets.
+    onQueueEvent(event) {
+      countRequest(event);
+      if (event.kind !== 'attempt' || event.outcome === 'refused') {
+        events.publish.onChange?.('budget', false);
+      }
+    },
+    onPassEnd() {
+      void subscribers.observeFacts();
+      subscribers.observeQueues();
+    },
+    // 2. This replica has other organizations, or another configuration.
+    onOrganization(id) {
+      link.show(id);
+      facts.forget(id);
+      events.publish.onChange?.(id, false);
+    },
+    onConfigurationProblem() {
+      events.publish.onChange?.('configuration', false);
+      void reports.publish();
+      void subscribers.observeFacts();
+    },
+    // 3. What replicas tell each other.
+    onReportsStored: () => link.announceReports(),
+    onNotificationsStored: () => link.wakeNotifications(),
+    onRemoteNotifications: () => notifications.wakeHere(),
+    onRemoteReports() {
+      reports.markChanged();
+      void subscribers.observeFacts();
+    },
+  });
+}
