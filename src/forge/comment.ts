@@ -1,12 +1,67 @@
+/** Publishes plans: the text of their comments and commit statuses, and the one comment that a pull request has of each. */
 import type { Plan } from '../core/change.ts';
+import type { Clock } from '../core/clock.ts';
+import { TransientError } from '../core/errors.ts';
 import { ROOT_SCOPE, scopeSuffix } from '../core/scope.ts';
 import { codeSpan, fenced, planMarkdown } from '../plan/render/markdown.ts';
 import { summaryLine } from '../plan/render/text.ts';
 import { type Approval, takeLines } from '../plan/render/text-layout.ts';
 import { waitingDeletions } from '../plan/render/waiting.ts';
 import { printable, printableLines } from '../plan/render/words.ts';
-import { type Marker, writeMarker } from './marker.ts';
-import type { CommitStatus } from './statuses/commit-statuses.ts';
+import type { RunNumber } from './ci-job.ts';
+import type { CommitStatus, Forge, ForgeComment } from './forge.ts';
+import { ignoreNotFound, isLimit, withRetries } from './requests.ts';
+
+/** Hidden marker of Octavo's comments. */
+export interface Marker {
+  readonly organization: string;
+  /** Distinguishes the manifest directories of one organization. */
+  readonly scope: string;
+  /** The run that wrote it. */
+  readonly run: RunNumber;
+}
+
+const START = '<!-- octavo:plan ';
+
+/** Writes the first line of a comment. No organization id can end the line early. */
+export function writeMarker({ organization, scope, run }: Marker): string {
+  const part = scope === ROOT_SCOPE ? '' : ` scope=${encode(scope)}`;
+  return `${START}organization=${encode(organization)}${part} run=${run.join('.')} -->`;
+}
+
+/**
+ * Reads the first marker that begins a line; null if there is none. A person may have edited the comment around it. Quoted
+ * text and the indented text of a plan do not begin a line with it.
+ */
+export function readMarker(body: string): Marker | null {
+  const [, organization, scope, run, attempt] =
+    /^<!-- octavo:plan organization=([\w~.]*)(?: scope=([\w~.]+))? run=(\d{1,15})\.(\d{1,15}) -->/m.exec(body) ?? [];
+  return organization === undefined
+    ? null
+    : {
+        organization: decode(organization),
+        scope: scope === undefined ? ROOT_SCOPE : decode(scope),
+        run: [Number(run), Number(attempt)],
+      };
+}
+
+/** Compares runs; negative if `a` is the earlier one. */
+export function compareRuns(a: RunNumber, b: RunNumber): number {
+  return a[0] - b[0] || a[1] - b[1];
+}
+
+function encode(text: string): string {
+  return [...text.toWellFormed()]
+    .map((character) => (/[A-Za-z0-9_.]/.test(character) ? character : `~${character.codePointAt(0)?.toString(16)}~`))
+    .join('');
+}
+
+function decode(text: string): string {
+  return text.replaceAll(/~([0-9a-f]{1,6})~/g, (_all, code: string) => {
+    const point = Number.parseInt(code, 16);
+    return point > 0x10_ff_ff ? '\ufffd' : String.fromCodePoint(point);
+  });
+}
 
 /** Maximum length of a comment, and the job that shows the whole plan. */
 export interface CommentLimits {
@@ -83,19 +138,113 @@ function foldedComment(
 ): string {
   const around = (block: string, note: string) =>
     `${writeMarker(marker)}\n${head}\n\n<details${isOpen ? ' open' : ''}><summary>${title}</summary>\n\n${block}\n\n</details>\n${note}`;
+  const where =
+    runUrl === null ? 'the output of the job contains the whole text' : `[the job](${runUrl}) contains the whole text`;
+  const note = `\nShortened to the maximum length of a comment; ${where}.\n`;
+  return fitted(text, maxLength, around, note, shorten);
+}
+
+/** Returns a text in a block with what is around it; shortened, and with a note, if the whole is too long. */
+export function fitted(
+  text: string,
+  maxLength: number,
+  around: (block: string, note: string) => string,
+  note: string,
+  shorten: (longest: number) => string,
+): string {
   const whole = around(fenced(text), '');
   if (whole.length <= maxLength) {
     return whole;
   }
-  const where =
-    runUrl === null ? 'the output of the job contains the whole text' : `[the job](${runUrl}) contains the whole text`;
-  const note = `\nShortened to the maximum length of a comment; ${where}.\n`;
   // The fence may be longer than the remaining text needs, never shorter.
-  const budget =
-    maxLength -
-    around(
-      fenced(text).replace(text, () => ''),
-      note,
-    ).length;
-  return around(fenced(shorten(budget)), note);
+  const room = maxLength - around(fenced(text), note).length + text.length;
+  return around(fenced(shorten(room)), note);
+}
+
+/** Result for a comment. `outdated`: the comment of a later run exists and is kept. */
+type Published = 'created' | 'updated' | 'outdated';
+
+/** Number of checks, because another run may write at the same time. */
+const MAX_CHECKS = 5;
+/** Pause before the comments are listed again, in milliseconds. */
+const PAUSE = 1000;
+
+/**
+ * Ensures that a pull request has exactly one comment for a scope of an organization, from the latest run.
+ *
+ * Forges have no conditional writes, so each run checks again after it has written:
+ *
+ * | finding | action | |---|---| | no comment of this scope | creates one and checks again; not twice if the first one
+ * certainly exists | | several | keeps the oldest and removes the others | | one by a later run | keeps it | | one by
+ * an earlier run, or an outdated one of its own | updates it and checks again | | its own, up to date | ends |
+ *
+ * Two runs that create a comment at the same time both see the older one when they check again, and agree on it. After
+ * a lost response, a run searches for the comment before it creates another. A comment that is deleted in the meantime
+ * is created again.
+ */
+export async function publish(forge: Forge, marker: Marker, body: string, clock: Clock): Promise<Published> {
+  let wrote: Exclude<Published, 'outdated'> | null = null;
+  let isMade = false;
+  for (let round = 0; round < MAX_CHECKS; round += 1) {
+    const [oldest, ...later] = await listOf(forge, marker, clock);
+    if (oldest === undefined) {
+      // A comment that certainly exists may not be listed yet, or be listed under another author: it is not created again.
+      isMade = isMade ? await clock.sleep(PAUSE).then(() => true) : await create(forge, body, clock);
+      wrote = 'created';
+      continue;
+    }
+    const latest = later.reduce((best, next) => (compareRuns(runOf(next), runOf(best)) > 0 ? next : best), oldest);
+    // The text of a later run is kept when its comment is removed.
+    const isOurs = compareRuns(runOf(latest), marker.run) <= 0;
+    const wanted = isOurs ? body : latest.body;
+    const isThere = compareRuns(runOf(oldest), isOurs ? marker.run : runOf(latest)) === 0;
+    if (later.length === 0 && isThere && (!isOurs || wrote !== null || isSame(oldest.body, body))) {
+      return isOurs ? (wrote ?? 'updated') : 'outdated';
+    }
+    if (!isThere || (isOurs && wrote === null)) {
+      await withRetries(clock, () => forge.update(oldest.id, wanted)).catch(ignoreNotFound);
+      wrote ??= 'updated';
+    }
+    for (const extra of later) {
+      await withRetries(clock, () => forge.remove(extra.id));
+    }
+  }
+  throw isMade
+    ? new TransientError(
+        `${forge.label} accepted the comment, but does not list it among the comments of this token`,
+        true,
+      )
+    : new TransientError(`the comments at ${forge.label} change faster than they can be written`, true);
+}
+
+async function listOf(forge: Forge, { organization, scope }: Marker, clock: Clock): Promise<readonly ForgeComment[]> {
+  const own = await withRetries(clock, () => forge.listOwn());
+  return own.filter(({ body }) => {
+    const found = readMarker(body);
+    return found !== null && found.organization === organization && found.scope === scope.toWellFormed();
+  });
+}
+
+/** Creates a comment. Returns false if the response was lost; the next check shows whether it exists. */
+async function create(forge: Forge, body: string, clock: Clock): Promise<boolean> {
+  try {
+    await withRetries(clock, () => forge.create(body), isLimit);
+    return true;
+  } catch (error) {
+    if (!(error instanceof TransientError)) {
+      throw error;
+    }
+    await clock.sleep(PAUSE);
+    return false;
+  }
+}
+
+function runOf({ body }: ForgeComment): Marker['run'] {
+  return readMarker(body)?.run ?? [0, 0];
+}
+
+/** Compares texts without regard to surrounding white space and line breaks, which forges change. */
+export function isSame(a: string, b: string): boolean {
+  const plain = (text: string) => text.replaceAll('\r\n', '\n').trim();
+  return plain(a) === plain(b);
 }

@@ -1,4 +1,5 @@
-import type { CommitStatus } from './statuses/commit-statuses.ts';
+/** Defines what Octavo asks of a forge: comments, pull requests, commit statuses, deployments and webhooks. */
+import type { Refusal } from './requests.ts';
 
 /** A comment on a pull request. */
 export interface ForgeComment {
@@ -24,4 +25,167 @@ export interface Forge {
   remove(id: number): Promise<void>;
   /** Sets a status of the commit that the pull request proposes. */
   setStatus(status: CommitStatus): Promise<void>;
+}
+
+/** A pull request from a branch of the repository itself. */
+export interface OpenPull extends PullText {
+  readonly number: number;
+  /** Address of its page; null if the forge gives no link that can be shown. */
+  readonly url: string | null;
+}
+
+/** Source and target branch of a pull request. */
+export interface PullBranches {
+  readonly from: string;
+  readonly into: string;
+}
+
+/** Title and description of a pull request. */
+export interface PullText {
+  readonly title: string;
+  readonly body: string;
+}
+
+/** Pull requests of a repository. Throws the same errors as {@link Forge}. */
+export interface Pulls {
+  /** `GitHub`. */
+  readonly label: string;
+  /** Maximum length of a description, in characters. */
+  readonly maxLength: number;
+  /** Finds the open one from a branch of this repository, never from a fork's branch of the same name. */
+  findOpen(branches: PullBranches): Promise<OpenPull | null>;
+  /** Returns the number of one that was closed without being merged while the branch was at this commit. */
+  findDeclined(branches: PullBranches, head: string): Promise<number | null>;
+  /**
+   * Returns the number of one that was merged while the branch was at this commit, even if a squash or rebase changed
+   * its commits.
+   */
+  findMerged(branches: PullBranches, head: string): Promise<number | null>;
+  /** Opens one. Rejected (409 or 422) if one from this branch is already open. */
+  open(branches: PullBranches, text: PullText): Promise<OpenPull>;
+  update(number: number, text: PullText): Promise<void>;
+  /** Writes a comment. Not safe to repeat: a comment whose response was lost may exist. */
+  comment(number: number, body: string): Promise<void>;
+  /** Closes one; succeeds if it is already closed. */
+  close(number: number): Promise<void>;
+}
+
+/** State of a commit status. `superseded`: a newer commit takes its place. */
+export type CommitState = 'pending' | 'running' | 'success' | 'failure' | 'error' | 'superseded';
+
+/** States of forges that have neither a running state nor one for a superseded commit. */
+export const PLAIN_STATES = {
+  pending: 'pending',
+  running: 'pending',
+  success: 'success',
+  failure: 'failure',
+  error: 'error',
+  superseded: 'success',
+} as const satisfies Record<CommitState, string>;
+
+/** A commit status. */
+export interface CommitStatus {
+  readonly state: CommitState;
+  /** Name of the status; the next one with the same name replaces it. */
+  readonly context: string;
+  /** One line. */
+  readonly description: string;
+}
+
+/** A commit status with the page that it links to; null: none. */
+interface LinkedStatus extends CommitStatus {
+  readonly url: string | null;
+}
+
+/** State of a deployment. `inactive`: a newer commit takes its place. */
+export type DeploymentState = 'in_progress' | 'success' | 'failure' | 'inactive';
+
+/** A deployment of a commit, which does not run anything at the forge. */
+export interface NewDeployment {
+  /** Full id. */
+  readonly commit: string;
+  readonly environment: string;
+  readonly description: string;
+}
+
+export interface Deployments {
+  /** State of a new deployment; null: none until it is set. */
+  readonly createdState: 'in_progress' | null;
+  /** Creates a deployment, and returns its id. Not safe to repeat: look with `find` after a lost response. */
+  create(deployment: NewDeployment): Promise<string>;
+  /** Returns the id of the newest deployment of a commit to an environment; null if there is none. */
+  find(deployment: NewDeployment): Promise<string | null>;
+  setState(id: string, state: DeploymentState, status: Pick<LinkedStatus, 'description' | 'url'>): Promise<void>;
+}
+
+/** Commit statuses of a repository. Throws the same errors as {@link Forge}. */
+export interface CommitStatuses {
+  /** `GitHub`. */
+  readonly label: string;
+  /** Maximum length of a description, in characters. */
+  readonly maxDescription: number;
+  /** Null if the forge has none that Octavo supports. */
+  readonly deployments: Deployments | null;
+  /** Sets the status of a commit, by its full id. */
+  setStatus(commit: string, status: LinkedStatus): Promise<void>;
+}
+
+/** Repository at a forge, and the access to it. */
+export interface ForgeAccess {
+  /** Without a slash at its end. */
+  readonly apiUrl: string;
+  /** `owner/name`; at GitLab also a number. */
+  readonly repository: string;
+  readonly token: string;
+  /** Ends all requests. */
+  readonly signal: AbortSignal;
+  readonly userAgent: string;
+  /** Branch or tag that commit statuses follow; null if it is a commit: the forge selects one. */
+  readonly ref: string | null;
+}
+
+/** Address that receives a webhook, and its secret. */
+export interface HookTarget {
+  readonly url: string;
+  readonly secret: string;
+}
+
+/** The requests to a repository at one forge. They fail as its client does, which `ask` turns into errors. */
+export interface ForgeApi {
+  /** `GitHub`. */
+  readonly label: string;
+  /** Maximum length of the description of a commit status, in characters. */
+  readonly maxDescription: number;
+  readonly deployments: Deployments | null;
+  /** Reads the error response from what the client has thrown; null if there is none. */
+  refusalOf(error: unknown): Refusal | null;
+  setStatus(commit: string, status: LinkedStatus): Promise<unknown>;
+  listHooks(): Promise<readonly { readonly id: string | number; readonly url: string | undefined }[]>;
+  createHook(hook: HookTarget): Promise<unknown>;
+  updateHook(id: string | number, hook: HookTarget): Promise<unknown>;
+}
+
+/** A pull request as the forge returns it, with the commit of its branch. */
+export interface ListedPull extends PullText {
+  readonly number: number;
+  readonly url: string | undefined;
+  readonly head: string | undefined;
+}
+
+/** A forge with pull requests that Octavo comments on and opens. */
+export interface PullApi extends ForgeApi {
+  /** Name of a pull request at the forge. */
+  readonly noun: 'pull request' | 'merge request';
+  /** Maximum length of a comment and of a description, in characters. */
+  readonly maxLength: number;
+  /** Lists the comments on a pull request by the owner of the token. */
+  listOwn(pull: number): Promise<ForgeComment[]>;
+  createComment(pull: number, body: string): Promise<ForgeComment>;
+  updateComment(pull: number, id: number, body: string): Promise<unknown>;
+  removeComment(pull: number, id: number): Promise<unknown>;
+  /** Lists the pull requests between two branches of this repository, none of forks. `closed`: without being merged. */
+  listPulls(branches: PullBranches, state: 'open' | 'closed' | 'merged'): Promise<readonly ListedPull[]>;
+  openPull(branches: PullBranches, text: PullText): Promise<ListedPull>;
+  updatePull(number: number, text: PullText): Promise<unknown>;
+  closePull(number: number): Promise<unknown>;
 }

@@ -1,52 +1,182 @@
-import { ignoreNotFound } from './clients/forge-error.ts';
-import { askGitHub, GITHUB, githubClient, readGitHubPages } from './clients/github-client.ts';
-import type { Forge } from './forge.ts';
-import type { PullRequest } from './pull-request.ts';
-import { openGitHubStatuses } from './statuses/github-statuses.ts';
+/** Repositories at GitHub: github.com, ghe.com, or GitHub Enterprise Server by the address of its API. */
+import { Octokit } from '@octokit/core';
+import { type ForgeAccess, type HookTarget, type ListedPull, PLAIN_STATES, type PullApi } from './forge.ts';
+import { boundedFetch, type Refusal, readPages } from './requests.ts';
 
 /**
  * Maximum length of a comment, in characters: one less than GitHub's limit, because in some versions its message
  * "maximum is 65536 characters" means fewer than 65,536.
  */
-export const GITHUB_MAX_LENGTH = 65_535;
-const PAGE = 100;
+const MAX_LENGTH = 65_535;
+/** Maximum length of a description, in characters (GitHub REST API, commit statuses and deployment statuses). */
+const MAX_DESCRIPTION = 140;
+const PATCH_PULL = 'PATCH /repos/{owner}/{repo}/pulls/{pull_number}';
 
-/** Opens a pull request at GitHub (github.com, or GitHub Enterprise Server by the address of its API). */
-export function openGitHub(pull: PullRequest, token: string, signal: AbortSignal, userAgent: string): Forge {
-  const [owner = '', repo = ''] = pull.repository.split('/');
-  const octokit = githubClient(pull.apiUrl, token, signal, userAgent);
-  const statuses = openGitHubStatuses(pull, token, signal, userAgent);
+export function openGitHub({ apiUrl, repository, token, signal, userAgent }: ForgeAccess): PullApi {
+  const [owner = '', repo = ''] = repository.split('/');
   const at = { owner, repo };
-  const comments = { ...at, issue_number: pull.number };
+  const silent = () => undefined;
+  const octokit = new Octokit({
+    auth: token,
+    baseUrl: apiUrl,
+    userAgent,
+    request: { fetch: boundedFetch(apiUrl, signal) },
+    log: { debug: silent, info: silent, warn: silent, error: silent },
+  });
+  const hookOf = ({ url, secret }: HookTarget) => ({
+    ...at,
+    active: true,
+    events: ['push'],
+    config: { url, content_type: 'json', secret, insecure_ssl: '0' },
+  });
   return {
-    label: GITHUB,
-    maxLength: GITHUB_MAX_LENGTH,
-    listOwn: () =>
-      askGitHub('list the comments', async () => {
-        // The token of a workflow cannot read its user from the REST API.
-        const { viewer } = await octokit.graphql<{ viewer: { databaseId: number } }>('{ viewer { databaseId } }');
-        const path = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments';
-        const all = await readGitHubPages((page) => octokit.request(path, { ...comments, per_page: PAGE, page }));
-        return all
-          .filter(({ user }) => user?.id === viewer.databaseId)
-          .map(({ id, body }) => ({ id: Number(id), body: body ?? '' }))
-          .sort((a, b) => a.id - b.id);
+    label: 'GitHub',
+    noun: 'pull request',
+    maxLength: MAX_LENGTH,
+    maxDescription: MAX_DESCRIPTION,
+    refusalOf,
+    async listOwn(pull) {
+      // The token of a workflow cannot read its user from the REST API.
+      const { viewer } = await octokit.graphql<{ viewer: { databaseId: number } }>('{ viewer { databaseId } }');
+      const path = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments';
+      const wanted = { ...at, issue_number: pull, per_page: 100 };
+      const all = await readAll((page) => octokit.request(path, { ...wanted, page }));
+      return all
+        .filter(({ user }) => user?.id === viewer.databaseId)
+        .map(({ id, body }) => ({ id: Number(id), body: body ?? '' }));
+    },
+    async createComment(pull, body) {
+      const comment = { ...at, issue_number: pull, body };
+      const { data } = await octokit.request('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', comment);
+      return { id: Number(data.id), body };
+    },
+    updateComment: (_pull, id, body) =>
+      octokit.request('PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}', { ...at, comment_id: id, body }),
+    removeComment: (_pull, id) =>
+      octokit.request('DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}', { ...at, comment_id: id }),
+    async listPulls({ from, into }, state) {
+      const asked = state === 'open' ? ('open' as const) : ('closed' as const);
+      const wanted = { ...at, state: asked, head: `${owner}:${from}`, base: into, per_page: 100 };
+      const all = await readAll((page) => octokit.request('GET /repos/{owner}/{repo}/pulls', { ...wanted, page }));
+      return (
+        all
+          // GitHub ignores a filter that it does not understand.
+          .filter(
+            ({ head, base }) =>
+              head.ref === from &&
+              base.ref === into &&
+              head.repo?.full_name?.toLowerCase() === repository.toLowerCase(),
+          )
+          .filter(({ merged_at }) => state === 'open' || Boolean(merged_at) === (state === 'merged'))
+          .map(listed)
+      );
+    },
+    async openPull({ from, into }, { title, body }) {
+      const made = { ...at, head: from, base: into, title, body };
+      return listed((await octokit.request('POST /repos/{owner}/{repo}/pulls', made)).data);
+    },
+    updatePull: (number, { title, body }) => octokit.request(PATCH_PULL, { ...at, pull_number: number, title, body }),
+    closePull: (number) => octokit.request(PATCH_PULL, { ...at, pull_number: number, state: 'closed' }),
+    setStatus: (sha, { state, context, description, url }) =>
+      octokit.request('POST /repos/{owner}/{repo}/statuses/{sha}', {
+        ...at,
+        sha,
+        state: PLAIN_STATES[state],
+        context,
+        description,
+        ...(url === null ? {} : { target_url: url }),
       }),
-    create: (body) =>
-      askGitHub('write a comment', async () => {
-        const comment = { ...comments, body };
-        const { data } = await octokit.request('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', comment);
-        return { id: Number(data.id), body };
-      }),
-    update: (id, body) =>
-      askGitHub('update the comment', async () => {
-        const comment = { ...at, comment_id: id, body };
-        await octokit.request('PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}', comment);
-      }),
-    remove: (id) =>
-      askGitHub('remove a comment', async () => {
-        await octokit.request('DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}', { ...at, comment_id: id });
-      }).catch(ignoreNotFound),
-    setStatus: (status) => statuses.setStatus(pull.head, { ...status, url: pull.runUrl }),
+    deployments: {
+      createdState: null,
+      async create({ commit, environment, description }) {
+        const { data } = await octokit.request('POST /repos/{owner}/{repo}/deployments', {
+          ...at,
+          ref: commit,
+          environment,
+          description: description.slice(0, MAX_DESCRIPTION),
+          // The commit is already on its branch, and whether it may be applied is decided by Octavo's own rules.
+          auto_merge: false,
+          required_contexts: [],
+        });
+        if (!('id' in data)) {
+          throw new Error('the answer has no deployment');
+        }
+        return String(data.id);
+      },
+      async find({ commit, environment }) {
+        const wanted = { ...at, sha: commit, environment, per_page: 1 };
+        const [newest] = (await octokit.request('GET /repos/{owner}/{repo}/deployments', wanted)).data;
+        return newest === undefined ? null : String(newest.id);
+      },
+      async setState(id, state, { description, url }) {
+        await octokit.request('POST /repos/{owner}/{repo}/deployments/{deployment_id}/statuses', {
+          ...at,
+          deployment_id: Number(id),
+          state,
+          description,
+          ...(url === null ? {} : { log_url: url }),
+        });
+      },
+    },
+    async listHooks() {
+      const path = 'GET /repos/{owner}/{repo}/hooks';
+      const all = await readAll((page) => octokit.request(path, { ...at, per_page: 100, page }));
+      return all.map(({ id, config }) => ({ id, url: config.url }));
+    },
+    createHook: (hook) => octokit.request('POST /repos/{owner}/{repo}/hooks', { ...hookOf(hook), name: 'web' }),
+    updateHook: (id, hook) =>
+      octokit.request('PATCH /repos/{owner}/{repo}/hooks/{hook_id}', { ...hookOf(hook), hook_id: Number(id) }),
+  };
+}
+
+interface GitHubPull {
+  readonly number: number;
+  readonly html_url: string;
+  readonly title: string;
+  readonly body: string | null;
+  readonly head?: { readonly sha: string };
+}
+
+function listed({ number, html_url, title, body, head }: GitHubPull): ListedPull {
+  return { number, url: html_url, title, body: body ?? '', head: head?.sha };
+}
+
+/** Returns the items of all pages. Every page but the last has a link to the next one. */
+function readAll<T>(
+  read: (page: number) => Promise<{ readonly headers: { readonly link?: string | undefined }; readonly data: T[] }>,
+): Promise<T[]> {
+  return readPages(async (page) => {
+    const { headers, data } = await read(page);
+    return { items: data, isLast: !/\brel="next"/.test(headers.link ?? '') };
+  });
+}
+
+interface GitHubFailure {
+  readonly status?: number;
+  readonly response?: {
+    readonly headers: Readonly<Record<string, unknown>>;
+    readonly data?: { readonly documentation_url?: string };
+  };
+  /** Errors of GraphQL, whose responses have a successful status even if they failed. */
+  readonly errors?: readonly { readonly type?: string }[];
+}
+
+function refusalOf(error: unknown): Refusal | null {
+  const { response, status, errors } = error as GitHubFailure;
+  if (errors !== undefined) {
+    // Only an error of GraphQL with the type "forbidden" is permanent; others are retried.
+    const types = errors.map(({ type }) => type ?? '');
+    const isForbidden = types.some((type) => type === 'FORBIDDEN' || type === 'INSUFFICIENT_SCOPES');
+    const isLimit = types.some((type) => /^RATE_LIMIT/.test(type));
+    return { status: isLimit || isForbidden ? 403 : 502, header: () => null, isLimit };
+  }
+  if (response === undefined || status === undefined) {
+    return null;
+  }
+  return {
+    status,
+    header: (name) => (response.headers[name] === undefined ? null : String(response.headers[name])),
+    // Without limit headers, only the documentation link identifies a secondary limit (GitHub REST API, rate limits).
+    isLimit: status === 403 && /rate-limit/.test(response.data?.documentation_url ?? ''),
   };
 }

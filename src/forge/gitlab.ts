@@ -1,41 +1,191 @@
-import { MergeRequestNotes, Users } from '@gitbeaker/rest';
-import { ignoreNotFound } from './clients/forge-error.ts';
-import { askGitLab, GITLAB, gitlabOptions, readGitLabPages } from './clients/gitlab-client.ts';
-import type { Forge } from './forge.ts';
-import type { PullRequest } from './pull-request.ts';
-import { openGitLabStatuses } from './statuses/gitlab-statuses.ts';
+/** Projects at GitLab. */
+import { createRequesterFn, type RequestOptions } from '@gitbeaker/requester-utils';
+import {
+  Commits,
+  GitbeakerRequestError,
+  Deployments as GitLabDeployments,
+  MergeRequestNotes,
+  MergeRequests,
+  ProjectHooks,
+  Users,
+} from '@gitbeaker/rest';
+import type { CommitState, DeploymentState, ForgeAccess, HookTarget, ListedPull, PullApi } from './forge.ts';
+import { boundedFetch, readPages } from './requests.ts';
 
 /** GitLab instance limits: size of comments and descriptions, in characters. */
-export const GITLAB_MAX_LENGTH = 1_000_000;
+const MAX_LENGTH = 1_000_000;
+/** Maximum length of the link of a commit status, in characters; GitLab rejects a longer one. */
+const MAX_TARGET_LENGTH = 255;
+/** Maximum length of the description of a commit status, in characters. */
+const MAX_DESCRIPTION = 255;
+const STATES = {
+  pending: 'pending',
+  running: 'running',
+  success: 'success',
+  failure: 'failed',
+  error: 'failed',
+  superseded: 'canceled',
+} as const satisfies Record<CommitState, string>;
+const DEPLOYMENT_STATES = {
+  in_progress: 'running',
+  success: 'success',
+  failure: 'failed',
+  inactive: 'canceled',
+} as const satisfies Record<DeploymentState, string>;
+const PULL_STATES = { open: 'opened', closed: 'closed', merged: 'merged' } as const;
 
-/** Opens a merge request at GitLab with its notes. */
-export function openGitLab(pull: PullRequest, token: string, signal: AbortSignal): Forge {
-  const options = gitlabOptions(pull.apiUrl, token, signal);
-  const notes = new MergeRequestNotes(options);
-  const users = new Users(options);
-  const statuses = openGitLabStatuses(pull, token, signal);
-  const { repository: project, number } = pull;
-  return {
-    label: GITLAB,
-    maxLength: GITLAB_MAX_LENGTH,
-    listOwn: () =>
-      askGitLab('list the comments', async () => {
-        const self = await users.showCurrentUser();
-        const all = await readGitLabPages((page) =>
-          notes.all(project, number, { ...page, sort: 'asc', orderBy: 'created_at' }),
-        );
-        return all
-          .filter(({ author, system }) => author.id === self.id && !system)
-          .map(({ id, body }) => ({ id, body }))
-          .sort((a, b) => a.id - b.id);
-      }),
-    create: (body) =>
-      askGitLab('write a comment', async () => ({ id: (await notes.create(project, number, body)).id, body })),
-    update: (id, body) =>
-      askGitLab('update the comment', async () => {
-        await notes.edit(project, number, id, { body });
-      }),
-    remove: (id) => askGitLab('remove a comment', () => notes.remove(project, number, id)).catch(ignoreNotFound),
-    setStatus: (status) => statuses.setStatus(pull.head, { ...status, url: pull.runUrl }),
+export function openGitLab({ apiUrl, repository: project, token, signal, ref }: ForgeAccess): PullApi {
+  const options = {
+    host: apiUrl.replace(/\/api\/v4\/?$/, ''),
+    token,
+    requesterFn: singleRequester(boundedFetch(apiUrl, signal)),
   };
+  const notes = new MergeRequestNotes(options);
+  const requests = new MergeRequests(options);
+  const commits = new Commits(options);
+  const deployments = new GitLabDeployments(options);
+  const hooks = new ProjectHooks(options);
+  return {
+    label: 'GitLab',
+    noun: 'merge request',
+    maxLength: MAX_LENGTH,
+    maxDescription: MAX_DESCRIPTION,
+    refusalOf(error) {
+      const response = responseOf(error);
+      return response === undefined ? null : { status: response.status, header: (name) => response.headers.get(name) };
+    },
+    async listOwn(pull) {
+      const self = await new Users(options).showCurrentUser();
+      const all = await readAll((page) => notes.all(project, pull, { ...page, sort: 'asc', orderBy: 'created_at' }));
+      return all.filter(({ author, system }) => author.id === self.id && !system).map(({ id, body }) => ({ id, body }));
+    },
+    createComment: async (pull, body) => ({ id: (await notes.create(project, pull, body)).id, body }),
+    updateComment: (pull, id, body) => notes.edit(project, pull, id, { body }),
+    removeComment: (pull, id) => notes.remove(project, pull, id),
+    async listPulls({ from, into }, state) {
+      const wanted = { projectId: project, state: PULL_STATES[state], sourceBranch: from, targetBranch: into };
+      const all = await readAll((page) => requests.all({ ...wanted, ...page }));
+      return all
+        .filter(
+          (each) =>
+            each.source_branch === from &&
+            each.target_branch === into &&
+            Number(each.source_project_id) === Number(each.target_project_id),
+        )
+        .map(listed);
+    },
+    openPull: async ({ from, into }, { title, body }) =>
+      listed(await requests.create(project, from, into, title, { description: body, removeSourceBranch: true })),
+    updatePull: (number, { title, body }) => requests.edit(project, number, { title, description: body }),
+    closePull: (number) => requests.edit(project, number, { stateEvent: 'close' }),
+    setStatus: (commit, { state, context, description, url }) =>
+      ignoreRepeated(() =>
+        commits.editStatus(project, commit, STATES[state], {
+          name: context,
+          description,
+          ...(url !== null && url.length <= MAX_TARGET_LENGTH ? { targetUrl: url } : {}),
+          ...(ref === null ? {} : { ref }),
+        }),
+      ),
+    deployments: {
+      createdState: 'in_progress',
+      async create({ commit, environment }) {
+        const made = await deployments.create(project, environment, commit, ref ?? commit, false, {
+          status: 'running',
+        });
+        return String(made.id);
+      },
+      async find({ commit, environment }) {
+        const wanted = { environment, orderBy: 'id', sort: 'desc', perPage: 20, maxPages: 1 } as const;
+        const found = (await deployments.all(project, wanted)).find(({ sha }) => sha === commit);
+        return found === undefined ? null : String(found.id);
+      },
+      setState: (id, state) => ignoreRepeated(() => deployments.edit(project, Number(id), DEPLOYMENT_STATES[state])),
+    },
+    async listHooks() {
+      const all = await readAll((page) => hooks.all(project, page));
+      return all.map(({ id, url }) => ({ id, url }));
+    },
+    createHook: (hook) => hooks.add(project, hook.url, hookOptions(hook)),
+    updateHook: (id, hook) => hooks.edit(project, Number(id), hook.url, hookOptions(hook)),
+  };
+}
+
+function listed(request: {
+  readonly iid: number;
+  readonly web_url: unknown;
+  readonly title: string;
+  readonly description?: string | null;
+  readonly sha: string;
+}): ListedPull {
+  const { iid, web_url, title, description, sha } = request;
+  return { number: iid, url: String(web_url), title, body: description ?? '', head: sha };
+}
+
+function hookOptions({ secret }: HookTarget) {
+  // The client passes unknown options on: it does not know signing tokens yet.
+  const key = secret.startsWith('whsec_') ? { signingToken: secret } : { token: secret };
+  return { pushEvents: true, tagPushEvents: true, enableSslVerification: true, ...key };
+}
+
+/** GitLab refuses a state that a status or a deployment already has. */
+async function ignoreRepeated(work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    const response = responseOf(error);
+    const isRepeated = response?.status === 400 && /Cannot transition status/i.test(await response.clone().text());
+    if (!isRepeated) {
+      throw error;
+    }
+  }
+}
+
+function responseOf(error: unknown): Response | undefined {
+  return error instanceof GitbeakerRequestError ? error.cause?.response : undefined;
+}
+
+/**
+ * Returns the items of all pages. The client itself would follow links without an end: its own limit counts items, of
+ * which a page may have none.
+ */
+function readAll<T>(
+  read: (page: { readonly page: number; readonly perPage: number; readonly showExpanded: true }) => Promise<{
+    readonly data: readonly T[];
+    readonly paginationInfo: { readonly next: number | null };
+  }>,
+): Promise<T[]> {
+  return readPages(async (page) => {
+    const { data, paginationInfo } = await read({ page, perPage: 100, showExpanded: true });
+    return { items: data, isLast: paginationInfo?.next == null };
+  });
+}
+
+/**
+ * Creates a requester that sends each request once and keeps the status of a failed one. The client's default requester
+ * retries status 429 and 502 and then throws an error without the status. Retries are made by `withRetries`.
+ */
+function singleRequester(send: typeof fetch) {
+  return createRequesterFn(
+    (_, options) => Promise.resolve(options),
+    async (endpoint, options) => {
+      const {
+        prefixUrl = '',
+        searchParams = '',
+        method = 'GET',
+        headers = {},
+        body = null,
+      } = options as RequestOptions;
+      const url = new URL(endpoint, prefixUrl.endsWith('/') ? prefixUrl : `${prefixUrl}/`);
+      url.search = searchParams;
+      const request = new Request(url, { method, headers, body });
+      const response = await send(request);
+      if (!response.ok) {
+        const description = response.statusText;
+        throw new GitbeakerRequestError(description, { cause: { description, request, response } });
+      }
+      const content = response.status === 204 ? null : ((await response.json()) as Record<string, unknown>);
+      return { status: response.status, headers: Object.fromEntries(response.headers), body: content };
+    },
+  );
 }

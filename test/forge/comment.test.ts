@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { failureComment, failureStatus, planComment, planStatus } from '../../src/forge/comment.ts';
-import { compareRuns, readMarker, writeMarker } from '../../src/forge/marker.ts';
+import {
+  compareRuns,
+  failureComment,
+  failureStatus,
+  planComment,
+  planStatus,
+  readMarker,
+  writeMarker,
+} from '../../src/forge/comment.ts';
 import { codePoint } from '../support/code-points.ts';
 import { HOSTILE_TEXTS } from '../support/hostile-texts.ts';
 import { codeIn, markdownSkeleton } from '../support/markdown-skeleton.ts';

@@ -7,7 +7,7 @@ import {
   driftPull,
   goneComment,
   isDriftCommit,
-} from '../../src/forge/drift-text.ts';
+} from '../../src/forge/drift.ts';
 import { checkRefName } from '../../src/git/safe-names.ts';
 import { codePoint } from '../support/code-points.ts';
 import { HOSTILE_TEXTS } from '../support/hostile-texts.ts';

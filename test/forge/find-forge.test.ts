@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findForge } from '../../src/forge/find-forge.ts';
+import { findForge } from '../../src/forge/ci-job.ts';
 
 describe('the forge of a repository', () => {
   test.each([

@@ -4,10 +4,7 @@ import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AppError, RateLimitedError } from '../../src/core/errors.ts';
-import { openForge } from '../../src/forge/open-forge.ts';
-import { openPulls } from '../../src/forge/open-pulls.ts';
-import { openForgeStatuses } from '../../src/forge/statuses/open-statuses.ts';
-import { ensureHook } from '../../src/forge/webhooks/hook-settings.ts';
+import { ensureHook, openForge, openForgeStatuses, openPulls } from '../../src/forge/open-forge.ts';
 import { createVirtualClock } from '../queue/virtual-clock.ts';
 import { countCases, SEED } from '../support/campaign.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { RateLimitedError, RejectedError } from '../../src/core/errors.ts';
-import type { OpenPull, Pulls, PullText } from '../../src/forge/pulls.ts';
-import { upsertPull } from '../../src/forge/upsert-pull.ts';
+import { upsertPull } from '../../src/forge/drift.ts';
+import type { OpenPull, Pulls, PullText } from '../../src/forge/forge.ts';
 import { createInstantClock } from './samples.ts';
 
 const BRANCHES = { from: 'octavo/drift/org_1', into: 'main' };

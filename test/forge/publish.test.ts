@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AuthError, RateLimitedError, RejectedError, TransientError } from '../../src/core/errors.ts';
+import type { RunNumber } from '../../src/forge/ci-job.ts';
+import { publish, readMarker, writeMarker } from '../../src/forge/comment.ts';
 import type { Forge, ForgeComment } from '../../src/forge/forge.ts';
-import { readMarker, writeMarker } from '../../src/forge/marker.ts';
 import { openForge } from '../../src/forge/open-forge.ts';
-import { publish, withRetries } from '../../src/forge/publish.ts';
-import type { RunNumber } from '../../src/forge/pull-request.ts';
+import { withRetries } from '../../src/forge/requests.ts';
 import { FakeForge } from '../support/fake-forge.ts';
 import { createInstantClock, FORGES, pullAt } from './samples.ts';
 

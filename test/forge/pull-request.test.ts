@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Environment } from '../../src/forge/ci-variables.ts';
-import { findJob } from '../../src/forge/pull-request.ts';
+import { type Environment, findJob } from '../../src/forge/ci-job.ts';
 
 const HEAD = 'a'.repeat(40);
 const BASE = 'b'.repeat(40);

@@ -1,6 +1,6 @@
 /** The forges with their fakes, and sample comments. */
 import type { Clock } from '../../src/core/clock.ts';
-import type { PullRequest } from '../../src/forge/pull-request.ts';
+import type { PullRequest } from '../../src/forge/ci-job.ts';
 import { FakeForge, FakeGiteaPull, FakeGitHubPull, FakeGitLabPull } from '../support/fake-forge.ts';
 
 export const HEAD = 'a'.repeat(40);

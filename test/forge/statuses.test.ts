@@ -1,7 +1,7 @@
 /** Commit statuses and deployments at fakes that validate requests. */
 import { describe, expect, test } from 'vitest';
-import type { CommitState } from '../../src/forge/statuses/commit-statuses.ts';
-import { openForgeStatuses } from '../../src/forge/statuses/open-statuses.ts';
+import type { CommitState } from '../../src/forge/forge.ts';
+import { openForgeStatuses } from '../../src/forge/open-forge.ts';
 import {
   FakeBitbucketStatuses,
   FakeGiteaStatuses,

@@ -6,8 +6,7 @@ import type { ConfigTrust } from '../../config/file/trust.ts';
 import { ConfigError, messageOf } from '../../core/errors.ts';
 import type { FileTree } from '../../core/files/file-tree.ts';
 import { readRegularFile } from '../../core/files/regular-file.ts';
-import type { Environment } from '../../forge/ci-variables.ts';
-import { findJob } from '../../forge/pull-request.ts';
+import { type Environment, findJob } from '../../forge/ci-job.ts';
 import { findRepositoryRoot, resolveRef } from '../../git/commit-info.ts';
 import { readTreeAt } from '../../git/tree-at.ts';
 

@@ -4,8 +4,8 @@ import type { Config, OrganizationConfig } from '../../config/config.ts';
 import { forgeTarget } from '../../config/forge-target.ts';
 import { AuthError, ConfigError, EXIT, type ExitCode } from '../../core/errors.ts';
 import { largest } from '../../core/lists.ts';
-import type { ForgeName } from '../../forge/pull-request.ts';
-import { hookForm } from '../../forge/webhooks/hook-form.ts';
+import type { ForgeName } from '../../forge/ci-job.ts';
+import { hookForm } from '../../forge/webhooks.ts';
 import { printable } from '../../plan/render/words.ts';
 import { pushHookPath } from '../../server/hooks.ts';
 import { chooseOrganization, readTrustedConfig } from '../cli/config.ts';
@@ -91,7 +91,7 @@ async function create(webhook: Webhook, organization: OrganizationConfig, config
   }
   const url = hookUrl(organization, config);
   const { label, permission } = hookForm(forge, url, false);
-  const { ensureHook } = await import('../../forge/webhooks/hook-settings.ts');
+  const { ensureHook } = await import('../../forge/open-forge.ts');
   const outcome = await ensureHook(
     { forge, apiUrl, repository, token, url, secret },
     { clock: interruptibleClock(context), signal: context.signal, userAgent: `octavo/${context.version}` },

@@ -1,6 +1,6 @@
 import { posix, relative, resolve, sep } from 'node:path';
 import { ConfigError, SourceError } from '../../core/errors.ts';
-import { isDriftCommit } from '../../forge/drift-text.ts';
+import { isDriftCommit } from '../../forge/drift.ts';
 import { findRepositoryRoot, readHead } from '../../git/commit-info.ts';
 import {
   type Author,

@@ -3,6 +3,7 @@ import type { FieldChange } from '../../core/change.ts';
 import type { Clock } from '../../core/clock.ts';
 import { ConfigError, EXIT, type ExitCode, messageOf, SourceError } from '../../core/errors.ts';
 import { defaultScope } from '../../core/scope.ts';
+import { findRepository } from '../../forge/ci-job.ts';
 import {
   type DriftedResource,
   type DriftReport,
@@ -11,12 +12,11 @@ import {
   driftPull,
   goneComment,
   resourceLines,
-} from '../../forge/drift-text.ts';
-import { openPulls } from '../../forge/open-pulls.ts';
-import { withRetries } from '../../forge/publish.ts';
-import type { OpenPull, PullBranches, Pulls } from '../../forge/pulls.ts';
-import { findRepository } from '../../forge/repository.ts';
-import { upsertPull } from '../../forge/upsert-pull.ts';
+  upsertPull,
+} from '../../forge/drift.ts';
+import type { OpenPull, PullBranches, Pulls } from '../../forge/forge.ts';
+import { openPulls } from '../../forge/open-forge.ts';
+import { withRetries } from '../../forge/requests.ts';
 import { AppliedRefs, openRefHost } from '../../git/applied-refs.ts';
 import { commitTree, type NewTree } from '../../git/make-commit.ts';
 import type { Drift } from '../../import/drift/drifted.ts';

@@ -5,8 +5,7 @@ import { ConfigError, describeFileError, EXIT, type ExitCode, messageOf } from '
 import { makeDirectory } from '../../core/files/make-directory.ts';
 import { maskUrls } from '../../core/text/safe-url.ts';
 import { pathArgument, shellCommand } from '../../core/text/shell.ts';
-import { findForge } from '../../forge/find-forge.ts';
-import type { ForgeName } from '../../forge/pull-request.ts';
+import { type ForgeName, findForge } from '../../forge/ci-job.ts';
 import { findRepositoryRoot, initRepository, readOriginUrl } from '../../git/commit-info.ts';
 import { SCHEMA_PATH } from '../../import/text/layout.ts';
 import { kinds } from '../../kinds/registry.ts';

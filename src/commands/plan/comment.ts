@@ -4,13 +4,19 @@ import { resolve } from 'node:path';
 import type { Plan } from '../../core/change.ts';
 import type { Clock } from '../../core/clock.ts';
 import { AuthError, ConfigError, messageOf, RejectedError } from '../../core/errors.ts';
-import { type CommentLimits, failureComment, failureStatus, planComment, planStatus } from '../../forge/comment.ts';
-import type { Forge } from '../../forge/forge.ts';
-import type { Marker } from '../../forge/marker.ts';
+import { type CiJob, findJob, type PullRequest } from '../../forge/ci-job.ts';
+import {
+  type CommentLimits,
+  failureComment,
+  failureStatus,
+  type Marker,
+  planComment,
+  planStatus,
+  publish,
+} from '../../forge/comment.ts';
+import type { CommitStatus, Forge } from '../../forge/forge.ts';
 import { openForge } from '../../forge/open-forge.ts';
-import { publish, withRetries } from '../../forge/publish.ts';
-import { type CiJob, findJob, type PullRequest } from '../../forge/pull-request.ts';
-import type { CommitStatus } from '../../forge/statuses/commit-statuses.ts';
+import { withRetries } from '../../forge/requests.ts';
 import { mergeBase, readHead } from '../../git/commit-info.ts';
 import type { Approval } from '../../plan/render/text-layout.ts';
 import { createRedactor } from '../../redact.ts';

@@ -1,9 +1,9 @@
 /** Opens the commit statuses of an organization, as configured. */
 import type { OrganizationConfig } from '../../config/config.ts';
 import { findStatusForge } from '../../config/forge-problems.ts';
-import { FORGE_TIMEOUT } from '../../forge/clients/bounded-fetch.ts';
-import type { CommitStatuses } from '../../forge/statuses/commit-statuses.ts';
-import { openForgeStatuses } from '../../forge/statuses/open-statuses.ts';
+import type { CommitStatuses } from '../../forge/forge.ts';
+import { openForgeStatuses } from '../../forge/open-forge.ts';
+import { FORGE_TIMEOUT } from '../../forge/requests.ts';
 
 /** Commit statuses of one organization. */
 export interface OrganizationStatuses {

@@ -4,7 +4,7 @@ import type { Clock, Random } from '../../core/clock.ts';
 import { messageOf, RateLimitedError, RejectedError, StoreError } from '../../core/errors.ts';
 import { smallest } from '../../core/lists.ts';
 import type { WakeUpSignal } from '../../core/wake-up-signal.ts';
-import type { CommitStatuses, Deployments, NewDeployment } from '../../forge/statuses/commit-statuses.ts';
+import type { CommitStatuses, Deployments, NewDeployment } from '../../forge/forge.ts';
 import type { CommitStatusRecord, DeploymentRecord } from '../../store/commit-statuses.ts';
 import { findRecord, type PendingRequest, pendingRequests } from './status-changes.ts';
 import type { StatusRecords } from './status-records.ts';

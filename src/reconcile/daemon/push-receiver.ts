@@ -4,7 +4,7 @@ import type { OrganizationConfig } from '../../config/config.ts';
 import { forgeTarget } from '../../config/forge-target.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { WebhookRequest } from '../../core/signature.ts';
-import { type PushResult, type PushWebhook, readPush } from '../../forge/webhooks/read-push.ts';
+import { type PushResult, type PushWebhook, readPush } from '../../forge/webhooks.ts';
 import type { Note } from '../../store/store.ts';
 
 /** Outcome of a webhook request. `repeated`: the delivery was received before. */

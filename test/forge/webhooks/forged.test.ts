@@ -1,7 +1,7 @@
 /** Webhook requests of somebody without the secret, who may have recorded genuine ones. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type PushWebhook, readPush } from '../../../src/forge/webhooks/read-push.ts';
+import { type PushWebhook, readPush } from '../../../src/forge/webhooks.ts';
 import { countCases, SEED } from '../../support/campaign.ts';
 import { codePoint } from '../../support/code-points.ts';
 import { gitlabSigned, PUSHES, type PushDelivery, type PushOptions } from '../../support/push-deliveries.ts';

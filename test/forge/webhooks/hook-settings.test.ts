@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { AuthError, NotThePlatformError } from '../../../src/core/errors.ts';
-import { ensureHook, type HookSettings } from '../../../src/forge/webhooks/hook-settings.ts';
+import { ensureHook, type HookSettings } from '../../../src/forge/open-forge.ts';
 import { createVirtualClock } from '../../queue/virtual-clock.ts';
 import { FakeHooks, type HookForge } from '../../support/fake-hooks.ts';
 

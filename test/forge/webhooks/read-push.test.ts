@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { type PushWebhook, readPush } from '../../../src/forge/webhooks/read-push.ts';
+import { type PushWebhook, readPush } from '../../../src/forge/webhooks.ts';
 import { gitlabSigned, PUSHES, type PushDelivery, type PushOptions } from '../../support/push-deliveries.ts';
 
 const AT = Date.parse('2026-03-01T12:00:00Z');

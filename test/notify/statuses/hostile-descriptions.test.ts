@@ -1,6 +1,6 @@
 /** Hostile texts are inert in commit statuses. */
 import { expect, test } from 'vitest';
-import { openForgeStatuses } from '../../../src/forge/statuses/open-statuses.ts';
+import { openForgeStatuses } from '../../../src/forge/open-forge.ts';
 import { messageLine } from '../../../src/notify/messages/line.ts';
 import { createRedactor } from '../../../src/redact.ts';
 import {

@@ -1,6 +1,6 @@
 /** Forge, state file and sender of commit statuses, for tests. */
 import { WakeUpSignal } from '../../../src/core/wake-up-signal.ts';
-import type { CommitStatuses, Deployments } from '../../../src/forge/statuses/commit-statuses.ts';
+import type { CommitStatuses, Deployments } from '../../../src/forge/forge.ts';
 import { changeProgress, supersede } from '../../../src/notify/statuses/status-changes.ts';
 import { StatusRecords } from '../../../src/notify/statuses/status-records.ts';
 import { type StatusRequest, StatusSender } from '../../../src/notify/statuses/status-sender.ts';

@@ -1,12 +1,17 @@
+/** Proposes drift in a pull request: its branch, its commit and its text, and the one that is open for it. */
 import { createHash } from 'node:crypto';
 import type { Address } from '../core/address.ts';
 import type { FieldChange } from '../core/change.ts';
+import type { Clock } from '../core/clock.ts';
+import { RejectedError, TransientError } from '../core/errors.ts';
 import { ROOT_SCOPE } from '../core/scope.ts';
 import { fieldLines } from '../plan/render/field-text.ts';
 import { codeSpan, fenced } from '../plan/render/markdown.ts';
 import { takeLines } from '../plan/render/text-layout.ts';
 import { counted, printable, printableLines } from '../plan/render/words.ts';
-import type { PullText } from './pulls.ts';
+import { fitted, isSame } from './comment.ts';
+import type { OpenPull, PullBranches, Pulls, PullText } from './forge.ts';
+import { isLimit, withRetries } from './requests.ts';
 
 /** Drifted resource, with the field changes that bring the manifests from the declared to the actual values. */
 export interface DriftedResource {
@@ -83,13 +88,9 @@ export function driftPull(report: DriftReport, longest: number, options: { reado
     `### ${codeSpan(withoutDirectives(printable(report.title)))} differs from its manifests\n\n**${summaryOf(report)}**\n${
       options.isTaken ? TAKEN : ''
     }\n${block}\n${note}\n${ADVICE}\n`;
-  const body = around(fenced(text.join('\n')), '');
-  if (body.length <= longest) {
-    return { title: driftTitle(report), body };
-  }
   const note = '\nShortened to the maximum length of a description. The commit contains all changes.\n';
-  const room = longest - around(fenced(text.join('\n')), note).length + text.join('\n').length;
-  return { title: driftTitle(report), body: around(fenced(takeLines(text, room).join('\n')), note) };
+  const shorten = (room: number) => takeLines(text, room).join('\n');
+  return { title: driftTitle(report), body: fitted(text.join('\n'), longest, around, note, shorten) };
 }
 
 /** Builds the comment for a drift that no longer exists. */
@@ -153,4 +154,51 @@ function inert(text: string): string {
   return text.replace(/[^A-Za-z0-9@._/+-]|(?<![A-Za-z0-9])@|@(?![A-Za-z0-9])/gu, (character) =>
     [...new TextEncoder().encode(character)].map((byte) => `=${byte.toString(16).padStart(2, '0')}`).join(''),
   );
+}
+
+/** Result for a pull request. */
+type UpsertedPull = { readonly pull: OpenPull; readonly outcome: 'opened' | 'updated' | 'unchanged' };
+
+/** Number of searches for a pull request that another run has opened, and the milliseconds between them. */
+const MAX_SEARCHES = 4;
+const PAUSE = 1000;
+
+/**
+ * Creates or updates the open pull request between two branches. A forge has at most one: if another run created it
+ * first, or the response was lost, the existing one is updated.
+ */
+export async function upsertPull(
+  pulls: Pulls,
+  branches: PullBranches,
+  text: PullText,
+  clock: Clock,
+): Promise<UpsertedPull> {
+  const found = await withRetries(clock, () => pulls.findOpen(branches));
+  if (found !== null) {
+    return updated(pulls, found, text, clock);
+  }
+  try {
+    return { pull: await withRetries(clock, () => pulls.open(branches, text), isLimit), outcome: 'opened' };
+  } catch (error) {
+    const isThere = error instanceof RejectedError && (error.status === 409 || error.status === 422);
+    if (!isThere && !(error instanceof TransientError)) {
+      throw error;
+    }
+    for (let look = 0; look < MAX_SEARCHES; look += 1) {
+      const other = await withRetries(clock, () => pulls.findOpen(branches));
+      if (other !== null) {
+        return updated(pulls, other, text, clock);
+      }
+      await clock.sleep(PAUSE);
+    }
+    throw error;
+  }
+}
+
+async function updated(pulls: Pulls, pull: OpenPull, text: PullText, clock: Clock): Promise<UpsertedPull> {
+  if (pull.title === text.title && isSame(pull.body, text.body)) {
+    return { pull, outcome: 'unchanged' };
+  }
+  await withRetries(clock, () => pulls.update(pull.number, text));
+  return { pull, outcome: 'updated' };
 }
