@@ -1,5 +1,5 @@
 /** Options and interface of the daemon. */
-import type { ClusterEvents } from '../clusters/run/events.ts';
+import type { ClusterEvents } from '../clusters/events.ts';
 import type { Config } from '../config/config.ts';
 import type { StoreConfig } from '../config/fleet/store.ts';
 import type { ConversationEvents } from '../conversations/model/events.ts';

@@ -1,5 +1,5 @@
 /** Subscribers to the events of the daemon and of its organizations: log, metrics, pages, notifications and statuses. */
-import type { ClusterEvents } from '../clusters/run/events.ts';
+import type { ClusterEvents } from '../clusters/events.ts';
 import type { ConversationEvents } from '../conversations/model/events.ts';
 import { logClusters } from '../server/cluster-log.ts';
 import { logConversations } from '../server/conversation-log.ts';

@@ -1,5 +1,5 @@
 /** The last step of the demonstration: issue clusters become change requests. */
-import type { ClusterEvents } from '../clusters/run/events.ts';
+import type { ClusterEvents } from '../clusters/events.ts';
 import type { Daemon } from '../daemon.ts';
 import type { Emulator } from '../emulator/emulator.ts';
 import { printable } from '../plan/render/words.ts';

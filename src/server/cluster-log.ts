@@ -1,5 +1,5 @@
 /** Log lines about the work on issue clusters. */
-import type { ChangeRequestEvent, ClusterEvents, RunEnd } from '../clusters/run/events.ts';
+import type { ChangeRequestEvent, ClusterEvents, RunEnd } from '../clusters/events.ts';
 import type { Logger } from '../log.ts';
 
 type StaticEvent = Exclude<keyof ClusterEvents, 'onRead' | 'onSkipped' | 'onRunEnd'>;

@@ -1,6 +1,6 @@
 /** Prometheus metrics of issue clusters. */
 import type { Registry } from 'prom-client';
-import type { ClusterEvents, RunEnd } from '../clusters/run/events.ts';
+import type { ClusterEvents, RunEnd } from '../clusters/events.ts';
 import { counter, gauge } from './instruments.ts';
 
 /** Metrics of issue clusters. No label contains the content of a cluster. */

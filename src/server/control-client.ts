@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { basename, resolve } from 'node:path';
 import { Client, errors } from 'undici';
 import type { ZodType } from 'zod';
-import type { ClusterRequest } from '../clusters/run/control-api.ts';
+import type { ClusterRequest } from '../clusters/control-api.ts';
 import type { ConversationRequest } from '../conversations/ingestion/control-api.ts';
 import { ConfigError, messageOf, RefusedPlanError, TransientError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';

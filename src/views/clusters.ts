@@ -1,6 +1,7 @@
 /** View of the issue clusters of an organization and of Octavo's change requests for them. */
-import type { OwnRequest } from '../clusters/read/cluster-store.ts';
-import type { KnownCluster, LastRun } from '../clusters/run/overview.ts';
+
+import type { KnownCluster, LastRun } from '../clusters/events.ts';
+import type { OwnRequest } from '../clusters/store.ts';
 import { cronFiring } from '../config/model/cron.ts';
 import { counted } from '../plan/render/words.ts';
 import type { OrganizationState } from './model/backend.ts';

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { ClusterChangeRequest } from '../../src/clusters/change-request.ts';
 import {
   type ClaimDecision,
   type ClaimOptions,
   decideClaims,
   describeReachedLimit,
   SETTLE_DELAY,
-} from '../../src/clusters/decide/claims.ts';
-import type { ClusterChangeRequest } from '../../src/clusters/model/change-request.ts';
+} from '../../src/clusters/claims.ts';
 import { DAY, NOW, someRequest } from './samples.ts';
 
 const WIDE = { maxOpen: 100, maxOpenPerSpace: 100, maxPerDay: 100 };

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { RelatedPage } from '../../src/clusters/decide/search-query.ts';
-import type { ClusterIssue, IssueCluster } from '../../src/clusters/model/cluster.ts';
-import { readMarker } from '../../src/clusters/model/ownership-marker.ts';
-import { oneLine } from '../../src/clusters/model/text-sanitizing.ts';
-import { buildDescription, buildSupersededDescription, markedClusterId } from '../../src/clusters/write/description.ts';
+import { readMarker } from '../../src/clusters/change-request.ts';
+import { type ClusterIssue, type IssueCluster, oneLine } from '../../src/clusters/cluster.ts';
+import { buildDescription, buildSupersededDescription } from '../../src/clusters/description.ts';
+import type { RelatedPage } from '../../src/clusters/route.ts';
 import { TEMPLATE_NAMES } from '../../src/config/cluster-template.ts';
 import { toDocument, toMarkdown } from '../../src/platform/rich-text/document.ts';
 import { textOf } from '../../src/platform/rich-text/leaves.ts';
@@ -34,6 +33,11 @@ function made(given: Given): string {
 /** All text that a reader sees, block by block. */
 function visible(document: RichDocument): string {
   return document.nodes.map(textOf).join('\n');
+}
+
+/** Id of the cluster in the marker of a description. */
+function clusterIn(description: unknown): string | null {
+  return readMarker(description)?.cluster ?? null;
 }
 
 const PAGE: RelatedPage = { id: 'p_1', title: 'Single sign-on', url: 'https://docs.example/sso', space: 'Guides' };
@@ -247,8 +251,8 @@ describe('arbitrary text from the platform', () => {
           claim: null,
         });
         expect(violationsOf(document)).toEqual([]);
-        expect(markedClusterId(document)).toBe(cluster);
-        expect(markedClusterId(JSON.parse(JSON.stringify(document)))).toBe(cluster);
+        expect(clusterIn(document)).toBe(cluster);
+        expect(clusterIn(JSON.parse(JSON.stringify(document)))).toBe(cluster);
         expect(visible(document)).toContain(oneLine(label) || cluster);
         expect(visible(document)).not.toMatch(/(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/u);
       }),
@@ -274,10 +278,8 @@ describe('arbitrary text from the platform', () => {
 describe('a marker', () => {
   test('is found above text that people added, and ignored in invalid documents', () => {
     const document = describeCluster({});
-    expect(markedClusterId({ ...document, nodes: [...document.nodes, ...toDocument('- more\n\ntext').nodes] })).toBe(
-      'c_1',
-    );
-    expect([null, 'text', {}, { nodes: [null, 5] }].map(markedClusterId)).toEqual([null, null, null, null]);
+    expect(clusterIn({ ...document, nodes: [...document.nodes, ...toDocument('- more\n\ntext').nodes] })).toBe('c_1');
+    expect([null, 'text', {}, { nodes: [null, 5] }].map(clusterIn)).toEqual([null, null, null, null]);
   });
 
   test('of a superseded change request links the one that superseded it', () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { BUILT_IN_TEMPLATE } from '../../src/clusters/write/description.ts';
+import { BUILT_IN_TEMPLATE } from '../../src/clusters/description.ts';
 import { TEMPLATE_NAMES } from '../../src/config/cluster-template.ts';
 import { clustersSchema } from '../../src/config/clusters.ts';
 

@@ -1,8 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createSelectionRule, evaluateCluster, type SelectionRule } from '../../src/clusters/decide/select.ts';
-import type { IssueCluster } from '../../src/clusters/model/cluster.ts';
-import { IncrementalReader, type ReaderState } from '../../src/clusters/read/incremental-reader.ts';
+import type { IssueCluster } from '../../src/clusters/cluster.ts';
+import {
+  createSelectionRule,
+  evaluateCluster,
+  IncrementalReader,
+  type ReaderState,
+  type SelectionRule,
+} from '../../src/clusters/select.ts';
 import { DAY, NOW, settingsOf, someCluster } from './samples.ts';
 
 const WEEK = 7 * DAY;

@@ -4,12 +4,12 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { draftSubject } from '../../src/clusters/model/ownership-marker.ts';
-import { redactCluster, redactError } from '../../src/clusters/model/redaction.ts';
-import { ClusterStore } from '../../src/clusters/read/cluster-store.ts';
-import { handleClusterRequest } from '../../src/clusters/run/control-api.ts';
-import type { ClusterEvents } from '../../src/clusters/run/events.ts';
-import { buildDescription } from '../../src/clusters/write/description.ts';
+import { draftSubject } from '../../src/clusters/change-request.ts';
+import { handleClusterRequest } from '../../src/clusters/control-api.ts';
+import { buildDescription } from '../../src/clusters/description.ts';
+import type { ClusterEvents } from '../../src/clusters/events.ts';
+import { redactCluster, redactError } from '../../src/clusters/redaction.ts';
+import { ClusterStore } from '../../src/clusters/store.ts';
 import { createTextRedaction } from '../../src/conversations/redact/text-redaction.ts';
 import { RejectedError } from '../../src/core/errors.ts';
 import { EventBus } from '../../src/core/event-bus.ts';

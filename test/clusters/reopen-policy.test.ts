@@ -1,9 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { decideReopen } from '../../src/clusters/decide/reopen-policy.ts';
-import { type ClusterChangeRequest, toClusterChangeRequest } from '../../src/clusters/model/change-request.ts';
-import { supersededSubject } from '../../src/clusters/model/ownership-marker.ts';
-import { buildDescription, buildSupersededDescription } from '../../src/clusters/write/description.ts';
-import { buildProgressComment, toReportedNumbers } from '../../src/clusters/write/progress-comment.ts';
+import {
+  type ClusterChangeRequest,
+  supersededSubject,
+  toClusterChangeRequest,
+} from '../../src/clusters/change-request.ts';
+import { decideReopen } from '../../src/clusters/claims.ts';
+import {
+  buildDescription,
+  buildProgressComment,
+  buildSupersededDescription,
+  toReportedNumbers,
+} from '../../src/clusters/description.ts';
 import { DAY, NOW, someCluster, someRequest } from './samples.ts';
 
 type Some = Partial<ClusterChangeRequest>;

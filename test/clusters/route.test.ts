@@ -1,18 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { pickRepresentatives } from '../../src/clusters/decide/representatives.ts';
+import { pickRepresentatives } from '../../src/clusters/cluster.ts';
 import {
+  buildSearchQuery,
   chooseSpace,
   createRouting,
   indexSpaces,
   needsSearch,
-  type TargetSpace,
-} from '../../src/clusters/decide/route.ts';
-import {
-  buildSearchQuery,
   pickRelatedPages,
   type RankedSpace,
   rankSpaces,
-} from '../../src/clusters/decide/search-query.ts';
+  type TargetSpace,
+} from '../../src/clusters/route.ts';
 import { NOW, settingsOf, someCluster, someIssue } from './samples.ts';
 
 function space(id: string, over: Partial<TargetSpace> = {}): TargetSpace {

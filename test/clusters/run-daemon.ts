@@ -1,9 +1,10 @@
 /** Daemons for tests of cluster runs. */
-import type { Redaction } from '../../src/clusters/model/redaction.ts';
-import type { Names } from '../../src/clusters/read/spaces.ts';
-import { ClusterAutomation } from '../../src/clusters/run/automation.ts';
-import type { ClusterEvents, RunEnd } from '../../src/clusters/run/events.ts';
-import type { ClientObserver } from '../../src/clusters/run/session.ts';
+
+import type { ClusterEvents, RunEnd } from '../../src/clusters/events.ts';
+import type { Redaction } from '../../src/clusters/redaction.ts';
+import type { Names } from '../../src/clusters/route.ts';
+import { ClusterAutomation } from '../../src/clusters/run.ts';
+import type { ClientObserver } from '../../src/clusters/session.ts';
 import type { ClustersConfig } from '../../src/config/clusters.ts';
 import { openReader, openWriter } from '../../src/platform/client.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decideReopen } from '../../src/clusters/decide/reopen-policy.ts';
-import { readDraftMarker, readMarker } from '../../src/clusters/model/ownership-marker.ts';
-import { toListedRequest } from '../../src/clusters/run/change-request-lists.ts';
+import { readDraftMarker, readMarker } from '../../src/clusters/change-request.ts';
+import { decideReopen } from '../../src/clusters/claims.ts';
+import { toListedRequest } from '../../src/clusters/follow.ts';
 import type { ClustersConfig } from '../../src/config/clusters.ts';
 import { StoreError, TransientError } from '../../src/core/errors.ts';
 import type { Json } from '../../src/core/json.ts';

@@ -1,6 +1,6 @@
 /* Lost state files, wrong clocks and empty merges: runs without their earlier state, or with a state that is wrong. */
 import { describe, expect, test } from 'vitest';
-import { readMarker } from '../../src/clusters/model/ownership-marker.ts';
+import { readMarker } from '../../src/clusters/change-request.ts';
 import { TransientError } from '../../src/core/errors.ts';
 import { ALL_FEATURES } from '../../src/emulator/model/features.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';

@@ -1,6 +1,6 @@
 /** Spaces of issue clusters: named in the settings, declared in manifests, or on the platform. */
 import { describe, expect, test } from 'vitest';
-import { handleClusterRequest } from '../../src/clusters/run/control-api.ts';
+import { handleClusterRequest } from '../../src/clusters/control-api.ts';
 import { RejectedError, TransientError } from '../../src/core/errors.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import { openDaemon } from './run-daemon.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { readMarker } from '../../src/clusters/model/ownership-marker.ts';
-import { handleClusterRequest } from '../../src/clusters/run/control-api.ts';
+import { readMarker } from '../../src/clusters/change-request.ts';
+import { handleClusterRequest } from '../../src/clusters/control-api.ts';
 import { RejectedError, TransientError } from '../../src/core/errors.ts';
 import { ALL_FEATURES } from '../../src/emulator/model/features.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';

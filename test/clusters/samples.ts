@@ -1,6 +1,6 @@
 /** Sample clusters, issues and settings. */
-import type { ClusterChangeRequest } from '../../src/clusters/model/change-request.ts';
-import type { ClusterIssue, IssueCluster } from '../../src/clusters/model/cluster.ts';
+import type { ClusterChangeRequest } from '../../src/clusters/change-request.ts';
+import type { ClusterIssue, IssueCluster } from '../../src/clusters/cluster.ts';
 import { type ClustersConfig, completeClusters } from '../../src/config/clusters.ts';
 import { configSchema } from '../../src/config/schema.ts';
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { createSelectionRule, evaluateCluster } from '../../src/clusters/decide/select.ts';
-import { type IssueCluster, toCluster, toIssue } from '../../src/clusters/model/cluster.ts';
+import type { IssueCluster } from '../../src/clusters/cluster.ts';
+import { createSelectionRule, evaluateCluster } from '../../src/clusters/select.ts';
+import { toCluster, toIssue } from '../../src/clusters/sources.ts';
 import { DAY, NOW, settingsOf, someCluster } from './samples.ts';
 
 function reasonsOf(select: object, cluster: Partial<IssueCluster>) {

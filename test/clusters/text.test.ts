@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cut, oneLine, webUrl } from '../../src/clusters/model/text-sanitizing.ts';
-import { describeTrend } from '../../src/clusters/model/trend.ts';
-import { templateValues } from '../../src/clusters/write/description.ts';
-import { buildSubject } from '../../src/clusters/write/subject.ts';
+import { cut, oneLine, webUrl } from '../../src/clusters/cluster.ts';
+import { buildSubject, describeTrend, templateValues } from '../../src/clusters/description.ts';
 import { codePoint } from '../support/code-points.ts';
 import { NO_REDACTION } from './run-daemon.ts';
 import { someCluster } from './samples.ts';

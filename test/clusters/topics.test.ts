@@ -1,12 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { readMarker } from '../../src/clusters/model/ownership-marker.ts';
-import {
-  type FindingAnswer,
-  findingToIssue,
-  type TopicAnswer,
-  topicToCluster,
-} from '../../src/clusters/model/topic.ts';
-import { handleClusterRequest } from '../../src/clusters/run/control-api.ts';
+import { readMarker } from '../../src/clusters/change-request.ts';
+import { handleClusterRequest } from '../../src/clusters/control-api.ts';
+import { type FindingAnswer, findingToIssue, type TopicAnswer, topicToCluster } from '../../src/clusters/sources.ts';
 import type { PlatformVersion } from '../../src/emulator/emulator.ts';
 import { getFeatures } from '../../src/emulator/model/features.ts';
 import { openDaemon } from './run-daemon.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { ClusterAutomation } from '../../src/clusters/run/automation.ts';
-import { handleClusterRequest } from '../../src/clusters/run/control-api.ts';
+import { handleClusterRequest } from '../../src/clusters/control-api.ts';
+import { ClusterAutomation } from '../../src/clusters/run.ts';
 import { Ingestion } from '../../src/conversations/ingestion/ingestion.ts';
 import { startEmulator } from '../../src/emulator/emulator.ts';
 import { openWriter } from '../../src/platform/client.ts';

@@ -1,8 +1,7 @@
 /** View of issue clusters. */
 import { expect, test } from 'vitest';
-import type { OwnRequest } from '../../src/clusters/read/cluster-store.ts';
-import type { RunEnd } from '../../src/clusters/run/events.ts';
-import { ClusterOverview } from '../../src/clusters/run/overview.ts';
+import { ClusterOverview, type RunEnd } from '../../src/clusters/events.ts';
+import type { OwnRequest } from '../../src/clusters/store.ts';
 import { clustersView } from '../../src/views/clusters.ts';
 import { someCluster } from '../clusters/samples.ts';
 import { MINUTE, NOW, someOrganization } from './some-backend.ts';

@@ -1,6 +1,7 @@
 /** A backend whose parts a test chooses. */
-import type { OwnRequest } from '../../src/clusters/read/cluster-store.ts';
-import { ClusterOverview } from '../../src/clusters/run/overview.ts';
+
+import { ClusterOverview } from '../../src/clusters/events.ts';
+import type { OwnRequest } from '../../src/clusters/store.ts';
 import type { IngestionStatus } from '../../src/conversations/ingestion/ingestion-status.ts';
 import type { JsonObject } from '../../src/core/json.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';

@@ -1,7 +1,7 @@
-import { createNames } from '../../clusters/read/spaces.ts';
-import { ClusterAutomation } from '../../clusters/run/automation.ts';
-import { type ClusterRequest, handleClusterRequest } from '../../clusters/run/control-api.ts';
-import type { ClientObserver } from '../../clusters/run/session.ts';
+import { type ClusterRequest, handleClusterRequest } from '../../clusters/control-api.ts';
+import { createNames } from '../../clusters/route.ts';
+import { ClusterAutomation } from '../../clusters/run.ts';
+import type { ClientObserver } from '../../clusters/session.ts';
 import type { Config, OrganizationConfig } from '../../config/config.ts';
 import { createTextRedaction } from '../../conversations/redact/text-redaction.ts';
 import { EXIT, type ExitCode } from '../../core/errors.ts';

@@ -1,6 +1,6 @@
 /** Carries out the commands for the organizations of this replica. See docs/fleet.md#commands. */
 import type { ZodType } from 'zod';
-import { clusterRequest } from '../../clusters/run/control-api.ts';
+import { clusterRequest } from '../../clusters/control-api.ts';
 import { conversationRequest } from '../../conversations/ingestion/control-api.ts';
 import type { Clock } from '../../core/clock.ts';
 import { errorToJson } from '../../core/error-json.ts';

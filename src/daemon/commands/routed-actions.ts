@@ -1,5 +1,5 @@
 /** Actions on organizations of any replica: carries them out here, or asks the owner. */
-import type { ClusterRequest } from '../../clusters/run/control-api.ts';
+import type { ClusterRequest } from '../../clusters/control-api.ts';
 import type { ConversationRequest } from '../../conversations/ingestion/control-api.ts';
 import { ConfigError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';

@@ -1,5 +1,5 @@
 /** Events that people celebrate or audit: what was applied, decided, opened and merged. */
-import type { ChangeRequestEvent, ClusterEvents } from '../../clusters/run/events.ts';
+import type { ChangeRequestEvent, ClusterEvents } from '../../clusters/events.ts';
 import type { Clock } from '../../core/clock.ts';
 import { counted } from '../../plan/render/words.ts';
 import type { NewAuditEntry, NewPass } from '../../store/history.ts';

@@ -1,5 +1,5 @@
 /** Reports what is wrong now, for notifications: from the state of the daemon, and from its passes. */
-import type { ClusterEvents } from '../../clusters/run/events.ts';
+import type { ClusterEvents } from '../../clusters/events.ts';
 import type { Config } from '../../config/config.ts';
 import type { Clock } from '../../core/clock.ts';
 import { messageOf } from '../../core/errors.ts';

@@ -1,9 +1,9 @@
-import { type OwnRequest, readChangeRequests } from '../../clusters/read/cluster-store.ts';
-import { createNames } from '../../clusters/read/spaces.ts';
-import { ClusterAutomation } from '../../clusters/run/automation.ts';
-import { type ClusterRequest, handleClusterRequest } from '../../clusters/run/control-api.ts';
-import { ClusterOverview } from '../../clusters/run/overview.ts';
-import type { ClientObserver } from '../../clusters/run/session.ts';
+import { type ClusterRequest, handleClusterRequest } from '../../clusters/control-api.ts';
+import { ClusterOverview } from '../../clusters/events.ts';
+import { createNames } from '../../clusters/route.ts';
+import { ClusterAutomation } from '../../clusters/run.ts';
+import type { ClientObserver } from '../../clusters/session.ts';
+import { type OwnRequest, readChangeRequests } from '../../clusters/store.ts';
 import { createTextRedaction } from '../../conversations/redact/text-redaction.ts';
 import { endsWithin } from '../../core/clock.ts';
 import { messageOf } from '../../core/errors.ts';

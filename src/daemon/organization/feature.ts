@@ -1,5 +1,5 @@
 /** Interface of the daemon's subsystems: each organization has one feature of every kind. */
-import type { ClusterEvents } from '../../clusters/run/events.ts';
+import type { ClusterEvents } from '../../clusters/events.ts';
 import type { Config, OrganizationConfig } from '../../config/config.ts';
 import type { ConversationEvents } from '../../conversations/model/events.ts';
 import type { Clock, Random } from '../../core/clock.ts';

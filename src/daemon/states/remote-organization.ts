@@ -1,5 +1,5 @@
 /** Organizations that another replica has, or none, as views read them. */
-import { readChangeRequests } from '../../clusters/read/cluster-store.ts';
+import { readChangeRequests } from '../../clusters/store.ts';
 import type { OrganizationConfig } from '../../config/config.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { PushReceiver } from '../../reconcile/daemon/push-receiver.ts';

@@ -1,7 +1,8 @@
 /** State of the daemon that views are made from. */
-import type { OwnRequest } from '../../clusters/read/cluster-store.ts';
-import type { ClusterRequest } from '../../clusters/run/control-api.ts';
-import type { ClusterOverview } from '../../clusters/run/overview.ts';
+
+import type { ClusterRequest } from '../../clusters/control-api.ts';
+import type { ClusterOverview } from '../../clusters/events.ts';
+import type { OwnRequest } from '../../clusters/store.ts';
 import type { OrganizationConfig } from '../../config/config.ts';
 import type { ConversationRequest } from '../../conversations/ingestion/control-api.ts';
 import type { IngestionStatus } from '../../conversations/ingestion/ingestion-status.ts';

@@ -1,6 +1,6 @@
 /** Reads what a form or a program asks the daemon to do. */
 
-import { type ClusterRequest, clusterRequest } from '../../clusters/run/control-api.ts';
+import { type ClusterRequest, clusterRequest } from '../../clusters/control-api.ts';
 import { readDuration } from '../../config/model/values.ts';
 import { conversationRequest } from '../../conversations/ingestion/control-api.ts';
 import type { JsonObject } from '../../core/json.ts';

@@ -1,6 +1,6 @@
 /** Facts of organizations, tokens, the platform and the state file. */
 import { expect, test } from 'vitest';
-import type { LastRun } from '../../../src/clusters/run/overview.ts';
+import type { LastRun } from '../../../src/clusters/events.ts';
 import type { IngestionStatus } from '../../../src/conversations/ingestion/ingestion-status.ts';
 import type { ConditionCode } from '../../../src/core/condition-codes.ts';
 import { CONDITION_CODES } from '../../../src/core/condition-codes.ts';

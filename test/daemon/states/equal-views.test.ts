@@ -2,7 +2,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ClusterOverview } from '../../../src/clusters/run/overview.ts';
+import { ClusterOverview } from '../../../src/clusters/events.ts';
 import type { IngestionActivity } from '../../../src/conversations/ingestion/ingestion-status.ts';
 import type { Change, Plan } from '../../../src/core/change.ts';
 import {

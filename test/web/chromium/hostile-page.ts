@@ -1,7 +1,7 @@
 /** Web page of a daemon in which every text from elsewhere is hostile. */
 import { createHash, randomBytes } from 'node:crypto';
-import type { OwnRequest } from '../../../src/clusters/read/cluster-store.ts';
-import { ClusterOverview } from '../../../src/clusters/run/overview.ts';
+import { ClusterOverview } from '../../../src/clusters/events.ts';
+import type { OwnRequest } from '../../../src/clusters/store.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { kinds } from '../../../src/kinds/registry.ts';

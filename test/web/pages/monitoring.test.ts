@@ -1,7 +1,7 @@
 /** Pages of conversations, clusters, budget, audit and log. */
 import { expect, test } from 'vitest';
-import type { OwnRequest } from '../../../src/clusters/read/cluster-store.ts';
-import { ClusterOverview } from '../../../src/clusters/run/overview.ts';
+import { ClusterOverview } from '../../../src/clusters/events.ts';
+import type { OwnRequest } from '../../../src/clusters/store.ts';
 import type { Backend } from '../../../src/views/model/backend.ts';
 import { LogBuffer } from '../../../src/views/model/log-buffer.ts';
 import type { PageDefinition, PageRequest } from '../../../src/web/page.ts';

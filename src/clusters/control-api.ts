@@ -1,18 +1,26 @@
+/** Handles requests about clusters, of people and of the command line. */
 import { z } from 'zod';
-import { ConfigError, RejectedError } from '../../core/errors.ts';
-import type { JsonObject } from '../../core/json.ts';
-import { decideReopen } from '../decide/reopen-policy.ts';
-import type { TargetSpace } from '../decide/route.ts';
-import { isOfCluster } from '../model/change-request.ts';
-import type { IssueCluster } from '../model/cluster.ts';
-import { NO_CLUSTERS } from '../model/source.ts';
-import { type JudgedCluster, readClusters } from '../read/incremental-reader.ts';
-import { unknownSpaceMessage } from '../read/spaces.ts';
-import type { ClusterAutomation } from './automation.ts';
-import type { ListedRequest, RequestList } from './change-request-lists.ts';
-import { compareSeverity } from './opening-rules.ts';
-import type { Proposal } from './proposals.ts';
-import type { ClusterSession } from './session.ts';
+import { ConfigError, RejectedError } from '../core/errors.ts';
+import type { JsonObject } from '../core/json.ts';
+import { isOfCluster } from './change-request.ts';
+import { decideReopen } from './claims.ts';
+import { compareSeverity, type IssueCluster } from './cluster.ts';
+import { type ListedRequest, listAll, type RequestList, withLinked } from './follow.ts';
+import {
+  createDraft,
+  findSkip,
+  findSpace,
+  type Proposal,
+  planRequest,
+  prepareProposal,
+  requestReviews,
+  settleDrafts,
+} from './open.ts';
+import { type TargetSpace, unknownSpaceMessage } from './route.ts';
+import type { ClusterAutomation } from './run.ts';
+import { type JudgedCluster, readClusters } from './select.ts';
+import { type ClusterSession, canWrite } from './session.ts';
+import { NO_CLUSTERS } from './sources.ts';
 
 const cluster = z.string().min(1);
 const dryRun = z.boolean();
@@ -50,12 +58,12 @@ export async function handleClusterRequest(
 }
 
 async function listClusters(session: ClusterSession): Promise<JsonObject> {
-  const { source, rule, clock, tracker } = session;
+  const { source, rule, clock } = session;
   const reader = await readClusters(source, rule, null, () => clock.now());
   if (reader === null) {
     throw noClusters(session);
   }
-  const list = await tracker.listAll();
+  const list = await listAll(session);
   const sorted = reader.judged.toSorted(
     (a, b) => Number(b.verdict.passes) - Number(a.verdict.passes) || compareSeverity(a.cluster, b.cluster),
   );
@@ -77,15 +85,11 @@ async function listClusters(session: ClusterSession): Promise<JsonObject> {
 }
 
 /** Returns the reason why a cluster gets no change request, checked without its space; null if there is none. */
-function whyNotOpened(
-  { rules }: ClusterSession,
-  { cluster, verdict }: JudgedCluster,
-  list: RequestList,
-): string | null {
+function whyNotOpened(session: ClusterSession, { cluster, verdict }: JudgedCluster, list: RequestList): string | null {
   if (!verdict.passes) {
     return verdict.reasons.map(({ words }) => words).join('; ');
   }
-  const skip = rules.findSkip(cluster, list);
+  const skip = findSkip(session, cluster, list);
   return skip === null || skip.reason === 'unrouted' ? null : skip.why;
 }
 
@@ -105,15 +109,15 @@ function describeCluster({ cluster, verdict }: JudgedCluster, list: RequestList)
 
 /** Describes the target space of a cluster, and adds its change request to those that are planned. */
 async function describeTarget(
-  { rules, proposals }: ClusterSession,
+  session: ClusterSession,
   cluster: IssueCluster,
   planned: ListedRequest[],
 ): Promise<JsonObject> {
-  const { route, subject } = await proposals.prepare(cluster);
-  const found = rules.findSpace(route, planned);
+  const { route, subject } = await prepareProposal(session, cluster);
+  const found = findSpace(session, route, planned);
   const isFull = 'reason' in found;
   if (!isFull) {
-    planned.push(rules.plan(cluster.id, found.id));
+    planned.push(planRequest(session, cluster.id, found.id));
   }
   return {
     wouldOpen: !isFull,
@@ -136,17 +140,16 @@ async function openCluster(
   session: ClusterSession,
   request: Extract<ClusterRequest, { subcommand: 'open' }>,
 ): Promise<JsonObject> {
-  const { lists, tracker, proposals } = session;
   const found = await findCluster(session, request.cluster);
   if (found.muted) {
     throw new RejectedError(`${request.cluster} is muted; unmute it first with octavo clusters unmute`, 409);
   }
-  const list = await lists.withLinked(found.id, await tracker.listAll());
+  const list = await withLinked(session, found.id, await listAll(session));
   const existing = findExisting(session, found, list);
   if (existing !== null) {
     return { ...existing, cluster: found.id, label: found.label };
   }
-  const proposal = await proposals.prepare(found, await findNamedSpace(session, request.space));
+  const proposal = await prepareProposal(session, found, await findNamedSpace(session, request.space));
   const { space, why } = proposal.route;
   if (space === null) {
     throw new RejectedError(`no space found for ${found.id}: ${why}; choose one with --space`, 409);
@@ -196,22 +199,18 @@ async function findNamedSpace({ spaces }: ClusterSession, name: string | null): 
   return space;
 }
 
-async function createAndOpen(
-  { writes, store }: ClusterSession,
-  proposal: Proposal,
-  space: TargetSpace,
-): Promise<JsonObject> {
-  if (writes === null) {
+async function createAndOpen(session: ClusterSession, proposal: Proposal, space: TargetSpace): Promise<JsonObject> {
+  if (!canWrite(session)) {
     return { outcome: 'would-open' };
   }
-  const result = await writes.creator.create(proposal, space, true);
-  if (result.is === 'refused') {
-    throw new RejectedError(result.why, 409);
+  const refusal = await createDraft(session, proposal, space, true);
+  if (refusal !== null) {
+    throw new RejectedError(refusal, 409);
   }
   const { id } = proposal.cluster;
-  const { opened, superseded } = await writes.drafts.settle(null, new Map([[id, proposal]]));
-  await writes.reviewers.requestFor(opened);
-  const own = store.findActive(id);
+  const { opened, superseded } = await settleDrafts(session, null, new Map([[id, proposal]]));
+  await requestReviews(session, opened, false);
+  const own = session.store.findActive(id);
   if (own?.state === 'open') {
     return { outcome: 'opened', changeRequest: own.id, url: own.url };
   }
@@ -225,10 +224,10 @@ async function muteCluster(
   session: ClusterSession,
   { cluster: id, muted }: Extract<ClusterRequest, { subcommand: 'mute' }>,
 ): Promise<JsonObject> {
-  const { source, writes } = session;
+  const { source, writer } = session;
   const before = await findCluster(session, id);
   const changed = before.muted !== muted;
-  const now = writes !== null && changed ? await source.mute(writes.writer, id, muted) : before.muted;
+  const now = writer !== null && changed ? await source.mute(writer, id, muted) : before.muted;
   return { cluster: id, label: before.label, muted: now, changed };
 }
 

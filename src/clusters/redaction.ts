@@ -1,10 +1,12 @@
+/** Removes private data from clusters, issues, errors and other text that the platform derived from tickets. */
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
-import { AppError } from '../../core/errors.ts';
-import { isObject } from '../../core/json.ts';
-import { toDocument, toMarkdown } from '../../platform/rich-text/document.ts';
-import type { RichNode } from '../../platform/rich-text/node.ts';
-import type { ClusterIssue, IssueCluster } from './cluster.ts';
-import { oneLine } from './text-sanitizing.ts';
+import { AppError } from '../core/errors.ts';
+import { isObject } from '../core/json.ts';
+import { toDocument, toMarkdown } from '../platform/rich-text/document.ts';
+import { plainText, textOf } from '../platform/rich-text/leaves.ts';
+import type { RichNode } from '../platform/rich-text/node.ts';
+import { type ClusterIssue, type IssueCluster, oneLine } from './cluster.ts';
+import type { ClusterSource } from './sources.ts';
 
 /**
  * Removes private data from text that the platform derived from tickets. All such text is redacted before anything is
@@ -63,7 +65,7 @@ export function redactCluster(cluster: IssueCluster, redaction: Redaction): Issu
 }
 
 /** Redacts an issue. An issue without text is named by its redacted id. */
-export function redactIssue(issue: ClusterIssue, redaction: Redaction): ClusterIssue {
+function redactIssue(issue: ClusterIssue, redaction: Redaction): ClusterIssue {
   const { id, title, impact, details, conversation } = issue;
   const { subject = '', url = null, source = null } = conversation ?? {};
   return {
@@ -111,22 +113,14 @@ function redactSummary(summary: unknown, redaction: Redaction): unknown {
 
 function paragraphsOf(text: string): unknown {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
-  const nodes = lines.map((line) => ({
-    object: 'block',
-    type: 'paragraph',
-    nodes: [{ object: 'text', leaves: [{ object: 'leaf', text: line, marks: [] }] }],
-  }));
+  const nodes = lines.map((line) => ({ object: 'block', type: 'paragraph', nodes: [plainText(line)] }));
   return { object: 'document', data: {}, nodes };
 }
 
 /** Returns the text of a block, with one line for each innermost block. */
-function linesOf(node: RichNode): readonly string[] {
+export function linesOf(node: RichNode): readonly string[] {
   const nodes = node.nodes ?? [];
-  return nodes.some(({ object }) => object === 'block') ? nodes.flatMap(linesOf) : [wordsOf(node)];
-}
-
-function wordsOf({ leaves = [], nodes = [] }: RichNode): string {
-  return leaves.map(({ text }) => text).join('') + nodes.map(wordsOf).join('');
+  return nodes.some(({ object }) => object === 'block') ? nodes.flatMap(linesOf) : [textOf(node)];
 }
 
 /** Returns all text in the data of a node and its children: URLs, titles, alternative texts. */
@@ -145,7 +139,7 @@ function textsIn(value: unknown): readonly string[] {
 const MAX_TURN = 10;
 
 /** Redacts each item, and yields to the event loop in between. */
-export async function redactEach<T>(items: readonly T[], redact: (item: T) => T): Promise<readonly T[]> {
+async function redactEach<T>(items: readonly T[], redact: (item: T) => T): Promise<readonly T[]> {
   const redacted: T[] = [];
   let startedAt = performance.now();
   for (const item of items) {
@@ -164,4 +158,24 @@ export function redactError<E>(error: E, redaction: Redaction): E {
     error.message = redaction.text(error.message);
   }
   return error;
+}
+
+/** Redacts clusters and issues when a source reads them, so that no other code sees the original text. */
+export function redactSource(source: ClusterSource, redaction: Redaction): ClusterSource {
+  return {
+    ...source,
+    page: async (page) => {
+      const answer = await source.page(page);
+      if (answer === null) {
+        return null;
+      }
+      const clusters = await redactEach(answer.clusters, (cluster) => redactCluster(cluster, redaction));
+      return { clusters, next: answer.next };
+    },
+    one: async (id) => {
+      const cluster = await source.one(id);
+      return cluster && redactCluster(cluster, redaction);
+    },
+    issues: async (id) => redactEach(await source.issues(id), (issue) => redactIssue(issue, redaction)),
+  };
 }

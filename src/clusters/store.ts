@@ -1,8 +1,9 @@
+/** Stored state of an organization's clusters. */
 import * as z from 'zod';
-import type { Json } from '../../core/json.ts';
-import type { Note } from '../../store/store.ts';
-import type { Redaction } from '../model/redaction.ts';
-import type { ReaderState } from './incremental-reader.ts';
+import type { Json } from '../core/json.ts';
+import type { Note } from '../store/store.ts';
+import type { Redaction } from './redaction.ts';
+import type { ReaderState } from './select.ts';
 
 /** Ways to list all change requests of an organization; see `ChangeRequestLists`. */
 export const LIST_MODES = ['statuses', 'status', 'all', 'spaces'] as const;

@@ -1,0 +1,142 @@
+/** Clusters of similar issues, in one form for every version of the platform, and functions for their text. */
+import { append } from '../core/lists.ts';
+
+/** Cluster of similar issues. Times are in milliseconds since the epoch, null if the platform does not return them. */
+export interface IssueCluster {
+  readonly id: string;
+  readonly label: string;
+  /** `low`, `medium`, `high`, or an unknown value; null if the platform returns none. */
+  readonly impact: string | null;
+  /** True if it is muted for change requests on the platform. */
+  readonly muted: boolean;
+  readonly createdAt: number | null;
+  readonly updatedAt: number | null;
+  /** Issues by week over the past three months, the oldest week first. */
+  readonly weeklyPulse: readonly number[];
+  /** Number of issues by source. */
+  readonly sources: Readonly<Record<string, number>>;
+  readonly issues: number;
+  readonly conversations: number;
+  /** A rich document or a text. */
+  readonly summary: unknown;
+  /** Address of its page. */
+  readonly url: string | null;
+  readonly icon: string | null;
+}
+
+/** Issue of a cluster, with its conversation. */
+export interface ClusterIssue {
+  readonly id: string;
+  readonly title: string;
+  readonly impact: string | null;
+  readonly createdAt: number | null;
+  /** A rich document or a text. */
+  readonly details: unknown;
+  readonly conversation: {
+    readonly id: string;
+    readonly subject: string;
+    readonly url: string | null;
+    readonly source: string | null;
+  } | null;
+}
+
+const IMPACTS: readonly (string | null)[] = ['low', 'medium', 'high'];
+
+/** Weight of an impact for sorting; 0 for an unknown one. */
+export function impactWeight(impact: string | null): number {
+  return IMPACTS.indexOf(impact) + 1;
+}
+
+type Severity = Pick<IssueCluster, 'id' | 'impact' | 'issues' | 'createdAt'>;
+
+/** Compares clusters by severity: impact, then number of issues, then age. */
+export function compareSeverity(a: Severity, b: Severity): number {
+  return (
+    impactWeight(b.impact) - impactWeight(a.impact) ||
+    b.issues - a.issues ||
+    (a.createdAt ?? 0) - (b.createdAt ?? 0) ||
+    (a.id < b.id ? -1 : Number(a.id > b.id))
+  );
+}
+
+/** Parses a date-time to milliseconds since the epoch; null if there is none. */
+export function parseTime(text: string | null | undefined): number | null {
+  const time = typeof text === 'string' ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(time) ? null : time;
+}
+
+/**
+ * Picks up to `most` issues that represent a cluster: those of the highest impact first, then one per conversation
+ * before a second one of any, then the newest. The order of the input does not matter.
+ */
+export function pickRepresentatives(issues: readonly ClusterIssue[], most: number): readonly ClusterIssue[] {
+  const sorted = [...issues].sort(
+    (a, b) =>
+      impactWeight(b.impact) - impactWeight(a.impact) ||
+      (b.createdAt ?? 0) - (a.createdAt ?? 0) ||
+      (a.id < b.id ? -1 : 1),
+  );
+  const heard = new Set<string>();
+  const result: ClusterIssue[] = [];
+  for (const weight of new Set(sorted.map(({ impact }) => impactWeight(impact)))) {
+    const group = sorted.filter((issue) => impactWeight(issue.impact) === weight);
+    const first = group.filter(({ conversation }) => {
+      const isNew = conversation === null || !heard.has(conversation.id);
+      heard.add(conversation?.id ?? '');
+      return isNew;
+    });
+    append(result, [...first, ...group.filter((issue) => !first.includes(issue))]);
+  }
+  return result.slice(0, most);
+}
+
+/** Maximum length that is processed, in UTF-16 code units: longer than any valid text. */
+const ENOUGH = 2_000;
+
+/**
+ * Converts text of the platform to one line. Line breaks, control characters, text-direction characters and runs of
+ * white space become one space each; halves of surrogate pairs are replaced.
+ */
+export function oneLine(text: string): string {
+  return text
+    .slice(0, 10 * ENOUGH)
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s\u202a-\u202e\u2066-\u2069]+/gu, ' ')
+    .trim();
+}
+
+/** Removes control and text-direction characters from text of the platform; its lines stay. */
+export function stripControlCharacters(text: string): string {
+  return text.replaceAll(/(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, ' ');
+}
+
+/**
+ * Truncates a text to `most` UTF-16 code units, between characters as a reader sees them. A truncated text ends with
+ * "…", which counts too. Where `words` is set, it is cut between words if one ends in the last third.
+ */
+export function cut(text: string, most: number, words = false): string {
+  if (text.length <= most) {
+    return text;
+  }
+  let kept = 0;
+  let word = 0;
+  // The slice may end inside a character, so it is longer than needed.
+  for (const { segment, index } of new Intl.Segmenter().segment(text.slice(0, most + ENOUGH))) {
+    if (index + segment.length > most - 1) {
+      break;
+    }
+    kept = index + segment.length;
+    word = /\s/u.test(segment) ? index : word;
+  }
+  const end = words && word > (most * 2) / 3 ? word : kept;
+  return `${text.slice(0, end).trimEnd()}…`;
+}
+
+/**
+ * Returns an address that a person can open; null for other schemes, and for addresses longer than the platform
+ * accepts.
+ */
+export function webUrl(url: unknown): string | null {
+  const isWeb = typeof url === 'string' && url.length <= 2_048 && /^https?:\/\//i.test(url) && URL.canParse(url);
+  return isWeb ? url : null;
+}
