@@ -2,19 +2,19 @@
 
 import { readFileSync } from 'node:fs';
 
-const SRC = new URL('../src/', import.meta.url);
+const ROOT = new URL('../', import.meta.url);
 
 /** Interfaces whose optional members the page lists, with the heading of each table. */
 const INTERFACES = [
-  ['Members of a field', 'kinds/model/field-table.ts', 'Field'],
-  ['Members of a field, for the planner', 'plan/model/rules.ts', 'FieldRules'],
-  ['Members of a listed kind', 'kinds/model/listed-kind.ts', 'ListedKind'],
-  ['Members of the operations of a listed kind', 'kinds/model/listed-kind.ts', 'ItemOperations'],
-  ['Members of a single kind', 'kinds/model/single-kind.ts', 'SingleKind'],
-  ['Members of a sample', 'kinds/model/kind.ts', 'KindSample'],
-  ['Members of any kind', 'kinds/model/kind.ts', 'Kind'],
-  ['Members of any kind, for the planner', 'plan/model/rules.ts', 'KindRules'],
-  ['Members of a part of a site', 'kinds/site/part.ts', 'StructurePart'],
+  ['Members of a field', 'src/kinds/model/field-table.ts', 'Field'],
+  ['Members of a field, for the planner', 'src/plan/model/rules.ts', 'FieldRules'],
+  ['Members of a listed kind', 'src/kinds/model/listed-kind.ts', 'ListedKind'],
+  ['Members of the operations of a listed kind', 'src/kinds/model/listed-kind.ts', 'ItemOperations'],
+  ['Members of a single kind', 'src/kinds/model/single-kind.ts', 'SingleKind'],
+  ['Members of any kind', 'src/kinds/model/kind.ts', 'Kind'],
+  ['Members of any kind, for the planner', 'src/plan/model/rules.ts', 'KindRules'],
+  ['Members of a part of a site', 'src/kinds/site/part.ts', 'StructurePart'],
+  ['Members of a sample', 'test/contract/samples.ts', 'KindSample'],
 ] as const;
 
 /** One optional member of an interface, with its docstring. */
@@ -46,18 +46,12 @@ export function optionalMembers(source: string, name: string): readonly Optional
 /** The tables of optional members, as Markdown. */
 export function kindMembers(): string {
   return INTERFACES.map(([heading, path, name]) => {
-    const members = optionalMembers(readFileSync(new URL(path, SRC), 'utf8'), name);
+    const members = optionalMembers(readFileSync(new URL(path, ROOT), 'utf8'), name);
     const rows = members.map((member) =>
       `| `.concat('`', member.name, '` | ', member.text.replaceAll('|', '\\|'), ' |'),
     );
-    return [
-      `### ${heading}`,
-      '',
-      `\`${name}\` in \`src/${path}\`:`,
-      '',
-      '| member | meaning |',
-      '|---|---|',
-      ...rows,
-    ].join('\n');
+    return [`### ${heading}`, '', `\`${name}\` in \`${path}\`:`, '', '| member | meaning |', '|---|---|', ...rows].join(
+      '\n',
+    );
   }).join('\n\n');
 }

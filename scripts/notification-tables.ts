@@ -1,7 +1,7 @@
 /** Tables of docs/notifications.md: conditions, events and the names in templates. */
 import { namesForCode } from '../src/config/notification-template.ts';
 import { CONDITION_CODES, CONDITION_RULES, EVENT_CODES } from '../src/core/condition-codes.ts';
-import { sampleEvent } from '../src/notify/messages/samples.ts';
+import { sampleEvent } from '../src/notify/samples.ts';
 
 const code = (text: string) => `\`${text}\``;
 const codes = (texts: readonly string[]) => texts.map(code).join(', ');

@@ -24,7 +24,7 @@ import { SharedWork } from './daemon/shared-work.ts';
 import { subscribeToDaemon } from './daemon/subscribe.ts';
 import { WebPage } from './daemon/web-page.ts';
 import type { FleetLeases } from './fleet/fleet-leases.ts';
-import type { Channel } from './notify/channels/channel.ts';
+import type { Channel } from './notify/channel.ts';
 import type { OrganizationReconciler } from './reconcile/daemon/organization.ts';
 import { type ControlServer, openControl, type ViewLoader } from './server/control.ts';
 import { controlSocketPath } from './server/control-client.ts';

@@ -5,7 +5,7 @@ import type { Plan } from '../core/change.ts';
 import type { Clock } from '../core/clock.ts';
 import { ConfigError, RefusedPlanError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
-import type { DeliveryRequest } from '../notify/model/delivery-request.ts';
+import type { DeliveryRequest } from '../notify/deliveries.ts';
 import type { ActionRequest } from '../reconcile/daemon/action-request.ts';
 import type { OrganizationReconciler } from '../reconcile/daemon/organization.ts';
 import type { ControlHandlers } from '../server/control.ts';

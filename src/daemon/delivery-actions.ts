@@ -2,7 +2,7 @@
 import type { Clock } from '../core/clock.ts';
 import { ConfigError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
-import { type DeliveryRequest, deliveryRequest } from '../notify/model/delivery-request.ts';
+import { type DeliveryRequest, deliveryRequest } from '../notify/deliveries.ts';
 import { counted } from '../plan/render/words.ts';
 import { type Actor, DAEMON_HISTORY } from '../store/history.ts';
 import type { Store } from '../store/store.ts';

@@ -1,10 +1,10 @@
 /** Sends notifications while this process has the lease for it: the notifier, and a delivery loop for each channel. */
 import { type Clock, endsWithin } from '../core/clock.ts';
 import { WakeUpSignal } from '../core/wake-up-signal.ts';
-import type { Channel } from '../notify/channels/channel.ts';
-import type { Notification } from '../notify/model/notification.ts';
+import type { Channel } from '../notify/channel.ts';
+import { type DeliveryEvents, DeliveryLoop } from '../notify/delivery-loop.ts';
+import type { Notification } from '../notify/messages.ts';
 import { Notifier, type NotifierOptions } from '../notify/notifier.ts';
-import { type DeliveryEvents, DeliveryLoop } from '../notify/outbox/delivery-loop.ts';
 import type { Lease } from '../store/leases.ts';
 import type { DeliveryAttempt, Notifications } from '../store/notifications.ts';
 import type { DaemonContext } from './organization/feature.ts';

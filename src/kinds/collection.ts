@@ -38,14 +38,4 @@ export const collection = listedKind({
   },
   impact: () => ({ weight: 10, text: '' }),
   example: 'handbook: { title: Handbook, defaultLevel: read }',
-  sample: {
-    created:
-      'collections: { top: { title: Top }, a: { title: A, parent: top, description: What, defaultLevel: read } }',
-    updated:
-      'collections: { top: { title: Top }, a: { title: B, parent: null, description: More, defaultLevel: edit } }',
-    cleared: 'collections: { top: { title: Top }, a: { title: B, parent: null, description: "", defaultLevel: null } }',
-    gone: 'collections: { top: { title: Top } }',
-    storedIn: 'collections',
-    drift: ['POST', '/v1/collections/{id}/move', { parent: null }],
-  },
 });

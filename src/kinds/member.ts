@@ -106,14 +106,6 @@ export const member: Kind = {
       ],
     };
   },
-  sample: {
-    created: 'members: { ana@acme.example: { role: admin }, bo@acme.example: { role: read } }',
-    updated: 'members: { ana@acme.example: { role: admin }, bo@acme.example: { role: create, sso: true } }',
-    cleared: 'members: { ana@acme.example: { role: admin }, bo@acme.example: { role: null } }',
-    gone: 'members: { ana@acme.example: { role: admin } }',
-    storedIn: 'members',
-    drift: ['PATCH', '/members/{id}', { role: 'comment' }],
-  },
 };
 
 function roleChange(change: Change) {

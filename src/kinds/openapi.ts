@@ -115,12 +115,6 @@ export const openapi = listedKind({
     };
   },
   example: 'petstore: { source: { url: https://acme.example/openapi.json }, visibility: public }',
-  sample: {
-    created: 'openapi: { petstore: { source: { url: "https://a.example/x" }, visibility: public } }',
-    updated: 'openapi: { petstore: { source: { url: "https://a.example/y" }, visibility: private } }',
-    storedIn: 'specs',
-    drift: ['PUT', '/openapi/petstore', { source: { url: 'https://a.example/z' } }],
-  },
 });
 
 interface Written {

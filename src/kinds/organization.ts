@@ -98,15 +98,6 @@ export const organization = singleKind({
 emailDomains: [acme.example]
 defaultRole: read
 sso: true`,
-  sample: {
-    created:
-      'organization: { title: Acme Docs, emailDomains: [acme.example, b.example], defaultRole: read, ai: false, inviteLinks: true, hostname: acme-docs, logo: "https://a.example/l.png" }',
-    updated:
-      'organization: { title: Acme, emailDomains: [c.example], defaultRole: edit, ai: true, inviteLinks: false, hostname: acme, logo: "https://a.example/m.png", mergeRules: { type: rules, rules: [{ rule: require_specific_reviewers, users: [ana@acme.example] }] } }',
-    cleared: 'organization: { defaultRole: null, defaultContent: null, logo: null, mergeRules: { type: none } }',
-    storedIn: 'organizations',
-    drift: ['PATCH', '', { title: 'Drifted' }],
-  },
 });
 
 function ssoLockOut({ changes, actuals }: LockOutContext): readonly string[] {

@@ -1,8 +1,16 @@
+/** SAML providers, and their certificates, which plans and snapshots contain only as a hash. */
+import { createHash, X509Certificate } from 'node:crypto';
+import type { Json } from '../core/json.ts';
 import { resourceOperations } from '../platform/operations/resources.ts';
-import { certificateField } from './model/certificate.ts';
+import type { Field } from './model/field-table.ts';
 import { access, defaultRole, signsIn, trusts } from './model/fields.ts';
 import { listedKind } from './model/listed-kind.ts';
-import { key, line, text, url } from './model/schema.ts';
+import { key, line, text, textOrFile, url } from './model/schema.ts';
+
+/** Longest certificate, in characters. Source: docs/platform-notes.md#limits */
+const MAX_CERTIFICATE_LENGTH = 10_000;
+const PEM = '-----BEGIN CERTIFICATE-----\n…\n-----END CERTIFICATE-----';
+const BLOCK = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs;
 
 /** SAML single sign-on providers. Source: docs/platform-notes.md#saml */
 export const saml = listedKind({
@@ -50,12 +58,65 @@ export const saml = listedKind({
   certificate: { file: certs/okta.pem }
   defaultTeam: writers
   defaultRole: read`,
-  sample: {
-    base: 'teams: { writers: { title: A }, b: { title: B } }',
-    updated:
-      'saml: { okta: { label: Okta 2, entityID: "https://b.example/e", ssoURL: "https://b.example/s", certificate: { file: certs/next.pem }, defaultTeam: b, defaultRole: edit } }',
-    cleared: 'saml: { okta: { label: Okta 2, defaultRole: null } }',
-    storedIn: 'samlProviders',
-    drift: ['PATCH', '/saml/{id}', { ssoURL: 'https://x.example/s' }],
-  },
 });
+
+/** Defines a field with a certificate, inline or as a file. */
+function certificateField(description: string): Field<{ readonly certificate?: string | null | undefined }> {
+  return {
+    schema: textOrFile({ max: MAX_CERTIFICATE_LENGTH, example: PEM })
+      .superRefine((value, context) => {
+        const message = certificateProblem(value);
+        if (message !== null) {
+          context.addIssue({ code: 'custom', message });
+        }
+      })
+      .describe(description),
+    access: trusts('certificate'),
+    normalize: digestOf,
+    redacted: true,
+    read: ({ certificate }) => certificate?.trim(),
+    toEntry: (value, context) =>
+      typeof value === 'string' ? context.file('certs', 'pem', withLineBreak(value)) : undefined,
+  };
+}
+
+/** Returns why a text is not a certificate in PEM; null if it is one, or several. Text around them is ignored, as in PEM. */
+function certificateProblem(value: string): string | null {
+  if (/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(value)) {
+    return 'contains a private key; remove it, and use only the certificate';
+  }
+  const blocks = value.match(BLOCK) ?? [];
+  if (blocks.length === 0) {
+    return isReadable(Buffer.from(value, 'base64'))
+      ? 'is a certificate without its first and last line; add the BEGIN and END lines (-----BEGIN CERTIFICATE-----)'
+      : 'is not a certificate in PEM, which has the lines -----BEGIN CERTIFICATE----- and -----END CERTIFICATE-----';
+  }
+  return blocks.every(isReadable) ? null : 'is not a certificate: the text between its BEGIN and END lines is damaged';
+}
+
+function isReadable(certificate: string | Buffer): boolean {
+  try {
+    return new X509Certificate(certificate).raw.length > 0;
+  } catch {
+    return false;
+  }
+}
+
+/** Adds a final line break to a certificate, as in files, unless that exceeds the limit. */
+function withLineBreak(certificate: string): string {
+  return certificate.endsWith('\n') || [...certificate].length >= MAX_CERTIFICATE_LENGTH
+    ? certificate
+    : `${certificate}\n`;
+}
+
+/**
+ * Replaces a certificate with its hash, which keeps plans short. The last line break is ignored: platforms differ in
+ * what they return, and PEM does not need it. A hash is returned unchanged.
+ */
+function digestOf(certificate: Json): Json {
+  const pem = typeof certificate === 'string' ? certificate.trim() : '';
+  if (pem === '' || /^sha256:[0-9a-f]{64}$/.test(pem)) {
+    return typeof certificate === 'string' ? pem : certificate;
+  }
+  return `sha256:${createHash('sha256').update(pem).digest('hex')}`;
+}

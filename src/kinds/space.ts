@@ -91,16 +91,6 @@ const listed = listedKind({
     return contentsOf(pages);
   },
   copySource: ({ declared }) => (typeof declared.duplicateOf === 'string' ? declared.duplicateOf : undefined),
-  sample: {
-    base: 'collections: { top: { title: Top } }',
-    created:
-      'spaces: { a: { title: A, collection: top, emoji: "1f4d8", language: en, editMode: locked, defaultLevel: read, mergeRules: { type: none } } }',
-    updated:
-      'spaces: { a: { title: B, collection: null, emoji: "1f680", language: de, editMode: live, defaultLevel: edit, mergeRules: { type: rules, rules: [{ rule: require_at_least_one_review }] } } }',
-    cleared: 'spaces: { a: { title: B, emoji: null, defaultLevel: null, mergeRules: { type: inherit } } }',
-    storedIn: 'spaces',
-    drift: ['POST', '/v1/spaces/{id}/move', { parent: null }],
-  },
   example: 'guides: { title: Guides, collection: handbook, language: en, editMode: locked }',
 });
 

@@ -92,13 +92,6 @@ export const team = listedKind({
   title: Docs writers
   membership: exact
   members: { ana@acme.example: owner, bo@acme.example: member }`,
-  sample: {
-    created: 'teams: { a: { title: A, members: { ana@acme.example: owner, bo@acme.example: member } } }',
-    updated: 'teams: { a: { title: B, members: { bo@acme.example: owner, cy@acme.example: member } } }',
-    cleared: 'teams: { a: { title: B, members: {} } }',
-    storedIn: 'teams',
-    drift: ['PUT', '/teams/{id}/members', { remove: ['{bo}'], add: ['{cy}'] }],
-  },
 });
 
 /** Number of members for whom the platform returns no email address. */

@@ -188,13 +188,6 @@ export const translation: Kind = {
       ],
     };
   },
-  sample: {
-    base: 'spaces: { one: { title: One, language: en }, two: { title: Two, language: de } }',
-    created: 'translations: { fr: { space: one, from: en, to: fr, instructions: "Be *kind*." } }',
-    updated: 'translations: { fr: { space: two, from: de, to: it, instructions: "Be **brief**." } }',
-    storedIn: 'translations',
-    drift: ['PUT', '/translations/{id}', { instructions: { object: 'document', data: {}, nodes: [] } }],
-  },
 };
 
 /** Reports whether a space that is not in the list exists. It may have been created after the list was read. */

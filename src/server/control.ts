@@ -9,7 +9,7 @@ import { type ConversationRequest, conversationRequest } from '../conversations/
 import { AppError, messageOf, StoreError } from '../core/errors.ts';
 import { makeDirectory } from '../core/files/make-directory.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
-import { type DeliveryRequest, deliveryRequest } from '../notify/model/delivery-request.ts';
+import { type DeliveryRequest, deliveryRequest } from '../notify/deliveries.ts';
 import { type ActionRequest, actionRequest } from '../reconcile/daemon/action-request.ts';
 import type { Actor } from '../store/history.ts';
 import { type SessionRequest, sessionRequest } from '../store/session-request.ts';

@@ -1,7 +1,7 @@
 /** View of the conditions: those that fire, those that may fire soon, and those that were resolved lately. */
 
 import { CONDITION_RULES, type ConditionCode, type Severity } from '../core/condition-codes.ts';
-import { inhibited, isFlapping } from '../notify/model/condition.ts';
+import { inhibited, isFlapping } from '../notify/conditions.ts';
 import type { Condition, ConditionState, Fact } from '../store/notifications.ts';
 import { canSee, type NotificationReader, type Visibility } from './model/notification-reader.ts';
 import { isoTime } from './model/words.ts';

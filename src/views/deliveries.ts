@@ -1,6 +1,6 @@
 /** View of the channels: what each one received last, what waits, and what failed. */
 import { CONDITION_RULES } from '../core/condition-codes.ts';
-import { isQueued } from '../notify/model/delivery.ts';
+import { isQueued } from '../notify/deliveries.ts';
 import { counted } from '../plan/render/words.ts';
 import type { Condition, DeliveryKind, DeliveryRecord, DeliveryState } from '../store/notifications.ts';
 import type { NotificationReader } from './model/notification-reader.ts';

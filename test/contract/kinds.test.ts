@@ -5,6 +5,7 @@ import { Ref } from '../../src/kinds/model/request.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { type Sample, type SampleStep, samples } from '../support/kind-samples.ts';
 import { openWorld, UNLIMITED, type World } from '../support/world.ts';
+import { kindSamples } from './samples.ts';
 import { send } from './send.ts';
 
 let world: World;
@@ -16,6 +17,10 @@ afterAll(() => world.close());
 beforeEach(() => world.begin());
 
 const policy = { policy: UNLIMITED };
+
+test('every sample is of a kind of the registry', () => {
+  expect(Object.keys(kindSamples).toSorted()).toEqual(kinds.map(({ name }) => name).toSorted());
+});
 
 describe.each(samples.map((each) => ({ each, kind: each.kind })))('$kind', ({ each }) => {
   const { address, storedIn } = each;

@@ -1,5 +1,5 @@
-import type { SampleRequest } from '../../src/kinds/model/kind.ts';
 import type { World } from '../support/world.ts';
+import type { SampleRequest } from './samples.ts';
 
 /** Sends a request of another client. Ids of people are written by the first part of their email address. */
 export function send(world: World, [method, path, body]: SampleRequest, id: string): Promise<unknown> {

@@ -4,10 +4,14 @@ import { optionalMembers } from '../../scripts/kind-members.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
-test('the worked example of the page is the source of the kind', () => {
-  const [, example = ''] = /```ts\n([\s\S]*?)```/.exec(read('docs/adding-a-kind.md')) ?? [];
-  expect(example).toContain('listedKind({');
-  expect(read('src/kinds/collection.ts')).toContain(example);
+test('the worked examples of the page are the sources of the kind and of its sample', () => {
+  const [kind = '', sample = ''] = [...read('docs/adding-a-kind.md').matchAll(/```ts\n([\s\S]*?)```/g)].map(
+    ([, example = '']) => example,
+  );
+  expect(kind).toContain('listedKind({');
+  expect(read('src/kinds/collection.ts')).toContain(kind);
+  expect(sample).toContain('collection: {');
+  expect(read('test/contract/samples.ts')).toContain(sample);
 });
 
 test('finds optional members with their docstrings', () => {

@@ -3,7 +3,7 @@ import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { DesiredStateError } from '../../src/core/errors.ts';
-import { adaptiveSchema } from '../../src/kinds/site/adaptive-schema.ts';
+import { adaptiveSchema } from '../../src/kinds/site/site.ts';
 import { declare } from '../support/world.ts';
 
 /** The rules of the vendor's OpenAPI documents. Source: docs/platform-notes.md#adaptive-schema */

@@ -2,9 +2,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { StoreError } from '../../src/core/errors.ts';
 import { WakeUpSignal } from '../../src/core/wake-up-signal.ts';
-import { type Channel, ChannelError, type Outgoing } from '../../src/notify/channels/channel.ts';
-import type { Notification } from '../../src/notify/model/notification.ts';
-import { DeliveryLoop } from '../../src/notify/outbox/delivery-loop.ts';
+import { type Channel, ChannelError, type Outgoing } from '../../src/notify/channel.ts';
+import { DeliveryLoop } from '../../src/notify/delivery-loop.ts';
+import type { Notification } from '../../src/notify/messages.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { NotificationDelivery, Notifications } from '../../src/store/notifications.ts';
 import { createVirtualClock, type VirtualClock } from '../queue/virtual-clock.ts';

@@ -6,10 +6,10 @@ import { readFileSync, writeSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { systemClock } from '../../src/core/clock.ts';
 import { WakeUpSignal } from '../../src/core/wake-up-signal.ts';
-import { openChannel } from '../../src/notify/channels/open-channel.ts';
-import { buildNotification } from '../../src/notify/messages/build-notification.ts';
+import { DeliveryLoop } from '../../src/notify/delivery-loop.ts';
+import { buildNotification } from '../../src/notify/messages.ts';
 import { Notifier } from '../../src/notify/notifier.ts';
-import { DeliveryLoop } from '../../src/notify/outbox/delivery-loop.ts';
+import { openChannel } from '../../src/notify/open-channel.ts';
 import type { Fact, Notifications } from '../../src/store/notifications.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 

@@ -2,10 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ConditionCode } from '../../src/core/condition-codes.ts';
-import { advanceConditions } from '../../src/notify/model/condition.ts';
-import { hasArrived, isQueued } from '../../src/notify/model/delivery.ts';
-import type { ChannelRules } from '../../src/notify/model/plan.ts';
-import { planNotifications } from '../../src/notify/model/plan-notifications.ts';
+import { advanceConditions } from '../../src/notify/conditions.ts';
+import { type ChannelRules, hasArrived, isQueued, planNotifications } from '../../src/notify/deliveries.ts';
 import {
   type Condition,
   type Fact,

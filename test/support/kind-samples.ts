@@ -2,8 +2,9 @@
 import { parse, stringify } from 'yaml';
 import type { Address } from '../../src/core/address.ts';
 import { findVersion, getFeatures, type PlatformVersion } from '../../src/emulator/model/features.ts';
-import type { Kind, KindSample } from '../../src/kinds/model/kind.ts';
+import type { Kind } from '../../src/kinds/model/kind.ts';
 import { kinds } from '../../src/kinds/registry.ts';
+import { type KindSample, kindSamples } from '../contract/samples.ts';
 import { declare } from './world.ts';
 
 /** Emulated version for a sample without `since`. */
@@ -23,9 +24,10 @@ export interface Sample {
 }
 
 /** Reads the sample of a kind. Throws Error if it is incomplete. */
-async function sampleOf({ name, manifest, sample }: Kind): Promise<Sample> {
+async function sampleOf({ name, manifest }: Kind): Promise<Sample> {
+  const sample = kindSamples[name];
   if (sample === undefined) {
-    throw new Error(`${name}: every kind of the registry needs a sample`);
+    throw new Error(`${name}: every kind of the registry needs a sample in test/contract/samples.ts`);
   }
   const { base = '', since = OLDEST, storedIn, drift, updated, cleared, gone = '' } = sample;
   if (findVersion(getFeatures(since as PlatformVersion)) !== since) {

@@ -2,8 +2,8 @@
 import type { Config } from '../../config/config.ts';
 import { CONDITION_CODES, EVENT_CODES } from '../../core/condition-codes.ts';
 import { EXIT, type ExitCode } from '../../core/errors.ts';
-import { previewBody, previewText } from '../../notify/channels/preview-body.ts';
-import { channelRules } from '../../notify/routes.ts';
+import { channelRules } from '../../notify/notifier.ts';
+import { previewBody, previewText } from '../../notify/preview-body.ts';
 import { readConfig } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { findChannel, type NotificationCode, type SampleContent, sampleContent, sampleNotification } from './sample.ts';

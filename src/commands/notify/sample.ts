@@ -4,10 +4,8 @@ import type { ChannelConfig } from '../../config/notifications.ts';
 import type { ConditionCode, EventCode } from '../../core/condition-codes.ts';
 import { ConfigError } from '../../core/errors.ts';
 import { didYouMean } from '../../core/text/suggest.ts';
-import { buildNotification } from '../../notify/messages/build-notification.ts';
-import type { MessageContent } from '../../notify/messages/content.ts';
-import { isEventCode, sampleCondition, sampleEvent } from '../../notify/messages/samples.ts';
-import type { Notification } from '../../notify/model/notification.ts';
+import { buildNotification, type MessageContent, type Notification } from '../../notify/messages.ts';
+import { isEventCode, sampleCondition, sampleEvent } from '../../notify/samples.ts';
 import { createRedactor } from '../../redact.ts';
 import type { DeliveryKind } from '../../store/notifications.ts';
 

@@ -1,10 +1,10 @@
 /** Command that sends a sample through a channel. */
 import { randomUUID } from 'node:crypto';
 import { EXIT, type ExitCode } from '../../core/errors.ts';
-import { ChannelError, type Receipt } from '../../notify/channels/channel.ts';
-import { openChannel } from '../../notify/channels/open-channel.ts';
-import { describeDestination, previewText } from '../../notify/channels/preview-body.ts';
-import { isEventCode } from '../../notify/messages/samples.ts';
+import { ChannelError, type Receipt } from '../../notify/channel.ts';
+import { openChannel } from '../../notify/open-channel.ts';
+import { describeDestination, previewText } from '../../notify/preview-body.ts';
+import { isEventCode } from '../../notify/samples.ts';
 import { readTrustedConfig } from '../cli/config.ts';
 import { type CommandContext, interruptibleClock } from '../cli/context.ts';
 import { findChannel, type NotificationCode, sampleContent, sampleNotification } from './sample.ts';

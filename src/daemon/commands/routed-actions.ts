@@ -3,7 +3,7 @@ import type { ClusterRequest } from '../../clusters/control-api.ts';
 import type { ConversationRequest } from '../../conversations/ingestion/control-api.ts';
 import { ConfigError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
-import type { DeliveryRequest } from '../../notify/model/delivery-request.ts';
+import type { DeliveryRequest } from '../../notify/deliveries.ts';
 import type { ActionRequest } from '../../reconcile/daemon/action-request.ts';
 import type { CommandKind } from '../../store/fleet/commands.ts';
 import type { Actor } from '../../store/history.ts';

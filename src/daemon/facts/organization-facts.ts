@@ -1,7 +1,7 @@
 /** Facts about an organization that do not depend on its last pass: its age, pauses, conversations and clusters. */
 import type { LastRun } from '../../clusters/events.ts';
 import type { IngestionStatus } from '../../conversations/ingestion/ingestion-status.ts';
-import type { StatusFailure } from '../../notify/statuses/status-sender.ts';
+import type { StatusFailure } from '../../notify/status-sender.ts';
 import { counted, spanWords } from '../../plan/render/words.ts';
 import { describePause } from '../../reconcile/daemon/manual-pauses.ts';
 import type { ManualPause } from '../../store/history.ts';

@@ -1,6 +1,6 @@
 /** Names of the reporters of facts. */
 import type { OrganizationConfig } from '../../config/config.ts';
-import { hasCommitStatuses } from '../../notify/statuses/organization-forge.ts';
+import { hasCommitStatuses } from '../../notify/status-sender.ts';
 
 /** Returns the reporters of a configuration; facts of others are of earlier ones. */
 export function configuredReporters(

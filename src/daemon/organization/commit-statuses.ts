@@ -2,29 +2,34 @@
 import type { Change } from '../../core/change.ts';
 import { DesiredStateError, messageOf } from '../../core/errors.ts';
 import { WakeUpSignal } from '../../core/wake-up-signal.ts';
-import { messageLine } from '../../notify/messages/line.ts';
-import { type OrganizationStatuses, openOrganizationStatuses } from '../../notify/statuses/organization-forge.ts';
+import { messageLine } from '../../notify/messages.ts';
 import {
   applyingProgress,
-  dueChanges,
-  invalidProgress,
-  ownChanges,
-  passProgress,
-  type StatusProgress,
-  slowProgress,
-  type WaitingReason,
-} from '../../notify/statuses/pass-progress.ts';
-import { countApplied, recordedProgress } from '../../notify/statuses/recorded-progress.ts';
-import {
   type CommitProgress,
   changeProgress,
+  countApplied,
   countBefore,
+  dueChanges,
   findRecord,
+  invalidProgress,
   isFullCommit,
+  ownChanges,
+  passProgress,
+  recordedProgress,
+  type StatusProgress,
+  slowProgress,
   supersede,
-} from '../../notify/statuses/status-changes.ts';
-import { type RecordChange, StatusRecords } from '../../notify/statuses/status-records.ts';
-import { type StatusFailure, type StatusRequest, StatusSender } from '../../notify/statuses/status-sender.ts';
+  type WaitingReason,
+} from '../../notify/status-progress.ts';
+import {
+  type OrganizationStatuses,
+  openOrganizationStatuses,
+  type RecordChange,
+  type StatusFailure,
+  StatusRecords,
+  type StatusRequest,
+  StatusSender,
+} from '../../notify/status-sender.ts';
 import type { PassEnd, PassEvents } from '../../reconcile/daemon/pass.ts';
 import { createRedactor } from '../../redact.ts';
 import type { CommitStatusRecord } from '../../store/commit-statuses.ts';

@@ -1,6 +1,6 @@
 import type { Address } from '../../core/address.ts';
 import type { Change, DeletedContents } from '../../core/change.ts';
-import type { Json, JsonObject } from '../../core/json.ts';
+import type { JsonObject } from '../../core/json.ts';
 import type { Actual, Base, Declared, Fields } from '../../core/resource.ts';
 import type { KindRules } from '../../plan/model/rules.ts';
 import type { Reader } from '../../platform/client.ts';
@@ -51,38 +51,8 @@ export interface WriteContext {
   creation(address: Address): Change | undefined;
 }
 
-/** A request of another client. `{id}` stands for the id of the resource, `{site}` for the id of its site. */
-export type SampleRequest = readonly [method: string, path: string, body?: Json];
-
-/**
- * A sample resource, for the tests that every kind has to pass. Manifests are written as sections. Its key is the same in
- * every step, and the operations that create and delete it are those of {@link Kind.writes}.
- */
-export interface KindSample {
-  /** Manifests of what the resource refers to. They are part of every step. */
-  readonly base?: string;
-  /** The resource as it is created. Default: the example of the kind. */
-  readonly created?: string;
-  /** The same key, with every changeable field changed. */
-  readonly updated: string;
-  /** The same key, with every clearable field cleared. */
-  readonly cleared?: string;
-  /** The manifests without the resource. Default: `base` alone. */
-  readonly gone?: string;
-  /**
-   * First version of the platform that has the kind, such as `0.201`. Default: the oldest version that can be emulated.
-   */
-  readonly since?: string;
-  /** List of the embedded platform's state that holds such resources. */
-  readonly storedIn: string;
-  /** A request of another client that changes a field of the resource as it is created. */
-  readonly drift: SampleRequest;
-}
-
 /** A kind of resource. A new kind is one file with one of these, and one line in the registry. */
 export interface Kind extends KindRules {
-  /** Sample for the tests that every kind has to pass. Required for the kinds of the registry. */
-  readonly sample?: KindSample;
   /** Rules for its entries in manifests; null for a kind that is declared inside the entries of another kind. */
   readonly manifest: ManifestRules | null;
   /** Other kinds whose resources must not have the same keys, because one reference can mean either. */

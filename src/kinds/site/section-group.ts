@@ -6,7 +6,6 @@ import { resourceOperations, type SectionGroup } from '../../platform/operations
 import { collect } from '../model/kind.ts';
 import { line } from '../model/schema.ts';
 import { icon, structurePart } from './part.ts';
-import { REST_SAMPLE, siteSample } from './sample.ts';
 
 /** Groups of sections, nested. Declared in a site's structure. Source: docs/platform-notes.md#section-groups */
 export const sectionGroup = structurePart<SectionGroup>({
@@ -41,18 +40,6 @@ export const sectionGroup = structurePart<SectionGroup>({
   impact(actual) {
     const links = Number(actual.facts?.links ?? 0);
     return { weight: links, text: links === 0 ? '' : counted(links, 'external link') };
-  },
-  sample: {
-    created: siteSample(`[{ group: a, title: A, icon: code, items: [] }, ${REST_SAMPLE}]`),
-    updated: siteSample(
-      `[${REST_SAMPLE}, { group: o, title: Outer, items: [{ group: a, title: B, icon: star, items: [] }] }]`,
-    ),
-    cleared: siteSample(
-      `[${REST_SAMPLE}, { group: o, title: Outer, items: [{ group: a, title: B, icon: null, items: [] }] }]`,
-    ),
-    gone: siteSample(`[${REST_SAMPLE}]`),
-    storedIn: 'sectionGroups',
-    drift: ['PATCH', '/sites/{site}/section-groups/{id}', { title: 'Drifted' }],
   },
 });
 

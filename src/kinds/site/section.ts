@@ -10,7 +10,6 @@ import { type Alternative, hasMembers, type PlannedRequest, present, ref, reques
 import { key, line, text } from '../model/schema.ts';
 import { condition, icon, pathAside, sortRequests, structurePart } from './part.ts';
 import { sectionAccess } from './readers.ts';
-import { REST_SAMPLE, siteSample } from './sample.ts';
 import { sectionsSlot, seedOf, siteSlot, spacesOf } from './section-rules.ts';
 
 interface SectionFields {
@@ -149,20 +148,6 @@ export const section = structurePart<Section>({
     const settings = hasMembers(rest) ? [request(resourceOperations.updateSection, { path, body: present(rest) })] : [];
     const grouped = group ? [moveToGroup(change, group)] : [];
     return { first: [create, ...settings, ...grouped, ...sortRequests(change)] };
-  },
-  sample: {
-    created: siteSample(
-      `[{ section: a, title: First, icon: book, path: a, description: What, condition: visitor.x, default: y, spaces: [{ key: x, space: one, path: x }, { key: y, space: two, path: y }] }, ${REST_SAMPLE}]`,
-    ),
-    updated: siteSample(
-      `[${REST_SAMPLE}, { group: g, title: G, items: [{ section: a, title: Second, icon: star, path: b, description: More, condition: visitor.y, default: x, spaces: [{ key: y, space: two, path: y }, { key: x, space: one, path: x }] }] }]`,
-    ),
-    cleared: siteSample(
-      `[${REST_SAMPLE}, { group: g, title: G, items: [{ section: a, title: Second, icon: null, description: null, condition: null, spaces: [{ key: y, space: two, path: y }, { key: x, space: one, path: x }] }] }]`,
-    ),
-    gone: siteSample(`[${REST_SAMPLE}]`),
-    storedIn: 'sections',
-    drift: ['PATCH', '/sites/{site}/sections/{id}', { title: 'Drifted', path: 'drifted' }],
   },
 });
 

@@ -7,7 +7,6 @@ import { hasMembers, present, ref, request } from '../model/request.ts';
 import { key, line } from '../model/schema.ts';
 import { condition, pathAside, sortRequests, structurePart } from './part.ts';
 import { spaceAccess } from './readers.ts';
-import { siteSample } from './sample.ts';
 import { sectionsSlot, seedOf, siteSlot, spaceRef } from './section-rules.ts';
 
 interface SiteSpaceFields {
@@ -141,18 +140,6 @@ export const siteSpace = structurePart<SiteSpace>({
       { creates: true, learns: (answer) => (answer === undefined ? [] : [[change.address, answer.id]]) },
     );
     return { first: [...(isSeed ? [] : [create]), ...settings, ...sortRequests(change)] };
-  },
-  sample: {
-    created: siteSample(
-      '[{ key: b, space: two, path: b }, { key: a, space: one, path: a, condition: visitor.x, hidden: true }]',
-    ),
-    updated: siteSample(
-      '[{ key: a, space: one, path: c, condition: visitor.y, hidden: false }, { key: b, space: two, path: b }]',
-    ),
-    cleared: siteSample('[{ key: a, space: one, path: c, condition: null }, { key: b, space: two, path: b }]'),
-    gone: siteSample('[{ key: b, space: two, path: b }]'),
-    storedIn: 'siteSpaces',
-    drift: ['PATCH', '/sites/{site}/site-spaces/{id}', { path: 'drifted', hidden: false }],
   },
 });
 

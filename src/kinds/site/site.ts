@@ -1,23 +1,78 @@
+/** Sites: their settings, the schema of visitor claims, and the requests that publish them. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import type { Change } from '../../core/change.ts';
 import { RejectedError } from '../../core/errors.ts';
 import { canonicalJson, type Json, shownJson } from '../../core/json.ts';
 import type { Actual } from '../../core/resource.ts';
 import type { Reader } from '../../platform/client.ts';
-import { resourceOperations, type Site } from '../../platform/operations/resources.ts';
-import { type FieldTable, fieldTable } from '../model/field-table.ts';
+import { type PublishResult, resourceOperations, type Site } from '../../platform/operations/resources.ts';
+import { type FieldTable, fieldTable, writtenFields } from '../model/field-table.ts';
 import { access, listedElsewhere, ofExisting, titleField } from '../model/fields.ts';
-import type { Detail, DetailRequest, Kind, KindSample } from '../model/kind.ts';
+import type { Detail, DetailRequest, Kind } from '../model/kind.ts';
 import { checkTitle, listedKind } from '../model/listed-kind.ts';
 import { type CommonFields, commonFields, type DescribeContext, type Described, Reference } from '../model/manifest.ts';
+import { hasMembers, type PlannedRequest, present, ref, request, type Writes } from '../model/request.ts';
 import { commonShape, key, line, objectOrFile, text } from '../model/schema.ts';
-import { adaptiveSchema } from './adaptive-schema.ts';
 import type { StructurePart } from './part.ts';
 import { readersOf } from './readers.ts';
-import { SPACES_SAMPLE } from './sample.ts';
-import { siteWrites } from './site-writes.ts';
-import { observeStructure, StructureDescriber } from './structure-actual.ts';
-import { declareStructure, hasSections, structureSchema, type WrittenItem } from './structure-entry.ts';
+import {
+  declareStructure,
+  hasSections,
+  observeStructure,
+  StructureDescriber,
+  structureSchema,
+  type WrittenItem,
+} from './structure.ts';
+
+/** Required description of the unsigned claims of visitors. */
+const UNSIGNED = 'Unsigned claims of the site visitor.';
+
+const description = z.string({ error: 'needs a description' });
+const closed = z.literal(false, { error: 'is required and must be false' });
+const kindOfClaim = 'must be boolean, string, number, array or object';
+
+const primitives = [
+  z.strictObject({ type: z.literal('boolean'), description }),
+  z.strictObject({ type: z.literal('string'), description, enum: z.array(z.string()).optional() }),
+  z.strictObject({ type: z.literal('number'), description }),
+] as const;
+const primitive = z.discriminatedUnion('type', primitives, { error: 'must be boolean, string or number' });
+
+const claim: z.ZodType<object> = z.lazy(() =>
+  z.discriminatedUnion(
+    'type',
+    [
+      ...primitives,
+      z.strictObject({ type: z.literal('array'), description, items: primitive }),
+      z.strictObject({
+        type: z.literal('object'),
+        description,
+        properties: z.record(z.string(), claim),
+        additionalProperties: closed,
+      }),
+    ],
+    { error: kindOfClaim },
+  ),
+);
+
+const unsigned = z.strictObject({
+  type: z.literal('object'),
+  description: z.literal(UNSIGNED, { error: `must be ${JSON.stringify(UNSIGNED)}` }),
+  properties: z.record(z.string(), claim),
+  additionalProperties: closed,
+});
+
+/**
+ * The rules of `SiteAdaptiveJSONSchema` in the vendor's OpenAPI documents.
+ * Source: docs/platform-notes.md#adaptive-schema
+ */
+export const adaptiveSchema = z.strictObject({
+  $schema: z.literal('http://json-schema.org/draft-07/schema#').optional(),
+  type: z.literal('object', { error: 'must be object' }),
+  properties: z.object({ unsigned: unsigned.optional() }).catchall(claim),
+  additionalProperties: closed,
+});
 
 /** Host and path, without a scheme. Source: docs/platform-notes.md#limits */
 const PROXY = /^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(\/[\w-]+)+$/;
@@ -122,17 +177,6 @@ const fields: FieldTable<Site> = {
 
 type Entry = CommonFields & Described & { readonly default?: string; readonly structure?: readonly WrittenItem[] };
 
-const sample: KindSample = {
-  base: SPACES_SAMPLE,
-  created:
-    'sites: { help: { title: Help, visibility: unlisted, published: true, basename: help, proxy: a.example/help, agentsContext: excluded, adaptiveContent: { enabled: true }, adaptiveSchema: { type: object, properties: {}, additionalProperties: false }, default: b, structure: [{ key: a, space: one }, { key: b, space: two }] } }',
-  updated:
-    'sites: { help: { title: Docs, visibility: public, published: false, basename: docs, proxy: a.example/docs, agentsContext: included, adaptiveContent: { enabled: false }, adaptiveSchema: { type: object, properties: { unsigned: { type: object, description: Unsigned claims of the site visitor., properties: {}, additionalProperties: false } }, additionalProperties: false }, default: a, structure: [{ key: b, space: two }, { key: a, space: one }] } }',
-  cleared: 'sites: { help: { title: Docs, proxy: null, structure: [{ key: b, space: two }, { key: a, space: one }] } }',
-  storedIn: 'sites',
-  drift: ['POST', '/sites/{id}/unpublish'],
-};
-
 /**
  * Docs sites. A site's manifest also declares the parts of its structure.
  * Source: docs/platform-notes.md#sites
@@ -181,7 +225,6 @@ export function siteKind(parts: readonly StructurePart[]): Kind {
       },
       { name: 'adaptive schema', fields: ['adaptiveSchema'], read: readAdaptiveSchema },
     ],
-    sample,
     writes: siteWrites,
     example: `help:
   title: Acme Help
@@ -276,4 +319,93 @@ async function readAdaptiveSchema({ id }: Actual, reader: Reader): Promise<Detai
     }
     throw error;
   }
+}
+
+interface SiteFields {
+  title: string;
+  type: 'basic' | 'premium' | 'ultimate';
+  visibility: 'public' | 'unlisted' | 'share-link' | 'visitor-auth';
+  published: boolean;
+  basename: string;
+  proxy: string | null;
+  agentsContext: 'included' | 'excluded';
+  adaptiveContent: boolean;
+  adaptiveSchema: Record<string, unknown>;
+  default: string;
+}
+
+/** Returns the requests of one change. */
+function siteWrites(change: Change): Writes {
+  const path = { siteId: ref(change.address) };
+  if (change.action === 'delete') {
+    return { first: [request(resourceOperations.deleteSite, { path })] };
+  }
+  const { adaptiveSchema, published, default: first, type, ...fields } = writtenFields(change) as Partial<SiteFields>;
+  const { title, visibility, adaptiveContent, agentsContext, ...settings } = fields;
+  const creates = change.action === 'create';
+  const body = {
+    ...(creates ? {} : { title, visibility }),
+    ...settings,
+    agentsContext: creates ? undefined : agentsContext,
+    adaptiveContent: adaptiveContent === undefined ? undefined : { enabled: adaptiveContent },
+    ...defaultOf(first),
+  };
+  const requests: PlannedRequest[] = [
+    ...(hasMembers(body) ? [request(resourceOperations.updateSite, { path, body: present(body) })] : []),
+    // Versions without the setting reject it, and the answer to a creation does not show the version.
+    ...(creates && agentsContext !== undefined
+      ? [
+          request(
+            resourceOperations.updateSite,
+            { path, body: { agentsContext } },
+            { sets: ['agentsContext'], tolerates: [400] },
+          ),
+        ]
+      : []),
+    ...(adaptiveSchema === undefined
+      ? []
+      : [request(resourceOperations.updateAdaptiveSchema, { path, body: { jsonSchema: adaptiveSchema } })]),
+    ...publishing(path, published, creates),
+  ];
+  if (!creates) {
+    return { first: requests };
+  }
+  const create = request(
+    resourceOperations.createSite,
+    { body: present({ type, title, visibility }) },
+    { creates: true, learns: (answer) => [[change.address, answer.id]] },
+  );
+  return { first: [create], late: requests };
+}
+
+function defaultOf(address: string | undefined) {
+  if (address === undefined) {
+    return {};
+  }
+  return address.startsWith('section/') ? { defaultSiteSection: ref(address) } : { defaultSiteSpace: ref(address) };
+}
+
+/** Publishes or unpublishes a site. New sites are not published. Source: docs/platform-notes.md#publishing */
+function publishing(
+  path: { siteId: ReturnType<typeof ref> },
+  published: boolean | undefined,
+  creates: boolean,
+): readonly PlannedRequest[] {
+  if (published === undefined || (creates && !published)) {
+    return [];
+  }
+  return published
+    ? [request(resourceOperations.publishSite, { path }, { learns: mustBePublished })]
+    : [request(resourceOperations.unpublishSite, { path })];
+}
+
+/** Fails when the answer is a checkout: then nothing was published. Source: docs/platform-notes.md#publishing */
+function mustBePublished(answer: PublishResult): [] {
+  if (answer.type === 'checkout') {
+    throw new RejectedError(
+      'publishSite: the site was not published, because the platform requires an upgrade of its plan',
+      402,
+    );
+  }
+  return [];
 }

@@ -8,8 +8,8 @@ import type { ConversationRequest } from '../../conversations/ingestion/control-
 import type { IngestionStatus } from '../../conversations/ingestion/ingestion-status.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { JsonObject } from '../../core/json.ts';
-import type { DeliveryRequest } from '../../notify/model/delivery-request.ts';
-import type { StatusFailure } from '../../notify/statuses/status-sender.ts';
+import type { DeliveryRequest } from '../../notify/deliveries.ts';
+import type { StatusFailure } from '../../notify/status-sender.ts';
 import type { QueueSnapshot } from '../../queue/snapshot.ts';
 import type { ActionRequest } from '../../reconcile/daemon/action-request.ts';
 import type { OrganizationReconciler } from '../../reconcile/daemon/organization.ts';

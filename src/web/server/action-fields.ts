@@ -4,7 +4,7 @@ import { type ClusterRequest, clusterRequest } from '../../clusters/control-api.
 import { readDuration } from '../../config/model/values.ts';
 import { conversationRequest } from '../../conversations/ingestion/control-api.ts';
 import type { JsonObject } from '../../core/json.ts';
-import { type DeliveryRequest, deliveryRequest } from '../../notify/model/delivery-request.ts';
+import { type DeliveryRequest, deliveryRequest } from '../../notify/deliveries.ts';
 import { actionRequest } from '../../reconcile/daemon/action-request.ts';
 import type { Actor } from '../../store/history.ts';
 import type { ActionHandlers } from '../../views/model/backend.ts';

@@ -1,8 +1,8 @@
 /** Receivers that answer with anything: a message counts as sent or fails, and no word of the answer is repeated. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ChannelError, type Receipt } from '../../../src/notify/channels/channel.ts';
-import { openChannel } from '../../../src/notify/channels/open-channel.ts';
+import { ChannelError, type Receipt } from '../../../src/notify/channel.ts';
+import { openChannel } from '../../../src/notify/open-channel.ts';
 import { countCases, SEED } from '../../support/campaign.ts';
 import { codePoint } from '../../support/code-points.ts';
 import { HTTP_CHANNELS } from '../../support/notify/http-channels.ts';

@@ -1,8 +1,8 @@
 // Failures of the channels that send over HTTP.
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
-import { ChannelError } from '../../../src/notify/channels/channel.ts';
-import { openChannel } from '../../../src/notify/channels/open-channel.ts';
+import { ChannelError } from '../../../src/notify/channel.ts';
+import { openChannel } from '../../../src/notify/open-channel.ts';
 import type { FakeReceiver, ReceiverFault } from '../../support/notify/fake-receiver.ts';
 import { HTTP_CHANNELS } from '../../support/notify/http-channels.ts';
 import { channelContext, manualClock, outgoing } from '../../support/notify/sample-message.ts';

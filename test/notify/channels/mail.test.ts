@@ -1,7 +1,7 @@
 // Mails, with a real mail server.
 import tls from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openMailChannel } from '../../../src/notify/channels/mail.ts';
+import { openMailChannel } from '../../../src/notify/mail.ts';
 import { ADDRESSES, NAMES } from '../../support/certificates.ts';
 import { type MailFault, MailSink, type MailSinkOptions } from '../../support/notify/mail-sink.ts';
 import { channelContext, manualClock, outgoing, resolvedMessage } from '../../support/notify/sample-message.ts';

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { layOut } from '../../../src/notify/channels/layout.ts';
-import { renderWithin } from '../../../src/notify/channels/render-within.ts';
-import type { Notification } from '../../../src/notify/model/notification.ts';
+import { layOut, renderWithin } from '../../../src/notify/layout.ts';
+import type { Notification } from '../../../src/notify/messages.ts';
 import { sampleItem, sampleMessage } from '../../support/notify/sample-message.ts';
 
 const sizeOf = (message: Notification) => JSON.stringify(message).length;

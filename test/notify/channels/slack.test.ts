@@ -1,7 +1,6 @@
 // Slack, with the token of a bot and with an incoming webhook.
 import { expect, test } from 'vitest';
-import { openSlackChannel } from '../../../src/notify/channels/slack.ts';
-import { openSlackWebhookChannel } from '../../../src/notify/channels/slack-webhook.ts';
+import { openSlackChannel, openSlackWebhookChannel } from '../../../src/notify/slack.ts';
 import { FakeSlack, shownLine } from '../../support/notify/fake-slack.ts';
 import { channelContext, outgoing, resolvedMessage, sampleMessage } from '../../support/notify/sample-message.ts';
 

@@ -1,6 +1,6 @@
 // Webhooks that are signed as Standard Webhooks define.
 import { expect, test } from 'vitest';
-import { openWebhookChannel } from '../../../src/notify/channels/webhook.ts';
+import { openWebhookChannel } from '../../../src/notify/webhook.ts';
 import { FakeWebhookReceiver } from '../../support/notify/fake-webhook-receiver.ts';
 import { channelContext, outgoing, resolvedMessage } from '../../support/notify/sample-message.ts';
 

@@ -2,9 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { namesForCode } from '../../../src/config/notification-template.ts';
 import { CONDITION_CODES, CONDITION_RULES, EVENT_CODES } from '../../../src/core/condition-codes.ts';
-import { buildNotification, type MessageSettings } from '../../../src/notify/messages/build-notification.ts';
-import type { MessageContent } from '../../../src/notify/messages/content.ts';
-import { isEventCode, sampleCondition, sampleEvent } from '../../../src/notify/messages/samples.ts';
+import { buildNotification, type MessageContent, type MessageSettings } from '../../../src/notify/messages.ts';
+import { isEventCode, sampleCondition, sampleEvent } from '../../../src/notify/samples.ts';
 import { createRedactor } from '../../../src/redact.ts';
 import type { Condition, DeliveryKind, Fact, NotificationEvent } from '../../../src/store/notifications.ts';
 import { HOSTILE_TEXTS } from '../../support/hostile-texts.ts';

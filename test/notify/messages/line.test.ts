@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { messageLine } from '../../../src/notify/messages/line.ts';
+import { messageLine } from '../../../src/notify/messages.ts';
 import { createRedactor } from '../../../src/redact.ts';
 
 const redact = createRedactor(['hunter2-canary']);

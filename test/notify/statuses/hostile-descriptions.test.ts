@@ -1,7 +1,7 @@
 /** Hostile texts are inert in commit statuses. */
 import { expect, test } from 'vitest';
 import { openForgeStatuses } from '../../../src/forge/open-forge.ts';
-import { messageLine } from '../../../src/notify/messages/line.ts';
+import { messageLine } from '../../../src/notify/messages.ts';
 import { createRedactor } from '../../../src/redact.ts';
 import {
   FakeBitbucketStatuses,

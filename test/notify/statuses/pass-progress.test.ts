@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Change, ChangeResult, Plan } from '../../../src/core/change.ts';
 import { AuthError, DesiredStateError, TransientError } from '../../../src/core/errors.ts';
-import { type CommitPass, dueChanges, passProgress } from '../../../src/notify/statuses/pass-progress.ts';
+import { type CommitPass, dueChanges, passProgress } from '../../../src/notify/status-progress.ts';
 
 const change = (name: string, over: Partial<Change> = {}) =>
   ({ action: 'update', address: `team/${name}`, held: null, approvable: false, paused: null, ...over }) as Change;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countApplied, recordedProgress } from '../../../src/notify/statuses/recorded-progress.ts';
+import { countApplied, recordedProgress } from '../../../src/notify/status-progress.ts';
 import type { NewResourceChange, PassRecord } from '../../../src/store/history.ts';
 
 const COMMIT = 'a'.repeat(40);

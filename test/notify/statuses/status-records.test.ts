@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { StoreError } from '../../../src/core/errors.ts';
-import { StatusRecords } from '../../../src/notify/statuses/status-records.ts';
+import { StatusRecords } from '../../../src/notify/status-sender.ts';
 import type { CommitStatusRecord } from '../../../src/store/commit-statuses.ts';
 import { openMemoryStore } from '../../../src/store/memory.ts';
 import { createVirtualClock } from '../../queue/virtual-clock.ts';

@@ -10,7 +10,7 @@ import {
   TransientError,
 } from '../../../src/core/errors.ts';
 import { leaseRefusal } from '../../../src/daemon/fleet/sending-terms.ts';
-import { isFullCommit } from '../../../src/notify/statuses/status-changes.ts';
+import { isFullCommit } from '../../../src/notify/status-progress.ts';
 import type { StatusContent } from '../../../src/store/commit-statuses.ts';
 import { countCases, SEED } from '../../support/campaign.ts';
 import { commitOf, World } from './status-world.ts';

@@ -1,9 +1,8 @@
 /** Forge, state file and sender of commit statuses, for tests. */
 import { WakeUpSignal } from '../../../src/core/wake-up-signal.ts';
 import type { CommitStatuses, Deployments } from '../../../src/forge/forge.ts';
-import { changeProgress, supersede } from '../../../src/notify/statuses/status-changes.ts';
-import { StatusRecords } from '../../../src/notify/statuses/status-records.ts';
-import { type StatusRequest, StatusSender } from '../../../src/notify/statuses/status-sender.ts';
+import { changeProgress, supersede } from '../../../src/notify/status-progress.ts';
+import { StatusRecords, type StatusRequest, StatusSender } from '../../../src/notify/status-sender.ts';
 import type { StatusContent } from '../../../src/store/commit-statuses.ts';
 import { openMemoryStore } from '../../../src/store/memory.ts';
 

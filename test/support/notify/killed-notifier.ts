@@ -1,11 +1,10 @@
 /** A notifier whose process can be killed before or after any step: a call of the store, or a send. */
 import type { NotificationsConfig } from '../../../src/config/notifications.ts';
 import { WakeUpSignal } from '../../../src/core/wake-up-signal.ts';
-import { type Channel, ChannelError, type Receipt } from '../../../src/notify/channels/channel.ts';
-import type { Notification } from '../../../src/notify/model/notification.ts';
-import { Notifier } from '../../../src/notify/notifier.ts';
-import { DeliveryLoop } from '../../../src/notify/outbox/delivery-loop.ts';
-import { channelRules } from '../../../src/notify/routes.ts';
+import { type Channel, ChannelError, type Receipt } from '../../../src/notify/channel.ts';
+import { DeliveryLoop } from '../../../src/notify/delivery-loop.ts';
+import type { Notification } from '../../../src/notify/messages.ts';
+import { channelRules, Notifier } from '../../../src/notify/notifier.ts';
 import type {
   DeliveryAttempt,
   Fact,

@@ -1,8 +1,7 @@
 /** Messages and contexts for tests of channels. */
 import { type Clock, systemClock } from '../../../src/core/clock.ts';
-import type { Outgoing } from '../../../src/notify/channels/channel.ts';
-import type { ChannelContext } from '../../../src/notify/channels/http-sender.ts';
-import type { MessageItem, Notification } from '../../../src/notify/model/notification.ts';
+import type { ChannelContext, Outgoing } from '../../../src/notify/channel.ts';
+import type { MessageItem, Notification } from '../../../src/notify/messages.ts';
 
 const START = Date.UTC(2026, 2, 14, 9, 0);
 

@@ -1,13 +1,109 @@
-/** Sends commit statuses and deployments to the forge until it shows what is recorded, also after a restart. */
+/** Records, and requests to the forge: statuses and deployments are sent until it shows what is recorded. */
+import type { OrganizationConfig } from '../config/config.ts';
+import { findStatusForge } from '../config/forge-problems.ts';
+import type { Clock, Random } from '../core/clock.ts';
+import { messageOf, RateLimitedError, RejectedError, StoreError } from '../core/errors.ts';
+import { smallest } from '../core/lists.ts';
+import type { WakeUpSignal } from '../core/wake-up-signal.ts';
+import type { CommitStatuses, Deployments, NewDeployment } from '../forge/forge.ts';
+import { openForgeStatuses } from '../forge/open-forge.ts';
+import { FORGE_TIMEOUT } from '../forge/requests.ts';
+import type { CommitStatusRecord, CommitStatusTable, DeploymentRecord } from '../store/commit-statuses.ts';
+import { type RepeatOptions, untilStored } from '../store/until-stored.ts';
+import { findRecord, type PendingRequest, pendingRequests } from './status-progress.ts';
 
-import type { Clock, Random } from '../../core/clock.ts';
-import { messageOf, RateLimitedError, RejectedError, StoreError } from '../../core/errors.ts';
-import { smallest } from '../../core/lists.ts';
-import type { WakeUpSignal } from '../../core/wake-up-signal.ts';
-import type { CommitStatuses, Deployments, NewDeployment } from '../../forge/forge.ts';
-import type { CommitStatusRecord, DeploymentRecord } from '../../store/commit-statuses.ts';
-import { findRecord, type PendingRequest, pendingRequests } from './status-changes.ts';
-import type { StatusRecords } from './status-records.ts';
+/** Commit statuses of one organization, as configured. */
+export interface OrganizationStatuses {
+  readonly forge: CommitStatuses;
+  /** Name of the statuses. */
+  readonly context: string;
+  /** Null: no deployments. */
+  readonly environment: string | null;
+  /** Milliseconds after which a request is given up. */
+  readonly timeout: number;
+}
+
+type StatusSettings = Pick<OrganizationConfig, 'source' | 'forge'>;
+
+/** Returns true if the configuration has commit statuses: the forge is known, and has a token. */
+export function hasCommitStatuses(settings: StatusSettings): boolean {
+  return statusTarget(settings) !== null;
+}
+
+/** Returns null if the configuration has no token for them. */
+export function openOrganizationStatuses(
+  { id, source, forge }: OrganizationConfig,
+  signal: AbortSignal,
+  userAgent: string,
+): OrganizationStatuses | null {
+  const target = statusTarget({ source, forge });
+  return target === null
+    ? null
+    : {
+        forge: openForgeStatuses(target, signal, userAgent),
+        context: forge?.statusContext ?? `octavo/${id}`,
+        environment: forge?.environment ?? null,
+        timeout: FORGE_TIMEOUT,
+      };
+}
+
+function statusTarget({ source, forge }: StatusSettings) {
+  if (source?.git === undefined || forge?.token === undefined) {
+    return null;
+  }
+  const found = findStatusForge(forge, source.git.url);
+  const ref = /^[0-9a-f]{40,64}$/.test(source.git.ref) ? null : source.git.ref;
+  return 'type' in found ? { ...found, token: forge.token, ref } : null;
+}
+
+/** Returns the records that change. */
+export type RecordChange = (
+  records: readonly CommitStatusRecord[],
+) => readonly CommitStatusRecord[] | Promise<readonly CommitStatusRecord[]>;
+
+interface StatusRecordsOptions {
+  readonly table: CommitStatusTable;
+  readonly onChange: () => void;
+  /** Repeats a change that the store fails, before any later one. Absent: it fails. */
+  readonly repeat?: RepeatOptions;
+}
+
+/** Records that passes and the sender change at the same time. */
+export class StatusRecords {
+  readonly #options: StatusRecordsOptions;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(options: StatusRecordsOptions) {
+    this.#options = options;
+  }
+
+  /** Returns the records, newest first. Throws StoreError. */
+  list(): Promise<readonly CommitStatusRecord[]> {
+    return this.#inTurn(() => this.#options.table.list());
+  }
+
+  /** Stores the records that `change` returns; it is called again if the store fails. Throws StoreError. */
+  async change(change: RecordChange): Promise<void> {
+    const { table, onChange, repeat } = this.#options;
+    const store = async (isRepeated: boolean) => {
+      const changed = await change(await table.list());
+      if (changed.length > 0) {
+        await table.put(changed);
+      }
+      // An earlier attempt may have stored it.
+      if (changed.length > 0 || isRepeated) {
+        onChange();
+      }
+    };
+    await this.#inTurn(() => (repeat === undefined ? store(false) : untilStored(store, repeat)));
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const mine = this.#turn.then(work, work);
+    this.#turn = mine.catch(() => undefined);
+    return mine;
+  }
+}
 
 /** Result of one request. */
 export interface StatusRequest {
@@ -17,7 +113,7 @@ export interface StatusRequest {
   readonly error: Error | null;
 }
 
-export interface StatusSenderOptions {
+interface StatusSenderOptions {
   readonly records: StatusRecords;
   readonly forge: CommitStatuses;
   /** Null: no deployments. */

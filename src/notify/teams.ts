@@ -1,9 +1,11 @@
-/** Adaptive Cards for Microsoft Teams. Text runs show their text as it is; text blocks would read Markdown. */
-import type { Severity } from '../../core/condition-codes.ts';
-import type { Notification } from '../model/notification.ts';
-import { type ItemLines, type Layout, layOut } from './layout.ts';
-import { renderWithin } from './render-within.ts';
+/** Channel that posts cards to Microsoft Teams, through a workflow that starts with a webhook request. */
+import type { ChannelConfig } from '../config/notifications.ts';
+import type { Severity } from '../core/condition-codes.ts';
+import { type Channel, type ChannelContext, openHttpChannel } from './channel.ts';
+import { type ItemLines, type Layout, layOut, renderWithin } from './layout.ts';
+import type { Notification } from './messages.ts';
 
+type TeamsConfig = NonNullable<ChannelConfig['teams']>;
 type RunStyle = Readonly<Record<string, string | boolean>>;
 interface TextRun {
   readonly type: 'TextRun';
@@ -14,6 +16,11 @@ interface TextRun {
 /** Largest message in bytes. Teams takes 28 kB, and counts the envelope. */
 const MAX_BYTES = 26_000;
 const COLORS: Readonly<Record<Severity, string>> = { page: 'attention', warning: 'warning', info: 'accent' };
+
+/** Opens a workflow. It has no threads: each message is a card. */
+export function openTeamsChannel({ url }: TeamsConfig, context: ChannelContext): Channel {
+  return openHttpChannel(url, { isPager: false }, context, ({ message }) => ({ body: writeTeamsMessage(message) }));
+}
 
 /** Writes the request of a workflow that posts cards, as JSON. */
 export function writeTeamsMessage(message: Notification): string {
@@ -63,7 +70,10 @@ function paragraph(inlines: readonly TextRun[]) {
   return { type: 'RichTextBlock', inlines };
 }
 
-/** Text as runs. Cards replace `{{DATE(…)}}` within a run, so that its braces are in different ones. */
+/**
+ * Text as runs, which show it as it is; text blocks would read Markdown. Cards replace `{{DATE(…)}}` within a run, so that
+ * its braces are in different ones.
+ */
 function runs(text: string, style: RunStyle | { selectAction?: object } = {}): TextRun[] {
   return text.split(/(?<=\{)(?=\{)/).map((part) => ({ type: 'TextRun', text: part, ...style }));
 }

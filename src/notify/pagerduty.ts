@@ -1,11 +1,9 @@
 /** Channel that opens and resolves incidents at PagerDuty, with the Events API v2. */
-import type { ChannelConfig } from '../../config/notifications.ts';
-import type { Severity } from '../../core/condition-codes.ts';
-import type { Notification } from '../model/notification.ts';
-import type { Channel, Outgoing } from './channel.ts';
-import { type ChannelContext, HttpSender } from './http-sender.ts';
-import { type Layout, layOut } from './layout.ts';
-import { renderWithin } from './render-within.ts';
+import type { ChannelConfig } from '../config/notifications.ts';
+import type { Severity } from '../core/condition-codes.ts';
+import { type Channel, type ChannelContext, type Outgoing, openHttpChannel } from './channel.ts';
+import { layOut, renderWithin } from './layout.ts';
+import type { Notification } from './messages.ts';
 
 type PagerDutyConfig = NonNullable<ChannelConfig['pagerduty']>;
 
@@ -18,18 +16,10 @@ const MAX_EVENT = 64 * 1024;
  * Events of Octavo, which have no end, are change events.
  */
 export function openPagerDutyChannel({ routingKey, url }: PagerDutyConfig, context: ChannelContext): Channel {
-  const sender = new HttpSender(url, context);
-  return {
-    name: context.name,
-    isPager: true,
-    async send(outgoing, signal) {
-      const body = JSON.stringify({ routing_key: routingKey, ...writePagerDutyEvent(outgoing) });
-      const path = outgoing.message.state === 'event' ? '/v2/change/enqueue' : '/v2/enqueue';
-      await sender.post(url + path, body, { 'content-type': 'application/json' }, signal);
-      return null;
-    },
-    close: () => sender.close(),
-  };
+  return openHttpChannel(url, { isPager: true }, context, (outgoing) => ({
+    url: `${url}${outgoing.message.state === 'event' ? '/v2/change/enqueue' : '/v2/enqueue'}`,
+    body: JSON.stringify({ routing_key: routingKey, ...writePagerDutyEvent(outgoing) }),
+  }));
 }
 
 /** Writes the event of a message, without the routing key. */
@@ -43,14 +33,17 @@ export function writePagerDutyEvent(outgoing: Outgoing) {
 }
 
 function writeEvent({ thread }: Outgoing, message: Notification) {
-  const layout = layOut(message);
+  const { heading, items, remarks } = layOut(message);
   const payload = {
-    summary: layout.heading,
+    summary: heading,
     source: message.items[0]?.organization ?? 'octavo',
     timestamp: new Date(message.at).toISOString(),
-    custom_details: detailsOf(layout),
+    custom_details: {
+      conditions: items.map((item) => [`${item.heading} (${item.time})`, ...item.details]),
+      ...(remarks.length === 0 ? {} : { remarks }),
+    },
   };
-  const links = layout.items.flatMap(({ url, heading }) => (url === null ? [] : [{ href: url, text: heading }]));
+  const links = items.flatMap(({ url, heading: text }) => (url === null ? [] : [{ href: url, text }]));
   if (message.state === 'event') {
     return { payload, links };
   }
@@ -61,12 +54,5 @@ function writeEvent({ thread }: Outgoing, message: Notification) {
     ...(links[0] === undefined ? {} : { client_url: links[0].href }),
     payload: { ...payload, severity: SEVERITIES[message.severity], class: message.code },
     links,
-  };
-}
-
-function detailsOf({ items, remarks }: Layout) {
-  return {
-    conditions: items.map(({ heading, time, details }) => [`${heading} (${time})`, ...details]),
-    ...(remarks.length === 0 ? {} : { remarks }),
   };
 }

@@ -1,14 +1,22 @@
-/** Channel that writes to Slack with the token of a bot: one thread for each message. */
-
+/** Channels that write to Slack: with the token of a bot, one thread for each message, or to an incoming webhook. */
 import { LogLevel, WebAPIPlatformError, WebAPIRequestError, WebClient } from '@slack/web-api';
 import * as z from 'zod';
-import type { ChannelConfig } from '../../config/notifications.ts';
-import type { Notification } from '../model/notification.ts';
-import { type Channel, ChannelError, type Outgoing, type Receipt, type SendFailure } from './channel.ts';
-import { type ChannelContext, HttpSender } from './http-sender.ts';
-import { writeSlackMessage } from './slack-message.ts';
+import type { ChannelConfig } from '../config/notifications.ts';
+import type { Severity } from '../core/condition-codes.ts';
+import {
+  type Channel,
+  type ChannelContext,
+  ChannelError,
+  HttpSender,
+  type Outgoing,
+  openHttpChannel,
+  type Receipt,
+} from './channel.ts';
+import { type ItemLines, layOut, renderWithin } from './layout.ts';
+import type { Notification } from './messages.ts';
 
 type SlackConfig = NonNullable<ChannelConfig['slack']>;
+type SlackWebhookConfig = NonNullable<ChannelConfig['slackWebhook']>;
 
 /** Place of a message. */
 const slackReceipt = z.object({ channel: z.string().min(1).optional(), ts: z.string().min(1) });
@@ -53,11 +61,18 @@ export function openSlackChannel({ token, channel, apiUrl }: SlackConfig, contex
       }
       // An update can be repeated, an answer cannot: if the second request fails, both are sent again.
       const isThere = await update(client, id, ts, outgoing.message);
-      const isTold = isThere && (await answer(client, id, ts, outgoing));
+      const isTold = isThere && (await unlessGone(() => post(client, id, outgoing, ts)));
       return isTold ? outgoing.receipt : post(client, channel, outgoing);
     },
     close: () => sender.close(),
   };
+}
+
+/** Opens an incoming webhook: no threads, and no updates. */
+export function openSlackWebhookChannel({ url }: SlackWebhookConfig, context: ChannelContext): Channel {
+  return openHttpChannel(url, { isPager: false }, context, ({ message }) => ({
+    body: JSON.stringify({ ...writeSlackMessage(message), mrkdwn: false }),
+  }));
 }
 
 /** Creates a client for one message. It is Slack's, without its own queue, retries and logs. */
@@ -119,11 +134,7 @@ async function update(client: WebClient, channel: string, ts: string, message: N
   return unlessGone(() => client.chat.update({ channel, ts, text, blocks, parse: 'none', link_names: false }));
 }
 
-/** Answers in a thread. Returns false if the thread is not there any more. */
-function answer(client: WebClient, channel: string, ts: string, outgoing: Outgoing): Promise<boolean> {
-  return unlessGone(() => post(client, channel, outgoing, ts));
-}
-
+/** Returns false if the first message of the thread is not there any more. */
 async function unlessGone(request: () => Promise<unknown>): Promise<boolean> {
   try {
     await call(request);
@@ -141,7 +152,7 @@ class SlackRefusal extends ChannelError {
   readonly reason: string;
 
   constructor(reason: string) {
-    const failure: SendFailure = UNKNOWN.has(reason) ? 'unknown' : TEMPORARY.has(reason) ? 'not-taken' : 'rejected';
+    const failure = UNKNOWN.has(reason) ? 'unknown' : TEMPORARY.has(reason) ? 'not-taken' : 'rejected';
     const advice = ADVICE[reason];
     super(`Slack refused the message: ${reason}${advice === undefined ? '' : `; ${advice}`}`, failure);
     this.reason = reason;
@@ -178,4 +189,66 @@ function isJson(text: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Elements that Slack shows without interpreting their texts. */
+type SlackElement =
+  | { readonly type: 'text'; readonly text: string; readonly style?: { readonly bold: true } }
+  | { readonly type: 'link'; readonly url: string; readonly text: string }
+  | { readonly type: 'emoji'; readonly name: string };
+
+/** Content of a message, for `chat.postMessage`, `chat.update` and incoming webhooks. */
+interface SlackContent {
+  /** For notifications, and for clients that cannot show blocks. */
+  readonly text: string;
+  readonly blocks: {
+    readonly type: 'rich_text';
+    readonly elements: { readonly type: 'rich_text_section'; readonly elements: SlackElement[] }[];
+  }[];
+  readonly unfurl_links: false;
+  readonly unfurl_media: false;
+}
+
+/** UTF-16 code units of the blocks as JSON. Slack takes 40,000 in all. */
+const MAX_BLOCKS = 12_000;
+const EMOJI: Readonly<Record<Severity, string>> = {
+  page: 'red_circle',
+  warning: 'large_orange_circle',
+  info: 'large_blue_circle',
+};
+
+/** Writes a message for Slack. All texts of others are in elements that it shows as they are. */
+export function writeSlackMessage(message: Notification): SlackContent {
+  return renderWithin(message, MAX_BLOCKS, render, ({ blocks }) => JSON.stringify(blocks).length);
+}
+
+function render(message: Notification): SlackContent {
+  const { heading, severity, isResolved, items, remarks } = layOut(message);
+  const title: SlackElement[] = [
+    { type: 'emoji', name: isResolved ? 'white_check_mark' : EMOJI[severity] },
+    { type: 'text', text: ' ' },
+    { type: 'text', text: heading, style: { bold: true } },
+  ];
+  const lines = [title, ...items.flatMap(itemElements), ...remarks.map(textLine)];
+  const elements = lines.map((each) => ({ type: 'rich_text_section' as const, elements: each }));
+  return {
+    text: escapeMrkdwn(heading),
+    blocks: [{ type: 'rich_text', elements }],
+    unfurl_links: false,
+    unfurl_media: false,
+  };
+}
+
+function itemElements({ heading, time, details, url }: ItemLines): SlackElement[][] {
+  const link: SlackElement[] = url === null ? [] : [...textLine(' '), { type: 'link', url, text: 'Open' }];
+  return [[...textLine(`• ${heading} (${time})`), ...link], ...details.map((line) => textLine(`    ${line}`))];
+}
+
+function textLine(text: string): SlackElement[] {
+  return [{ type: 'text', text }];
+}
+
+/** Text whose sequences of Slack's markup are shown as they are. Formatting is off in the message that contains it. */
+function escapeMrkdwn(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

@@ -1,11 +1,61 @@
-/** Sends messages over HTTP, and tells apart what was taken, refused and lost. */
+/** Channels that messages are sent to, and the requests that most of them send. */
 import type { Dispatcher } from 'undici';
-import { type Clock, SLEEP_ENDED } from '../../core/clock.ts';
-import { TransientError } from '../../core/errors.ts';
-import { openDispatcher } from '../../platform/http/dispatcher.ts';
-import { networkError } from '../../platform/http/network-error.ts';
-import { readRateHeaders } from '../../queue/request.ts';
-import { ChannelError, type SendFailure } from './channel.ts';
+import { type Clock, SLEEP_ENDED } from '../core/clock.ts';
+import { AppError, type Disposition, TransientError } from '../core/errors.ts';
+import { openDispatcher } from '../platform/http/dispatcher.ts';
+import { networkError } from '../platform/http/network-error.ts';
+import { readRateHeaders } from '../queue/request.ts';
+import type { Notification } from './messages.ts';
+
+/** Reference to the first message of a thread at its channel, to answer in it or to update it. Kept in the state file. */
+export type Receipt = Readonly<Record<string, string>>;
+
+/** A message to send. */
+export interface Outgoing {
+  /** The same for all attempts: receivers that know it drop repeated ones. Letters, digits, `_` and `-`. */
+  readonly id: string;
+  /** Id of the first message of the thread. */
+  readonly thread: string;
+  /** The whole thread as it is now, not only what changed: its state decides whether an incident is over. */
+  readonly message: Notification;
+  /** Of the first message of the thread; null if this is the first one, or its answer was lost. */
+  readonly receipt: Receipt | null;
+}
+
+/** A channel of the configuration. */
+export interface Channel {
+  readonly name: string;
+  /** True: each thread is one incident that people are paged for. */
+  readonly isPager: boolean;
+  /**
+   * Sends one message. Resolves once the receiver has taken it. Throws {@link ChannelError}, and nothing else.
+   */
+  send(outgoing: Outgoing, signal: AbortSignal): Promise<Receipt | null>;
+  /** Ends connections that are kept open. */
+  close(): Promise<void>;
+}
+
+/**
+ * `not-taken`: the receiver certainly does not have the message; sending it again may succeed. `unknown`: it may have
+ * it. `rejected`: it does not have it, and sending it again cannot succeed.
+ */
+export type SendFailure = 'not-taken' | 'unknown' | 'rejected';
+
+/** A message was not sent, or its answer was lost. The text has no secrets: no URL of a webhook, no token. */
+export class ChannelError extends AppError {
+  readonly code = 'channel-failing';
+  readonly disposition: Disposition;
+  readonly failure: SendFailure;
+  /** Milliseconds until the next attempt, as the receiver says; null if it does not. */
+  readonly retryAfter: number | null;
+
+  constructor(message: string, failure: SendFailure, retryAfter: number | null = null, options?: ErrorOptions) {
+    super(message, options);
+    this.failure = failure;
+    this.disposition = failure === 'rejected' ? 'stall' : 'retry';
+    this.retryAfter = retryAfter;
+  }
+}
 
 /** Dependencies of every channel. */
 export interface ChannelContext {
@@ -21,14 +71,14 @@ const CONNECT_TIMEOUT = 10_000;
 /** Largest answer that is read, in bytes. */
 const MAX_ANSWER = 64 * 1024;
 
+type RequestHeaders = Readonly<Record<string, string>>;
+
 /** Answer with a status of success. */
-export interface SenderAnswer {
+interface SenderAnswer {
   readonly status: number;
   /** Null if it did not arrive completely, or is too large. */
   readonly body: string | null;
 }
-
-type SenderHeaders = Readonly<Record<string, string>>;
 
 /** Sends POST requests to one origin. The paths of its URLs are secrets: no error names them. */
 export class HttpSender {
@@ -49,7 +99,7 @@ export class HttpSender {
   }
 
   /** Sends a body. Throws ChannelError, also for every status that is not a success. */
-  async post(url: string, body: string, headers: SenderHeaders, signal: AbortSignal): Promise<SenderAnswer> {
+  async post(url: string, body: string, headers: RequestHeaders, signal: AbortSignal): Promise<SenderAnswer> {
     if (signal.aborted) {
       throw new ChannelError(`nothing was sent to ${this.#origin}: Octavo is stopping`, 'not-taken');
     }
@@ -82,6 +132,35 @@ export class HttpSender {
     const failure = known instanceof TransientError ? (known.maybeDone ? 'unknown' : 'not-taken') : 'rejected';
     return new ChannelError(known.message, failure);
   }
+}
+
+/** Request with one message. */
+interface MessageRequest {
+  /** Default: the URL of the channel. */
+  readonly url?: string;
+  /** JSON. */
+  readonly body: string;
+  readonly headers?: RequestHeaders;
+}
+
+/** Opens a channel that sends each message as one request, which refers to no earlier one. */
+export function openHttpChannel(
+  url: string,
+  { isPager }: Pick<Channel, 'isPager'>,
+  context: ChannelContext,
+  write: (outgoing: Outgoing) => MessageRequest,
+): Channel {
+  const sender = new HttpSender(url, context);
+  return {
+    name: context.name,
+    isPager,
+    async send(outgoing, signal) {
+      const { url: to = url, body, headers } = write(outgoing);
+      await sender.post(to, body, { 'content-type': 'application/json', ...headers }, signal);
+      return null;
+    },
+    close: () => sender.close(),
+  };
 }
 
 /** Runs work whose signal aborts with the given one, and after {@link SEND_TIMEOUT}. */

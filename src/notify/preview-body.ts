@@ -1,10 +1,10 @@
 /** Bodies that channels would send, for previews. */
-import type { ChannelConfig } from '../../config/notifications.ts';
+import type { ChannelConfig } from '../config/notifications.ts';
 import type { Outgoing } from './channel.ts';
-import { writeMail } from './mail-message.ts';
+import { writeMail } from './mail.ts';
 import { writePagerDutyEvent } from './pagerduty.ts';
-import { writeSlackMessage } from './slack-message.ts';
-import { writeTeamsMessage } from './teams-card.ts';
+import { writeSlackMessage } from './slack.ts';
+import { writeTeamsMessage } from './teams.ts';
 import { writeWebhookBody } from './webhook.ts';
 
 /** Returns the content of a message as its channel would send it, without credentials and references to a thread. */

@@ -1,11 +1,19 @@
 /** Channel that sends mails over SMTP, with TLS except on this machine. */
 import { domainToASCII } from 'node:url';
+import { html, raw } from 'hono/html';
 import { createTransport } from 'nodemailer';
-import type { ChannelConfig } from '../../config/notifications.ts';
-import { isLoopbackHost } from '../../core/loopback.ts';
-import { type Channel, ChannelError, type Outgoing } from './channel.ts';
-import { type ChannelContext, SEND_TIMEOUT, withTimeout } from './http-sender.ts';
-import { writeMail } from './mail-message.ts';
+import type { ChannelConfig } from '../config/notifications.ts';
+import { isLoopbackHost } from '../core/loopback.ts';
+import {
+  type Channel,
+  type ChannelContext,
+  ChannelError,
+  type Outgoing,
+  SEND_TIMEOUT,
+  withTimeout,
+} from './channel.ts';
+import { type ItemLines, type Layout, layOut, renderWithin } from './layout.ts';
+import type { Notification } from './messages.ts';
 
 type MailConfig = NonNullable<ChannelConfig['mail']>;
 
@@ -132,4 +140,52 @@ function connectionReason(code: string): string {
     return 'connection refused';
   }
   return /CERT|^UNABLE_TO_/.test(code) ? `its certificate is not trusted (${code})` : `no connection (${code})`;
+}
+
+/** Content of a mail. */
+interface MailContent {
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+/** UTF-16 code units of both bodies. Gmail cuts mails at 102 kB. */
+const MAX_MAIL = 90_000;
+
+/** Writes a mail. */
+export function writeMail(message: Notification): MailContent {
+  const render = (each: Notification) => {
+    const layout = layOut(each);
+    // In a header, `=?` begins an encoded word.
+    return { subject: layout.heading.replaceAll('=?', '= ?'), text: textOf(layout), html: htmlOf(layout) };
+  };
+  return renderWithin(message, MAX_MAIL, render, (mail) => mail.text.length + mail.html.length);
+}
+
+function textOf({ heading, items, remarks }: Layout): string {
+  const blocks = items.map(({ heading: first, time, details, url }) =>
+    [`- ${first} (${time})`, ...details.map((line) => `    ${line}`), ...(url === null ? [] : [`    ${url}`])].join(
+      '\n',
+    ),
+  );
+  return `${[heading, ...blocks, ...remarks].join('\n\n')}\n`;
+}
+
+function htmlOf({ heading, items, remarks }: Layout): string {
+  const body = html`<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>${heading}</title></head>
+<body>
+<h1>${heading}</h1>
+<ul>${raw(items.map(itemHtml).join(''))}</ul>
+${raw(remarks.map((remark) => String(html`<p>${remark}</p>`)).join(''))}
+</body>
+</html>`;
+  return String(body);
+}
+
+function itemHtml({ heading, time, details, url }: ItemLines): string {
+  const lines = details.map((line) => String(html`<br>${line}`)).join('');
+  const link = url === null ? '' : String(html` <a href="${url}">Open</a>`);
+  return String(html`<li><strong>${heading}</strong> (${time})${raw(link)}${raw(lines)}</li>`);
 }

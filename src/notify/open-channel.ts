@@ -1,8 +1,7 @@
 /** Opens the channels of the configuration. The libraries of a kind are loaded only if a channel is of that kind. */
-import type { ChannelConfig } from '../../config/notifications.ts';
-import { ConfigError } from '../../core/errors.ts';
-import type { Channel } from './channel.ts';
-import type { ChannelContext } from './http-sender.ts';
+import type { ChannelConfig } from '../config/notifications.ts';
+import { ConfigError } from '../core/errors.ts';
+import type { Channel, ChannelContext } from './channel.ts';
 
 /** Opens a channel; it connects when it sends. Throws ConfigError if its settings cannot be used. */
 export async function openChannel(config: ChannelConfig, context: ChannelContext): Promise<Channel> {
@@ -14,7 +13,7 @@ export async function openChannel(config: ChannelConfig, context: ChannelContext
     return (await import('./slack.ts')).openSlackChannel(slack, context);
   }
   if (slackWebhook !== undefined) {
-    return (await import('./slack-webhook.ts')).openSlackWebhookChannel(slackWebhook, context);
+    return (await import('./slack.ts')).openSlackWebhookChannel(slackWebhook, context);
   }
   if (teams !== undefined) {
     return (await import('./teams.ts')).openTeamsChannel(teams, context);

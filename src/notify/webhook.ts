@@ -1,10 +1,9 @@
 /** Channel that sends JSON to a URL, signed as Standard Webhooks define. See docs/notifications.md. */
 import { Webhook } from 'standardwebhooks';
-import type { ChannelConfig } from '../../config/notifications.ts';
-import type { MessageItem, Notification } from '../model/notification.ts';
-import type { Channel, Outgoing } from './channel.ts';
-import { type ChannelContext, HttpSender } from './http-sender.ts';
-import { renderWithin } from './render-within.ts';
+import type { ChannelConfig } from '../config/notifications.ts';
+import { type Channel, type ChannelContext, type Outgoing, openHttpChannel } from './channel.ts';
+import { renderWithin } from './layout.ts';
+import type { Notification } from './messages.ts';
 
 type WebhookConfig = NonNullable<ChannelConfig['webhook']>;
 
@@ -16,24 +15,18 @@ const MAX_BODY = 64 * 1024;
 /** Opens a webhook. */
 export function openWebhookChannel({ url, secret }: WebhookConfig, context: ChannelContext): Channel {
   const signer = new Webhook(secret);
-  const sender = new HttpSender(url, context);
-  return {
-    name: context.name,
-    isPager: false,
-    async send(outgoing, signal) {
-      const body = writeWebhookBody(outgoing);
-      const at = new Date(context.clock.now());
-      const headers = {
-        'content-type': 'application/json',
+  return openHttpChannel(url, { isPager: false }, context, (outgoing) => {
+    const body = writeWebhookBody(outgoing);
+    const at = new Date(context.clock.now());
+    return {
+      body,
+      headers: {
         'webhook-id': outgoing.id,
         'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
         'webhook-signature': signer.sign(outgoing.id, at, body),
-      };
-      await sender.post(url, body, headers, signal);
-      return null;
-    },
-    close: () => sender.close(),
-  };
+      },
+    };
+  });
 }
 
 /** Writes the body of a message. */
@@ -48,11 +41,20 @@ export function writeWebhookBody(outgoing: Outgoing): string {
 
 function writePayload({ id, thread }: Outgoing, message: Notification) {
   const { at, items, ...data } = message;
-  return { type: TYPE, id, thread, timestamp: timeOf(at), data: { ...data, items: items.map(writeItem) } };
-}
-
-function writeItem({ since, resolvedAt, ...item }: MessageItem) {
-  return { ...item, since: timeOf(since), resolvedAt: resolvedAt === null ? null : timeOf(resolvedAt) };
+  return {
+    type: TYPE,
+    id,
+    thread,
+    timestamp: timeOf(at),
+    data: {
+      ...data,
+      items: items.map(({ since, resolvedAt, ...item }) => ({
+        ...item,
+        since: timeOf(since),
+        resolvedAt: resolvedAt === null ? null : timeOf(resolvedAt),
+      })),
+    },
+  };
 }
 
 function timeOf(at: number): string {

@@ -1,6 +1,6 @@
 /** Moves conditions through their lifecycle: pending, firing, resolved. */
-import { CONDITION_RULES, type ConditionCode } from '../../core/condition-codes.ts';
-import { type Condition, type Fact, factKey, type Scope } from '../../store/notifications.ts';
+import { CONDITION_RULES, type ConditionCode } from '../core/condition-codes.ts';
+import { type Condition, type Fact, factKey, type Scope } from '../store/notifications.ts';
 
 /** A condition that started this often within FLAPPING_SPAN is flapping: it resolves after FLAPPING_HOLD without it. */
 const FLAPPING_STARTS = 3;

@@ -1,6 +1,6 @@
 /** Samples of all conditions and events, for previews and test messages. */
-import type { ConditionCode, EventCode } from '../../core/condition-codes.ts';
-import type { Condition, NotificationEvent } from '../../store/notifications.ts';
+import type { ConditionCode, EventCode } from '../core/condition-codes.ts';
+import type { Condition, NotificationEvent } from '../store/notifications.ts';
 
 /** Place that a sample is about. */
 export interface SamplePlace {

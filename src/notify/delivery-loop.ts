@@ -1,10 +1,10 @@
 /** Sends the deliveries of one channel: one after the other, with retries that survive a restart. */
-import { backoffDelay } from '../../core/backoff.ts';
-import { type Clock, type Random, SLEEP_ENDED } from '../../core/clock.ts';
-import type { WakeUpSignal } from '../../core/wake-up-signal.ts';
-import type { AttemptResult, DeliveryAttempt, Fact, Notifications, StoredReceipt } from '../../store/notifications.ts';
-import { type Channel, ChannelError } from '../channels/channel.ts';
-import type { Notification } from '../model/notification.ts';
+import { backoffDelay } from '../core/backoff.ts';
+import { type Clock, type Random, SLEEP_ENDED } from '../core/clock.ts';
+import type { WakeUpSignal } from '../core/wake-up-signal.ts';
+import type { AttemptResult, DeliveryAttempt, Fact, Notifications, StoredReceipt } from '../store/notifications.ts';
+import { type Channel, ChannelError } from './channel.ts';
+import type { Notification } from './messages.ts';
 
 /** Listener for deliveries, such as the log and the metrics. */
 export interface DeliveryEvents {
@@ -15,7 +15,7 @@ export interface DeliveryEvents {
   onError(error: unknown): void;
 }
 
-export interface DeliveryLoopOptions {
+interface DeliveryLoopOptions {
   readonly channel: Channel;
   readonly notifications: Pick<Notifications, 'begin' | 'cancelAttempts' | 'dueAt' | 'end'>;
   /** Writes the message of a delivery. */
@@ -152,7 +152,10 @@ export class DeliveryLoop {
       events.onSent(channel.name, clock.monotonic() - start);
       return { result: { result: 'sent', receipt, at: clock.now() }, facts: [] };
     } catch (cause) {
-      const error = cause instanceof ChannelError ? cause : unexpectedError(channel.name, cause);
+      const error =
+        cause instanceof ChannelError
+          ? cause
+          : new ChannelError(`${channel.name} failed unexpectedly`, 'unknown', null, { cause });
       const result = this.#fail(attempt, error);
       events.onFailed(channel.name, error, result.result === 'failed');
       return { result, facts: [failingFact(channel.name, this.#failingSince, error)] };
@@ -199,10 +202,6 @@ export class DeliveryLoop {
       ? { result: 'failed', mayHaveArrived: failure === 'unknown', reason, at: now }
       : { result: failure === 'unknown' ? 'unknown' : 'not-taken', reason, nextAttemptAt };
   }
-}
-
-function unexpectedError(channel: string, cause: unknown): ChannelError {
-  return new ChannelError(`${channel} failed unexpectedly`, 'unknown', null, { cause });
 }
 
 function failingFact(channel: string, since: number, { message }: ChannelError): Fact {

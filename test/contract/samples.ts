@@ -1,0 +1,159 @@
+/** Samples of all kinds, for the tests that every kind has to pass. */
+import type { Json } from '../../src/core/json.ts';
+
+/** Request of another client. `{id}` stands for the id of the resource, `{site}` for the id of its site. */
+export type SampleRequest = readonly [method: string, path: string, body?: Json];
+
+/**
+ * A sample resource of a kind. Manifests are written as sections. Its key is the same in every step, and the operations
+ * that create and delete it are those of `Kind.writes`.
+ */
+export interface KindSample {
+  /** Manifests of what the resource refers to. They are part of every step. */
+  readonly base?: string;
+  /** The resource as it is created. Default: the example of the kind. */
+  readonly created?: string;
+  /** The same key, with every changeable field changed. */
+  readonly updated: string;
+  /** The same key, with every clearable field cleared. */
+  readonly cleared?: string;
+  /** The manifests without the resource. Default: `base` alone. */
+  readonly gone?: string;
+  /**
+   * First version of the platform that has the kind, such as `0.201`. Default: the oldest version that can be emulated.
+   */
+  readonly since?: string;
+  /** List of the embedded platform's state that holds such resources. */
+  readonly storedIn: string;
+  /** A request of another client that changes a field of the resource as it is created. */
+  readonly drift: SampleRequest;
+}
+
+/** Two spaces to refer to. */
+const SPACES_SAMPLE = 'spaces: { one: { title: One, language: en }, two: { title: Two, language: de } }\n';
+
+/** A section that is the same in every step. */
+const REST_SAMPLE = '{ section: rest, title: Rest, spaces: [{ key: e, space: two, path: e }] }';
+
+/** A site with this structure, and the spaces that it can show. */
+function siteSample(structure: string): string {
+  return `${SPACES_SAMPLE}sites: { help: { title: Help, structure: ${structure} } }\n`;
+}
+
+/** The sample of each kind of the registry. */
+export const kindSamples: Readonly<Record<string, KindSample>> = {
+  member: {
+    created: 'members: { ana@acme.example: { role: admin }, bo@acme.example: { role: read } }',
+    updated: 'members: { ana@acme.example: { role: admin }, bo@acme.example: { role: create, sso: true } }',
+    cleared: 'members: { ana@acme.example: { role: admin }, bo@acme.example: { role: null } }',
+    gone: 'members: { ana@acme.example: { role: admin } }',
+    storedIn: 'members',
+    drift: ['PATCH', '/members/{id}', { role: 'comment' }],
+  },
+  team: {
+    created: 'teams: { a: { title: A, members: { ana@acme.example: owner, bo@acme.example: member } } }',
+    updated: 'teams: { a: { title: B, members: { bo@acme.example: owner, cy@acme.example: member } } }',
+    cleared: 'teams: { a: { title: B, members: {} } }',
+    storedIn: 'teams',
+    drift: ['PUT', '/teams/{id}/members', { remove: ['{bo}'], add: ['{cy}'] }],
+  },
+  saml: {
+    base: 'teams: { writers: { title: A }, b: { title: B } }',
+    updated:
+      'saml: { okta: { label: Okta 2, entityID: "https://b.example/e", ssoURL: "https://b.example/s", certificate: { file: certs/next.pem }, defaultTeam: b, defaultRole: edit } }',
+    cleared: 'saml: { okta: { label: Okta 2, defaultRole: null } }',
+    storedIn: 'samlProviders',
+    drift: ['PATCH', '/saml/{id}', { ssoURL: 'https://x.example/s' }],
+  },
+  collection: {
+    created:
+      'collections: { top: { title: Top }, a: { title: A, parent: top, description: What, defaultLevel: read } }',
+    updated:
+      'collections: { top: { title: Top }, a: { title: B, parent: null, description: More, defaultLevel: edit } }',
+    cleared: 'collections: { top: { title: Top }, a: { title: B, parent: null, description: "", defaultLevel: null } }',
+    gone: 'collections: { top: { title: Top } }',
+    storedIn: 'collections',
+    drift: ['POST', '/v1/collections/{id}/move', { parent: null }],
+  },
+  space: {
+    base: 'collections: { top: { title: Top } }',
+    created:
+      'spaces: { a: { title: A, collection: top, emoji: "1f4d8", language: en, editMode: locked, defaultLevel: read, mergeRules: { type: none } } }',
+    updated:
+      'spaces: { a: { title: B, collection: null, emoji: "1f680", language: de, editMode: live, defaultLevel: edit, mergeRules: { type: rules, rules: [{ rule: require_at_least_one_review }] } } }',
+    cleared: 'spaces: { a: { title: B, emoji: null, defaultLevel: null, mergeRules: { type: inherit } } }',
+    storedIn: 'spaces',
+    drift: ['POST', '/v1/spaces/{id}/move', { parent: null }],
+  },
+  openapi: {
+    created: 'openapi: { petstore: { source: { url: "https://a.example/x" }, visibility: public } }',
+    updated: 'openapi: { petstore: { source: { url: "https://a.example/y" }, visibility: private } }',
+    storedIn: 'specs',
+    drift: ['PUT', '/openapi/petstore', { source: { url: 'https://a.example/z' } }],
+  },
+  translation: {
+    base: 'spaces: { one: { title: One, language: en }, two: { title: Two, language: de } }',
+    created: 'translations: { fr: { space: one, from: en, to: fr, instructions: "Be *kind*." } }',
+    updated: 'translations: { fr: { space: two, from: de, to: it, instructions: "Be **brief**." } }',
+    storedIn: 'translations',
+    drift: ['PUT', '/translations/{id}', { instructions: { object: 'document', data: {}, nodes: [] } }],
+  },
+  site: {
+    base: SPACES_SAMPLE,
+    created:
+      'sites: { help: { title: Help, visibility: unlisted, published: true, basename: help, proxy: a.example/help, agentsContext: excluded, adaptiveContent: { enabled: true }, adaptiveSchema: { type: object, properties: {}, additionalProperties: false }, default: b, structure: [{ key: a, space: one }, { key: b, space: two }] } }',
+    updated:
+      'sites: { help: { title: Docs, visibility: public, published: false, basename: docs, proxy: a.example/docs, agentsContext: included, adaptiveContent: { enabled: false }, adaptiveSchema: { type: object, properties: { unsigned: { type: object, description: Unsigned claims of the site visitor., properties: {}, additionalProperties: false } }, additionalProperties: false }, default: a, structure: [{ key: b, space: two }, { key: a, space: one }] } }',
+    cleared:
+      'sites: { help: { title: Docs, proxy: null, structure: [{ key: b, space: two }, { key: a, space: one }] } }',
+    storedIn: 'sites',
+    drift: ['POST', '/sites/{id}/unpublish'],
+  },
+  section: {
+    created: siteSample(
+      `[{ section: a, title: First, icon: book, path: a, description: What, condition: visitor.x, default: y, spaces: [{ key: x, space: one, path: x }, { key: y, space: two, path: y }] }, ${REST_SAMPLE}]`,
+    ),
+    updated: siteSample(
+      `[${REST_SAMPLE}, { group: g, title: G, items: [{ section: a, title: Second, icon: star, path: b, description: More, condition: visitor.y, default: x, spaces: [{ key: y, space: two, path: y }, { key: x, space: one, path: x }] }] }]`,
+    ),
+    cleared: siteSample(
+      `[${REST_SAMPLE}, { group: g, title: G, items: [{ section: a, title: Second, icon: null, description: null, condition: null, spaces: [{ key: y, space: two, path: y }, { key: x, space: one, path: x }] }] }]`,
+    ),
+    gone: siteSample(`[${REST_SAMPLE}]`),
+    storedIn: 'sections',
+    drift: ['PATCH', '/sites/{site}/sections/{id}', { title: 'Drifted', path: 'drifted' }],
+  },
+  'section-group': {
+    created: siteSample(`[{ group: a, title: A, icon: code, items: [] }, ${REST_SAMPLE}]`),
+    updated: siteSample(
+      `[${REST_SAMPLE}, { group: o, title: Outer, items: [{ group: a, title: B, icon: star, items: [] }] }]`,
+    ),
+    cleared: siteSample(
+      `[${REST_SAMPLE}, { group: o, title: Outer, items: [{ group: a, title: B, icon: null, items: [] }] }]`,
+    ),
+    gone: siteSample(`[${REST_SAMPLE}]`),
+    storedIn: 'sectionGroups',
+    drift: ['PATCH', '/sites/{site}/section-groups/{id}', { title: 'Drifted' }],
+  },
+  'site-space': {
+    created: siteSample(
+      '[{ key: b, space: two, path: b }, { key: a, space: one, path: a, condition: visitor.x, hidden: true }]',
+    ),
+    updated: siteSample(
+      '[{ key: a, space: one, path: c, condition: visitor.y, hidden: false }, { key: b, space: two, path: b }]',
+    ),
+    cleared: siteSample('[{ key: a, space: one, path: c, condition: null }, { key: b, space: two, path: b }]'),
+    gone: siteSample('[{ key: b, space: two, path: b }]'),
+    storedIn: 'siteSpaces',
+    drift: ['PATCH', '/sites/{site}/site-spaces/{id}', { path: 'drifted', hidden: false }],
+  },
+  organization: {
+    created:
+      'organization: { title: Acme Docs, emailDomains: [acme.example, b.example], defaultRole: read, ai: false, inviteLinks: true, hostname: acme-docs, logo: "https://a.example/l.png" }',
+    updated:
+      'organization: { title: Acme, emailDomains: [c.example], defaultRole: edit, ai: true, inviteLinks: false, hostname: acme, logo: "https://a.example/m.png", mergeRules: { type: rules, rules: [{ rule: require_specific_reviewers, users: [ana@acme.example] }] } }',
+    cleared: 'organization: { defaultRole: null, defaultContent: null, logo: null, mergeRules: { type: none } }',
+    storedIn: 'organizations',
+    drift: ['PATCH', '', { title: 'Drifted' }],
+  },
+};
