@@ -1,19 +1,16 @@
-// Keeps a local copy of one ref of a repository.
+/** Keeps a local copy of one ref of a repository, and limits the size of what is fetched. */
 import { readdirSync, writeFileSync } from 'node:fs';
-import { access, rm } from 'node:fs/promises';
+import { access, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join, posix, resolve } from 'node:path';
+import type { Clock } from '../core/clock.ts';
 import { messageOf, SourceError } from '../core/errors.ts';
 import { makeDirectory } from '../core/files/make-directory.ts';
-import type { RefHost } from './applied-refs.ts';
-import { type CommitAuthors, type CommitRange, readCommitAuthors } from './commit-authors.ts';
-import { describeCommit } from './commit-info.ts';
-import { type FetchLimit, limitFetch } from './fetch-size.ts';
-import { readHeadCommit } from './head-commit.ts';
-import { findObjects } from './objects.ts';
+import { type CommitAuthors, type CommitRange, describeCommit, readCommitAuthors } from './commits.ts';
+import { checkTreeSize, findObjects } from './objects.ts';
+import { type RefHost, refsIn } from './refs.ts';
 import { type Repository, repositoryIn } from './repository.ts';
-import { type Git, type GitOptions, gitFailure, openGit } from './run.ts';
-import { checkRefName, isCommitId, readRemote } from './safe-names.ts';
-import { checkTreeSize } from './tree-size.ts';
+import { checkRefName, type Git, type GitOptions, gitFailure, isCommitId, openGit, readRemote } from './run.ts';
+import { readHeadCommit } from './work-tree.ts';
 
 /** Repository and ref to check out, and the target directory. */
 export interface CheckoutOptions {
@@ -34,7 +31,7 @@ export interface CheckoutOptions {
 }
 
 /** Result of a sync. */
-export interface SyncResult {
+interface SyncResult {
   /** Full id. */
   readonly commit: string;
   /** First line of its message. */
@@ -66,8 +63,10 @@ export interface Checkout {
 
 /** Name of the remote; git gets its URL from the environment. */
 const REMOTE = 'octavo';
+
 /** Ref that fetches update. */
 const FETCHED = 'refs/octavo/fetched';
+
 /** Marks a directory as created by Octavo, so that files of others are never deleted. */
 const MARKER = '.octavo-checkout';
 
@@ -245,8 +244,7 @@ async function listRemote(context: Context, patterns: readonly string[]): Promis
     // The copy may not exist yet.
     const git = context.remote({ root: context.directory, gitDir: repositoryIn(context.tree).gitDir });
     const answer = await git.raw(['ls-remote', '--quiet', 'octavo', ...patterns]);
-    const pairs = answer.split('\n').filter((line) => line.includes('\t'));
-    return new Map(pairs.map((line) => [line.slice(line.indexOf('\t') + 1), line.slice(0, line.indexOf('\t'))]));
+    return refsIn(answer);
   } catch (error) {
     throw context.fail(error, 'reach');
   }
@@ -301,4 +299,98 @@ async function isAncestor(context: Context, old: string, commit: string): Promis
     // Git fails without a common ancestor, or if the old commit no longer exists.
     return false;
   }
+}
+
+/** Most bytes that one fetch may write: as many as a commit may have unpacked. */
+const MAX_FETCH_SIZE = 4 * 1024 ** 3;
+
+/** Milliseconds between two checks of the size. */
+const CHECK_INTERVAL = 1000;
+
+/** File whose time is that of the start: the clock of the file system may differ from that of the process. */
+const START_MARKER = 'octavo-fetch';
+
+export interface FetchLimit {
+  readonly clock: Clock;
+  /** Bytes. Set in tests. */
+  readonly maxSize?: number;
+}
+
+/**
+ * Runs a fetch that writes to a repository only Octavo uses. `fetch` must end soon after its signal aborts, which it does
+ * when `signal` aborts, too. Throws SourceError if it writes more than the limit, and removes what it wrote.
+ */
+export async function limitFetch(
+  gitDir: string,
+  { clock, maxSize = MAX_FETCH_SIZE }: FetchLimit,
+  signal: AbortSignal | undefined,
+  fetch: (signal: AbortSignal) => Promise<unknown>,
+): Promise<void> {
+  const start = await timeOf(join(gitDir, START_MARKER));
+  const written = () => filesSince(join(gitDir, 'objects'), start);
+  const exceeds = async () => (await written()).reduce((sum, { size }) => sum + size, 0) > maxSize;
+  const stopping = new AbortController();
+  const ended = new AbortController();
+  const watch = async () => {
+    while (!stopping.signal.aborted) {
+      await clock.sleep(CHECK_INTERVAL, ended.signal);
+      if (await exceeds()) {
+        stopping.abort();
+      }
+    }
+  };
+  // Rejected when the fetch ends.
+  const watching = watch().catch(() => {});
+  const either = signal === undefined ? stopping.signal : AbortSignal.any([signal, stopping.signal]);
+  const error: unknown = await fetch(either).then(
+    () => null,
+    (cause) => cause,
+  );
+  ended.abort();
+  await watching;
+  if (stopping.signal.aborted || (error === null && (await exceeds()))) {
+    await Promise.all((await written()).map(({ path }) => rm(path, { force: true })));
+    throw new SourceError(
+      `the fetch writes more than ${Math.ceil(maxSize / 2 ** 20)} MiB; move the manifests to a separate repository`,
+    );
+  }
+  if (error !== null) {
+    throw error;
+  }
+}
+
+/** Writes a file, removes it, and returns its time of modification. */
+async function timeOf(path: string): Promise<number> {
+  await writeFile(path, '');
+  const { mtimeMs } = await stat(path);
+  await rm(path, { force: true });
+  return mtimeMs;
+}
+
+interface WrittenFile {
+  readonly path: string;
+  readonly size: number;
+}
+
+/** Returns the objects and packs that were written after a time, including incomplete ones. */
+async function filesSince(objects: string, start: number): Promise<readonly WrittenFile[]> {
+  const found: WrittenFile[] = [];
+  for (const name of await namesIn(objects)) {
+    const folder = join(objects, name);
+    // A new entry changes the time of its directory.
+    if (((await stat(folder).catch(() => null))?.mtimeMs ?? 0) >= start) {
+      for (const path of (await namesIn(folder)).map((file) => join(folder, file))) {
+        const stats = await stat(path).catch(() => null);
+        if (stats?.isFile() === true && stats.mtimeMs > start) {
+          found.push({ path, size: stats.size });
+        }
+      }
+    }
+  }
+  return found;
+}
+
+/** Returns the names in a directory; none if it is not one, or no longer exists. */
+function namesIn(path: string): Promise<readonly string[]> {
+  return readdir(path).catch(() => []);
 }

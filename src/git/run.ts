@@ -1,11 +1,13 @@
-// Runs git: the only place that starts it.
+/** The only place that starts git: its safe settings and environment, and the checks of values from outside. */
 import { createRequire } from 'node:module';
-import { dirname } from 'node:path';
+import { delimiter, dirname, isAbsolute } from 'node:path';
 import type { SimpleGit } from 'simple-git';
 import { messageOf, SourceError } from '../core/errors.ts';
 import { maskUrls } from '../core/text/safe-url.ts';
-import { gitEnvironment } from './environment.ts';
-import { checkOwner, type Repository } from './repository.ts';
+import { checkOwner, type Repository, requireRepository } from './repository.ts';
+
+/** Milliseconds without output after which git is stopped. */
+const TIMEOUT = 60_000;
 
 /** Loads simple-git when git runs first; directories outside of repositories do not need it. */
 const require = createRequire(import.meta.url);
@@ -14,8 +16,8 @@ const require = createRequire(import.meta.url);
 export interface GitOptions {
   /** Repository to work on; its `root` must exist. */
   readonly repository: Repository;
-  /** Milliseconds without output after which git is stopped. */
-  readonly timeout: number;
+  /** Milliseconds without output after which git is stopped; a minute where absent. */
+  readonly timeout?: number;
   /** True to allow remote access. By default no transport is allowed, and no variables for remote access are passed. */
   readonly remote?: boolean;
   /** Stops git when it aborts. */
@@ -91,7 +93,7 @@ const MAX_OUTPUT_SIZE = { text: 128 * 1_048_576, bytes: 512 * 1_048_576 } as con
  * Opens git on a repository. The location of the repository is passed, never searched for. Git runs no hooks, filters,
  * file system monitors or pagers, and its environment has none of Octavo's secrets. Commands that run filters, text
  * converters or merge drivers (`status`, `diff`, `add`, `merge`) must not be used on untrusted repositories. Octavo
- * creates every argument and checks each value from outside first (`safe-names.ts`), so the guards of simple-git are
+ * creates every argument and checks each value from outside first, so the guards of simple-git are
  * disabled for the settings above, which only forbid. `turns` defaults to those of this process.
  */
 export function openGit(options: GitOptions, turns = PROCESS_TURNS): Git {
@@ -112,17 +114,22 @@ export function openGit(options: GitOptions, turns = PROCESS_TURNS): Git {
   };
 }
 
+/** Opens git in the repository of a directory. Throws SourceError if it is in none. */
+export function gitIn(directory: string, options: Omit<GitOptions, 'repository'> = {}): Git {
+  return openGit({ repository: requireRepository(directory), ...options });
+}
+
 /** Opens git with access to the remotes of a repository, using the settings of that repository. Throws SourceError. */
-export async function openRemoteGit(options: Omit<GitOptions, 'remote'>): Promise<Git> {
-  await checkOwner(options.repository, () => readSafeDirectories(options));
-  return openGit({ ...options, remote: true });
+export async function openRemoteGit(directory: string): Promise<Git> {
+  const repository = requireRepository(directory);
+  await checkOwner(repository, () => readSafeDirectories(repository));
+  return openGit({ repository, remote: true });
 }
 
 /** Returns the directories that the user trusts, from settings that no repository can change. */
-async function readSafeDirectories({ repository, timeout }: GitOptions): Promise<readonly string[]> {
+async function readSafeDirectories({ root }: Repository): Promise<readonly string[]> {
   // A repository that does not exist has no settings.
-  const nowhere = { root: repository.root, gitDir: '/dev/null/none' };
-  const git = openGit({ repository: nowhere, timeout });
+  const git = openGit({ repository: { root, gitDir: '/dev/null/none' } });
   const answer = await git.raw(['config', '--null', '--get-all', 'safe.directory']).catch(() => '');
   return answer.split('\0').slice(0, -1);
 }
@@ -148,7 +155,7 @@ function startGit(options: GitOptions, signal: AbortSignal): SimpleGit {
   const git = simpleGit({
     baseDir: root,
     config: [...SAFE, ...(options.config ?? [])],
-    timeout: { block: options.timeout },
+    timeout: { block: options.timeout ?? TIMEOUT },
     trimmed: false,
     abort: signal,
     allowEnvironment: Object.keys(own),
@@ -204,7 +211,7 @@ function describeFailure(error: unknown, secrets: readonly string[] = []): strin
 }
 
 /** Removes known secrets, and user info and tokens of URLs. */
-export function redact(text: string, secrets: readonly string[] = []): string {
+function redact(text: string, secrets: readonly string[] = []): string {
   const known = secrets
     .filter((secret) => secret !== '')
     .reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), text);
@@ -214,4 +221,171 @@ export function redact(text: string, secrets: readonly string[] = []): string {
 /** Creates a SourceError with what was tried and the error output of git. */
 export function gitFailure(tried: string, error: unknown, secrets: readonly string[] = []): SourceError {
   return error instanceof SourceError ? error : new SourceError(`${tried}: ${describeFailure(error, secrets)}`);
+}
+
+/** Variables for every git process: locations of programs, settings and temporary files. */
+const EVERY_RUN = [
+  'HOME',
+  'USER',
+  'LOGNAME',
+  'TMPDIR',
+  'TMP',
+  'TEMP',
+  'XDG_CONFIG_HOME',
+  'GIT_CONFIG_GLOBAL',
+  'GIT_CONFIG_SYSTEM',
+  'GIT_CONFIG_NOSYSTEM',
+  'APPDATA',
+  'COMSPEC',
+  'HOMEDRIVE',
+  'HOMEPATH',
+  'LOCALAPPDATA',
+  'PATHEXT',
+  'PROGRAMDATA',
+  'SYSTEMROOT',
+  'USERPROFILE',
+];
+
+/** Variables only for remote access: keys, proxies, certificates, and variables of credential helpers. */
+const REMOTE_RUN = [
+  'SSH_AUTH_SOCK',
+  'SSH_AGENT_PID',
+  'HTTP_PROXY',
+  'http_proxy',
+  'HTTPS_PROXY',
+  'https_proxy',
+  'ALL_PROXY',
+  'all_proxy',
+  'NO_PROXY',
+  'no_proxy',
+  'CURL_CA_BUNDLE',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+  'GIT_SSL_CAINFO',
+  'GIT_SSL_CAPATH',
+  'KRB5CCNAME',
+  'KRB5_CONFIG',
+  'XDG_RUNTIME_DIR',
+  'DBUS_SESSION_BUS_ADDRESS',
+  // GitLab's runner writes a credential helper that reads it.
+  'CI_JOB_TOKEN',
+];
+
+/** Variable with the names of more variables for remote access, separated by commas. */
+const EXTRA = 'OCTAVO_GIT_ENVIRONMENT';
+
+/** Variables that Octavo always sets itself. */
+const FIXED = {
+  // Messages are parsed, so they must be in English.
+  LC_ALL: 'C',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_ASKPASS: '',
+  SSH_ASKPASS_REQUIRE: 'never',
+  // Before any `core.gitProxy` of a repository.
+  GIT_PROXY_COMMAND: '',
+  GIT_LITERAL_PATHSPECS: '1',
+  GIT_LFS_SKIP_SMUDGE: '1',
+  GIT_ATTR_NOSYSTEM: '1',
+  GIT_OPTIONAL_LOCKS: '0',
+  GIT_NO_REPLACE_OBJECTS: '1',
+  GIT_NO_LAZY_FETCH: '1',
+} as const;
+
+/** Transports that are not commands. */
+const REMOTE_PROTOCOLS = 'https:http:ssh:git:file';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Returns the environment for a git process. Like all unlisted variables, `GIT_DIR`, `GIT_WORK_TREE`, `GIT_INDEX_FILE`
+ * and `GIT_CONFIG_COUNT` are not passed on: the repository is never taken from the environment.
+ */
+function gitEnvironment(ambient: Environment, { remote }: { readonly remote: boolean }): Record<string, string> {
+  const extra = remote ? (ambient[EXTRA] ?? '').split(',').map((name) => name.trim()) : [];
+  const names = [...EVERY_RUN, ...(remote ? REMOTE_RUN : []), ...extra.filter(canBePassed)];
+  const passed = names.flatMap((name) => {
+    const value = ambient[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return {
+    ...Object.fromEntries(passed),
+    PATH: (ambient.PATH ?? '').split(delimiter).filter(isAbsolute).join(delimiter),
+    ...FIXED,
+    // Overrides `protocol.*.allow` of every configuration. No protocol is called "none".
+    GIT_ALLOW_PROTOCOL: remote ? REMOTE_PROTOCOLS : 'none',
+    ...(remote ? { GIT_SSH_COMMAND: `${ambient.GIT_SSH_COMMAND ?? 'ssh'} -o BatchMode=yes` } : {}),
+  };
+}
+
+/** Returns false for Octavo's own variables, and for those of git, which are set here. */
+function canBePassed(name: string): boolean {
+  return /^[A-Za-z_]\w*$/.test(name) && !/^(OCTAVO|GIT)_/i.test(name);
+}
+
+/** Transports that are not commands. */
+const SCHEMES = ['https:', 'http:', 'ssh:', 'git:', 'file:'];
+
+/** Address of a repository, parsed so that no secret has to be passed on a command line. */
+interface RemoteAddress {
+  /** URL without a password, and without a user name if that is passed separately. */
+  readonly url: string;
+  /** Form for messages, without secrets. */
+  readonly label: string;
+  readonly credentials: { readonly username: string; readonly password: string } | null;
+}
+
+/**
+ * Parses a repository URL: https, http, ssh, git or file, `user@host:path`, or a directory. Throws SourceError for
+ * anything else, especially for text that git would take as an option or a command.
+ */
+export function readRemote(url: string): RemoteAddress {
+  const label = redact(url);
+  const refuse = () =>
+    new SourceError(`${JSON.stringify(label)} is not a repository URL; use a URL such as https://git.example/docs.git`);
+  if (url === '' || url.startsWith('-') || hasControl(url) || /^[a-z0-9+.-]+::/i.test(url)) {
+    throw refuse();
+  }
+  if (!url.includes('://')) {
+    const isFolder = url.startsWith('/') || url.startsWith('.');
+    if (!isFolder && !/^([A-Za-z0-9._~+-]+@)?[A-Za-z0-9][A-Za-z0-9.-]*:[^-]/.test(url)) {
+      throw refuse();
+    }
+    return { url, label, credentials: null };
+  }
+  const parsed = URL.parse(url);
+  if (parsed === null || !SCHEMES.includes(parsed.protocol) || parsed.hostname.startsWith('-')) {
+    throw refuse();
+  }
+  if (!parsed.protocol.startsWith('http') || (parsed.username === '' && parsed.password === '')) {
+    return { url, label, credentials: null };
+  }
+  const credentials = { username: decodeURIComponent(parsed.username), password: decodeURIComponent(parsed.password) };
+  parsed.username = '';
+  parsed.password = '';
+  return { url: parsed.href, label, credentials };
+}
+
+/** Returns true if a text is the full id of a commit. */
+export function isCommitId(ref: string): boolean {
+  return /^([0-9a-f]{40}|[0-9a-f]{64})$/.test(ref);
+}
+
+/**
+ * Throws SourceError if a text is not a valid name of a branch, a tag or a commit by git's rules, or could be taken as
+ * an option. `~` and `^` are refused too, because a ref must be a name, not an expression.
+ */
+export function checkRefName(ref: string): void {
+  const bad =
+    ref === '' ||
+    ref.startsWith('-') ||
+    ref.startsWith('/') ||
+    hasControl(ref) ||
+    /[\s~^:?*[\\]|\.\.|@\{|\/\/|\/$|\.lock$/.test(ref);
+  if (bad) {
+    throw new SourceError(`${JSON.stringify(ref)} is not a valid branch, tag or commit name`);
+  }
+}
+
+function hasControl(text: string): boolean {
+  return [...text].some((character) => character < ' ' || character === '\u007f');
 }

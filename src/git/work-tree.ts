@@ -1,13 +1,110 @@
-/** Compares a work tree with a commit and lists tracked files, without running filters. */
-import { createHash } from 'node:crypto';
-import { lstatSync, readlinkSync, type Stats } from 'node:fs';
-import { join } from 'node:path';
-import { MAX_FILE_BYTES, readRegularFile } from '../core/files/regular-file.ts';
-import type { Repository } from './repository.ts';
-import { type Git, OutputError, openGit } from './run.ts';
+/** Compares a work tree with its commit and lists tracked files, without running filters. */
 
-/** Milliseconds without output after which git is stopped. */
-const TIMEOUT = 60_000;
+import { createHash } from 'node:crypto';
+import { lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import { MAX_FILE_BYTES, readRegularFile } from '../core/files/regular-file.ts';
+import { resolveRef } from './commits.ts';
+import { commonDir, findRepository, type Repository } from './repository.ts';
+import { type Git, gitFailure, isCommitId, OutputError, openGit } from './run.ts';
+
+/** Commit that is checked out in a directory. */
+export interface Head {
+  /** Full id. */
+  readonly commit: string;
+  /** True if files below the directory differ from the commit, or are new. */
+  readonly dirty: boolean;
+  /** Root directory of the repository. */
+  readonly root: string;
+}
+
+/**
+ * Returns the commit that is checked out in a directory; null outside of a repository, or if it has no commit.
+ *
+ * @param known results of earlier comparisons, for repeated calls
+ */
+export async function readHead(directory: string, known?: KnownFiles): Promise<Head | null> {
+  const repository = findRepository(directory);
+  if (repository === null) {
+    return null;
+  }
+  const { root } = repository;
+  const commit = readHeadCommit(repository) ?? (await resolveRef(root, 'HEAD'));
+  if (commit === null) {
+    return null;
+  }
+  try {
+    return { commit, dirty: await hasChanges(repository, commit, insideOf(root, directory), known), root };
+  } catch {
+    return null;
+  }
+}
+
+/** Returns the tracked files below a directory, relative to it; null outside of a repository. Throws SourceError. */
+export async function listTrackedFiles(directory: string): Promise<ReadonlySet<string> | null> {
+  const repository = findRepository(directory);
+  try {
+    return repository === null ? null : await listTracked(repository, insideOf(repository.root, directory));
+  } catch (error) {
+    throw gitFailure(`cannot list the files that git tracks in ${directory}`, error);
+  }
+}
+
+/** Returns the root of the repository of a directory, following links; null if there is none. */
+export function findRepositoryRoot(directory: string): string | null {
+  return findRepository(directory)?.root ?? null;
+}
+
+function insideOf(root: string, directory: string): string {
+  return relative(root, realpathSync.native(directory)).split(sep).join('/');
+}
+
+/** Maximum bytes of HEAD and of a branch's file. */
+const MAX_REF_LENGTH = 4096;
+
+/** Maximum bytes of `packed-refs`; git reads a larger one faster. */
+const MAX_PACKED_SIZE = 1_048_576;
+
+/** A branch whose name cannot lead out of `refs/heads`. */
+const BRANCH = /^ref: (refs\/heads(?:\/(?!\.)[^/\0-\x20~^:?*[\\\x7f]+)+)$/;
+
+/**
+ * Returns the commit of HEAD, or null if only git can tell: for a branch without commits, for refs that refer to other
+ * refs, and for other formats of refs (reftable).
+ */
+export function readHeadCommit({ gitDir }: Repository): string | null {
+  const head = readLine(join(gitDir, 'HEAD'));
+  if (head === null || isCommitId(head)) {
+    return head;
+  }
+  const branch = BRANCH.exec(head)?.[1];
+  if (branch === undefined) {
+    return null;
+  }
+  const common = commonDir(gitDir);
+  // In this order, as in git: packing refs writes the packed file before it removes the others.
+  const commit = readLine(join(common, branch)) ?? packedCommit(common, branch);
+  return commit !== null && isCommitId(commit) ? commit : null;
+}
+
+function packedCommit(common: string, branch: string): string | null {
+  const packed = readText(join(common, 'packed-refs'), MAX_PACKED_SIZE) ?? '';
+  const line = packed.split('\n').find((each) => each.endsWith(` ${branch}`));
+  return line?.slice(0, -branch.length - 1) ?? null;
+}
+
+function readLine(path: string): string | null {
+  return readText(path, MAX_REF_LENGTH)?.replace(/\n$/, '') ?? null;
+}
+
+function readText(path: string, limit: number): string | null {
+  try {
+    return readRegularFile(path, { limit }).toString('utf8');
+  } catch {
+    return null;
+  }
+}
+
 /** Files that are compared before the event loop continues. */
 const TURN = 100;
 
@@ -25,13 +122,13 @@ interface TreeFile {
  *
  * @param inside directory relative to the root of the repository; empty: the whole repository
  */
-export async function hasChanges(
+async function hasChanges(
   repository: Repository,
   commit: string,
   inside: string,
   known: KnownFiles = new Map(),
 ): Promise<boolean> {
-  const git = openGit({ repository, timeout: TIMEOUT });
+  const git = openGit({ repository });
   const options = ['--exclude-standard', '--directory', '--no-empty-directory'];
   const index = await git.raw(['ls-files', '--stage', '--others', '-t', ...options, '-z', ...below(inside)]);
   if (index.startsWith(NEW_FILE) || index.includes(`\0${NEW_FILE}`)) {
@@ -61,9 +158,12 @@ export async function hasChanges(
 
 /** Bytes by which the listing of a commit may exceed that of the index; a larger commit differs. */
 const SLACK = 65_536;
+
 /** Start of the line of a file that is not tracked. */
 const NEW_FILE = '? ';
+
 const SUBMODULE = '160000';
+
 const LINK = '120000';
 
 /**
@@ -71,8 +171,8 @@ const LINK = '120000';
  *
  * @param inside directory relative to the root of the repository; empty: the whole repository
  */
-export async function listTracked(repository: Repository, inside: string): Promise<ReadonlySet<string>> {
-  const git = openGit({ repository, timeout: TIMEOUT });
+async function listTracked(repository: Repository, inside: string): Promise<ReadonlySet<string>> {
+  const git = openGit({ repository });
   const staged = readIndex(await git.raw(['ls-files', '--stage', '-t', '-z', ...below(inside)]));
   const start = inside === '' ? 0 : inside.length + 1;
   return new Set([...staged.keys()].map((path) => path.slice(start)));

@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import type { Address } from '../core/address.ts';
 import { DesiredStateError } from '../core/errors.ts';
 import type { BaseEntry } from '../core/resource.ts';
-import { readTreeAt } from '../git/tree-at.ts';
+import { readTreeAt } from '../git/objects.ts';
 import { kinds } from '../kinds/registry.ts';
 import type { ManifestLoader } from '../manifests/loader.ts';
 import { baseOfManifests } from './record.ts';

@@ -8,7 +8,7 @@ import {
   goneComment,
   isDriftCommit,
 } from '../../src/forge/drift.ts';
-import { checkRefName } from '../../src/git/safe-names.ts';
+import { checkRefName } from '../../src/git/run.ts';
 import { codePoint } from '../support/code-points.ts';
 import { HOSTILE_TEXTS } from '../support/hostile-texts.ts';
 import { codeIn, markdownSkeleton } from '../support/markdown-skeleton.ts';

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { SourceError } from '../../src/core/errors.ts';
-import { AppliedRefs, appliedRef, openRefHost } from '../../src/git/applied-refs.ts';
+import { AppliedRefs, appliedRef, openRefHost } from '../../src/git/refs.ts';
 import { makeFolder, makeRepository, runGit, type TestRepository } from './repository.ts';
 
 let folder: string;

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { MAX_COMMITS, readCommitAuthors } from '../../src/git/commit-authors.ts';
+import { MAX_COMMITS, readCommitAuthors } from '../../src/git/commits.ts';
 import { repositoryIn } from '../../src/git/repository.ts';
 import { openGit } from '../../src/git/run.ts';
 import { execFileSync } from '../support/programs.ts';

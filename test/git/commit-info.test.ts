@@ -1,7 +1,8 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { readHead, resolveRef } from '../../src/git/commit-info.ts';
+import { resolveRef } from '../../src/git/commits.ts';
+import { readHead } from '../../src/git/work-tree.ts';
 import { makeFolder, makeRepository, type TestRepository } from './repository.ts';
 
 let folder: string;

@@ -5,8 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { SourceError } from '../../src/core/errors.ts';
-import { openCheckout } from '../../src/git/checkout.ts';
-import { type FetchLimit, limitFetch } from '../../src/git/fetch-size.ts';
+import { type FetchLimit, limitFetch, openCheckout } from '../../src/git/checkout.ts';
 import { makeFolder, makeRepository, runGit, type TestRepository } from './repository.ts';
 
 const MB = 2 ** 20;

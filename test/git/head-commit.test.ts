@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { readHeadCommit } from '../../src/git/head-commit.ts';
 import { requireRepository } from '../../src/git/repository.ts';
+import { readHeadCommit } from '../../src/git/work-tree.ts';
 import { execFileSync } from '../support/programs.ts';
 import { makeFolder, makeRepository, type TestRepository } from './repository.ts';
 

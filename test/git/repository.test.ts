@@ -2,8 +2,9 @@ import { chownSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } 
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SourceError } from '../../src/core/errors.ts';
-import { listTrackedFiles, readHead, resolveRef } from '../../src/git/commit-info.ts';
+import { resolveRef } from '../../src/git/commits.ts';
 import { checkOwner, findRepository, resolveManifestFolder } from '../../src/git/repository.ts';
+import { listTrackedFiles, readHead } from '../../src/git/work-tree.ts';
 import { makeFolder, makeRepository, runGit, type TestRepository } from './repository.ts';
 
 let folder: string;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { SourceError } from '../../src/core/errors.ts';
 import type { FileTree } from '../../src/core/files/file-tree.ts';
-import { readTreeAt } from '../../src/git/tree-at.ts';
+import { readTreeAt } from '../../src/git/objects.ts';
 import { openDiskTree } from '../../src/manifests/files/disk-tree.ts';
 import { execFileSync } from '../support/programs.ts';
 import { makeFolder, makeRepository, type TestRepository } from './repository.ts';

@@ -2,7 +2,7 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { FileWatch, type WatchedFiles } from '../../src/git/watch-files.ts';
+import { FileWatch, type WatchedFiles } from '../../src/git/watch.ts';
 import { makeFolder } from './repository.ts';
 
 let folder: string;

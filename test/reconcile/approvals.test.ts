@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { CommitAuthors } from '../../src/git/commit-authors.ts';
+import type { CommitAuthors } from '../../src/git/commits.ts';
 import {
   approvedChecksums,
   authorsNotice,

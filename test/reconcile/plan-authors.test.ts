@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CommitRange } from '../../src/git/commit-authors.ts';
+import type { CommitRange } from '../../src/git/commits.ts';
 import { PlanAuthors } from '../../src/reconcile/daemon/plan-authors.ts';
 
 /** Authors of one process; `note` stays over a restart. */

@@ -7,8 +7,9 @@ import { ConfigError, messageOf } from '../../core/errors.ts';
 import type { FileTree } from '../../core/files/file-tree.ts';
 import { readRegularFile } from '../../core/files/regular-file.ts';
 import { type Environment, findJob } from '../../forge/ci-job.ts';
-import { findRepositoryRoot, resolveRef } from '../../git/commit-info.ts';
-import { readTreeAt } from '../../git/tree-at.ts';
+import { resolveRef } from '../../git/commits.ts';
+import { readTreeAt } from '../../git/objects.ts';
+import { findRepositoryRoot } from '../../git/work-tree.ts';
 
 /** Name of the configuration file that is read without `--config`. */
 export const DEFAULT_CONFIG = 'config.yaml';

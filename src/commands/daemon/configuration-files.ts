@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import type { ConfigurationFiles } from '../../daemon/fleet/configuration.ts';
 import { skipIdleFiles } from '../../daemon/fleet/require-work.ts';
-import { FileWatch } from '../../git/watch-files.ts';
+import { FileWatch } from '../../git/watch.ts';
 import { readTrustedConfig } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';
 import type { NamedFiles } from '../cli/load-chosen.ts';

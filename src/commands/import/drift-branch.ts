@@ -1,17 +1,10 @@
 import { posix, relative, resolve, sep } from 'node:path';
 import { ConfigError, SourceError } from '../../core/errors.ts';
 import { isDriftCommit } from '../../forge/drift.ts';
-import { findRepositoryRoot, readHead } from '../../git/commit-info.ts';
-import {
-  type Author,
-  configuredAuthor,
-  isAncestor,
-  makeTree,
-  type NewTree,
-  readCommit,
-} from '../../git/make-commit.ts';
-import { RemoteBranches } from '../../git/remote-branch.ts';
-import { readTreeAt } from '../../git/tree-at.ts';
+import { type Author, configuredAuthor, isAncestor, makeTree, type NewTree, readCommit } from '../../git/commits.ts';
+import { readTreeAt } from '../../git/objects.ts';
+import { RemoteBranches } from '../../git/refs.ts';
+import { findRepositoryRoot, readHead } from '../../git/work-tree.ts';
 import { kinds } from '../../kinds/registry.ts';
 import { createManifestLoader } from '../../manifests/loader.ts';
 import type { CommandContext } from '../cli/context.ts';

@@ -17,8 +17,8 @@ import {
 import type { OpenPull, PullBranches, Pulls } from '../../forge/forge.ts';
 import { openPulls } from '../../forge/open-forge.ts';
 import { withRetries } from '../../forge/requests.ts';
-import { AppliedRefs, openRefHost } from '../../git/applied-refs.ts';
-import { commitTree, type NewTree } from '../../git/make-commit.ts';
+import { commitTree, type NewTree } from '../../git/commits.ts';
+import { AppliedRefs, openRefHost } from '../../git/refs.ts';
 import type { Drift } from '../../import/drift/drifted.ts';
 import { counted, printable } from '../../plan/render/words.ts';
 import { hasApplied } from '../../reconcile/applied.ts';

@@ -17,7 +17,8 @@ import {
 import type { CommitStatus, Forge } from '../../forge/forge.ts';
 import { openForge } from '../../forge/open-forge.ts';
 import { withRetries } from '../../forge/requests.ts';
-import { mergeBase, readHead } from '../../git/commit-info.ts';
+import { mergeBase } from '../../git/commits.ts';
+import { readHead } from '../../git/work-tree.ts';
 import type { Approval } from '../../plan/render/text-layout.ts';
 import { createRedactor } from '../../redact.ts';
 import { chooseOrganization, readConfigWithoutSecrets } from '../cli/config.ts';

@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import { relative, resolve, sep } from 'node:path';
 import { DesiredStateError, EXIT, type ExitCode, formatProblem, type Problem } from '../../core/errors.ts';
 import { shownJson } from '../../core/json.ts';
-import { findRepositoryRoot } from '../../git/commit-info.ts';
+import { findRepositoryRoot } from '../../git/work-tree.ts';
 import { kinds } from '../../kinds/registry.ts';
 import type { DesiredState } from '../../manifests/loader.ts';
 import { findSharedKeys } from '../../plan/identity/natural-key.ts';

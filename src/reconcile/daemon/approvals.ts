@@ -1,6 +1,6 @@
 /** Decides whether the decisions of people approve a plan. */
 import { RefusedPlanError } from '../../core/errors.ts';
-import { type CommitAuthors, MAX_COMMITS, normalizeEmail } from '../../git/commit-authors.ts';
+import { type CommitAuthors, MAX_COMMITS, normalizeEmail } from '../../git/commits.ts';
 import type { Actor } from '../../store/history.ts';
 import type { PlanDecision } from '../../store/store.ts';
 

@@ -1,6 +1,6 @@
 /** Finds out who wrote what a plan would apply: the commits since the last one that was applied completely. */
 import { isObject } from '../../core/json.ts';
-import type { CommitAuthors } from '../../git/commit-authors.ts';
+import type { CommitAuthors } from '../../git/commits.ts';
 import type { Note } from '../../store/store.ts';
 import type { DesiredSource } from './source.ts';
 

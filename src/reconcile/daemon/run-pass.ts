@@ -2,7 +2,7 @@ import { windowState } from '../../config/windows.ts';
 import type { Address } from '../../core/address.ts';
 import { type Change, type ChangeResult, changeId, type Plan } from '../../core/change.ts';
 import { messageOf } from '../../core/errors.ts';
-import type { CommitAuthors } from '../../git/commit-authors.ts';
+import type { CommitAuthors } from '../../git/commits.ts';
 import { driftOf } from '../../plan/guard.ts';
 import { PeopleAddresses } from '../../plan/model/people.ts';
 import type { Policy } from '../../plan/policy.ts';

@@ -1,25 +1,24 @@
-/** Reads and moves the applied refs, one for each scope of an organization. They point to what was last applied. */
+/** Reads and moves refs that are shared through a remote: applied refs, one for each scope, and branches. */
 import { SourceError } from '../core/errors.ts';
 import { encodeScope, ROOT_SCOPE, scopeSuffix } from '../core/scope.ts';
-import { findRemote, OWN_RECEIVE_PACK, OWN_UPLOAD_PACK } from './commit-info.ts';
+import { findRemote } from './commits.ts';
 import { readObjects } from './objects.ts';
-import { requireRepository } from './repository.ts';
-import { type Git, type GitOptions, gitFailure, openGit, openRemoteGit } from './run.ts';
-import { checkRefName, isCommitId } from './safe-names.ts';
+import { checkRefName, type Git, type GitOptions, gitFailure, gitIn, isCommitId, openRemoteGit } from './run.ts';
 
 /** Only file of a commit that records what was applied. */
 const RECORD_FILE = '.octavo-applied.json';
+
 /** Largest record that is read, in bytes. */
 const MAX_RECORD_SIZE = 64 * 1_048_576;
+
 /** Maximum scopes of one organization. */
 const MAX_SCOPES = 1000;
+
 /** Author of records, so that a machine that applies needs neither an identity nor a signing key. */
 const IDENTITY = ['user.name=Octavo', 'user.email=octavo@localhost'];
-/** Milliseconds without output after which git is stopped. */
-const TIMEOUT = 60_000;
 
 /** Remote of a repository. */
-export interface RemoteName {
+interface RemoteName {
   readonly name: string;
   /** Name in messages. */
   readonly label: string;
@@ -37,7 +36,7 @@ export interface RefHost {
 }
 
 /** Target of an applied ref. */
-export interface AppliedTip {
+interface AppliedTip {
   /** Id of the commit that the ref points to. */
   readonly tip: string;
   /** Commit that was applied: the parent of a record, or the tip itself if it has no record. */
@@ -57,8 +56,8 @@ export function appliedRef(organization: string, scope = ROOT_SCOPE): string {
 export function openRefHost(directory: string): RefHost {
   let remote: Promise<RemoteName | null> | null = null;
   return {
-    git: (options = {}) => openGit({ repository: requireRepository(directory), timeout: TIMEOUT, ...options }),
-    remoteGit: () => openRemoteGit({ repository: requireRepository(directory), timeout: TIMEOUT }),
+    git: (options) => gitIn(directory, options),
+    remoteGit: () => openRemoteGit(directory),
     remote: () => {
       remote ??= findRemote(directory).then((name) => (name === null ? null : { name, label: name }));
       return remote;
@@ -87,12 +86,8 @@ export class AppliedRefs {
   /** Reads the refs of this repository, without a network. Throws SourceError. */
   async readLocal(): Promise<void> {
     const prefix = `refs/octavo/${this.#organization}/`;
-    try {
-      const listed = await this.#host.git().raw(['for-each-ref', '--format=%(objectname)%09%(refname)', prefix]);
-      this.#local = this.#tipsIn(listed);
-    } catch (error) {
-      throw this.#host.fail(error, `list ${prefix}`);
-    }
+    const options = ['for-each-ref', '--format=%(objectname)%09%(refname)'];
+    this.#local = this.#tipsIn(await this.#try(`list ${prefix}`, () => this.#host.git().raw([...options, prefix])));
   }
 
   /** Reads the refs of this repository and fetches those of the remote, as `readLocal` and `update` do. */
@@ -114,20 +109,9 @@ export class AppliedRefs {
     const stale = [...found].filter(([id, tip]) => this.#local.get(id) !== tip);
     if (stale.length > 0) {
       const refs = stale.map(([id]) => this.#refOf(id)).map((ref) => `+${ref}:${ref}`);
-      try {
-        const git = await this.#host.remoteGit();
-        await git.raw([
-          'fetch',
-          '--quiet',
-          '--no-tags',
-          '--no-write-fetch-head',
-          OWN_UPLOAD_PACK,
-          remote.name,
-          ...refs,
-        ]);
-      } catch (error) {
-        throw this.#host.fail(error, `fetch ${this.#refOf(stale[0]?.[0] ?? '')} from ${remote.label}`);
-      }
+      await this.#try(`fetch ${this.#refOf(stale[0]?.[0] ?? '')} from ${remote.label}`, async () =>
+        fetchRefs(await this.#host.remoteGit(), remote.name, refs),
+      );
       // The fetched refs may be newer than the listed ones; a move is then refused, and nothing is lost.
       await this.readLocal();
     }
@@ -149,7 +133,7 @@ export class AppliedRefs {
 
   /** Reads the record of a tip. `ref` is used in messages. Throws SourceError. */
   async read(tip: string, ref: string): Promise<AppliedTip> {
-    try {
+    return this.#try(`read ${ref}`, async () => {
       const blob = await this.#recordOf(tip, ref);
       const names = [`${tip}^{commit}`, ...(blob === null ? [] : [blob])];
       const [commit, record] = await readObjects(this.#host.git, names);
@@ -163,9 +147,7 @@ export class AppliedRefs {
         throw new SourceError(`${ref} is damaged: its record has ${parents.length} parents instead of one`);
       }
       return { tip, commit: parent, record: record.content.toString('utf8') };
-    } catch (error) {
-      throw this.#host.fail(error, `read ${ref}`);
-    }
+    });
   }
 
   /** Returns the id of the record's blob; null if the commit is not a record. */
@@ -182,15 +164,13 @@ export class AppliedRefs {
 
   /** Writes a record on top of the commit that was applied and returns its id; no ref moves. Throws SourceError. */
   async write(commit: string, record: string, message: string): Promise<string> {
-    const { git, fail } = this.#host;
-    try {
+    const { git } = this.#host;
+    return this.#try(`record ${commit.slice(0, 7)} as applied`, async () => {
       const blob = (await git({ input: record }).raw(['hash-object', '-w', '--stdin'])).trim();
       const tree = (await git({ input: `100644 blob ${blob}\t${RECORD_FILE}\n` }).raw(['mktree'])).trim();
       const made = git({ input: message, config: IDENTITY });
       return (await made.raw(['commit-tree', tree, '-p', commit, '-F', '-'])).trim();
-    } catch (error) {
-      throw fail(error, `record ${commit.slice(0, 7)} as applied`);
-    }
+    });
   }
 
   /**
@@ -206,12 +186,7 @@ export class AppliedRefs {
     } else {
       await this.#push(remote, ref, to, this.#remote?.get(id) ?? '');
       this.#remote = new Map([...(this.#remote ?? []), [id, to]]);
-      await this.#host
-        .git()
-        .raw(['update-ref', ref, to])
-        .catch((error) => {
-          throw this.#host.fail(error, `move ${ref} in this clone`);
-        });
+      await this.#try(`move ${ref} in this clone`, () => this.#host.git().raw(['update-ref', ref, to]));
     }
     this.#local = new Map([...this.#local, [id, to]]);
     return { pushed: remote !== null };
@@ -234,10 +209,8 @@ export class AppliedRefs {
   }
 
   async #push(remote: RemoteName, ref: string, to: string, from: string): Promise<void> {
-    const options = ['--quiet', '--no-verify', '--no-recurse-submodules', `--force-with-lease=${ref}:${from}`];
     try {
-      const git = await this.#host.remoteGit();
-      await git.raw(['push', ...options, OWN_RECEIVE_PACK, remote.name, `${to}:${ref}`]);
+      await pushRef(await this.#host.remoteGit(), remote.name, { ref, to, from });
     } catch (error) {
       // The push may have succeeded and only its response was lost.
       const now = (await this.#ask(remote).catch(() => null))?.get(this.#idIn(ref) ?? '');
@@ -252,20 +225,16 @@ export class AppliedRefs {
 
   async #ask(remote: RemoteName): Promise<ReadonlyMap<string, string>> {
     const pattern = `refs/octavo/${this.#organization}/*`;
-    try {
-      const git = await this.#host.remoteGit();
-      return this.#tipsIn(await git.raw(['ls-remote', '--quiet', OWN_UPLOAD_PACK, remote.name, pattern]));
-    } catch (error) {
-      throw this.#host.fail(error, `ask ${remote.label} for ${pattern}`);
-    }
+    return this.#try(`ask ${remote.label} for ${pattern}`, async () =>
+      this.#tipsIn(await listRefs(await this.#host.remoteGit(), remote.name, [pattern])),
+    );
   }
 
   #tipsIn(listed: string): ReadonlyMap<string, string> {
     const tips = new Map<string, string>();
-    for (const line of listed.split('\n')) {
-      const [tip = '', ref = ''] = line.split('\t');
+    for (const [ref, tip] of refsIn(listed)) {
       const id = this.#idIn(ref);
-      if (id !== null && isCommitId(tip)) {
+      if (id !== null) {
         tips.set(id, tip);
       }
     }
@@ -275,6 +244,14 @@ export class AppliedRefs {
       );
     }
     return tips;
+  }
+
+  async #try<T>(tried: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw this.#host.fail(error, tried);
+    }
   }
 
   #idIn(ref: string): string | null {
@@ -296,4 +273,130 @@ function movedSince(ref: string, now: string | undefined): SourceError {
   return new SourceError(
     `cannot move ${ref}: another run has moved it${now === undefined ? '' : ` to ${now.slice(0, 7)}`} since this one started; run again`,
   );
+}
+
+/** Result of a push. `moved`: the branch is not where it was expected, and was not changed. */
+type Pushed = 'pushed' | 'moved';
+
+/**
+ * Branches of the remote that a repository was cloned from. The repository's work tree, index, branches and tags are
+ * never changed, and no hook runs.
+ */
+export class RemoteBranches {
+  readonly #directory: string;
+  readonly #remote: string;
+
+  private constructor(directory: string, remote: string) {
+    this.#directory = directory;
+    this.#remote = remote;
+  }
+
+  /** Opens the remote of a repository. Throws SourceError if it has none. */
+  static async of(directory: string): Promise<RemoteBranches> {
+    const remote = await findRemote(directory);
+    if (remote === null) {
+      throw new SourceError('this repository has no remote to push to; add one with: git remote add origin URL');
+    }
+    return new RemoteBranches(directory, remote);
+  }
+
+  /** Returns the default branch of the remote. Throws SourceError if it has none. */
+  async defaultBranch(): Promise<string> {
+    const answer = await this.#try('get the default branch of the remote', (git) =>
+      git.raw(['ls-remote', '--symref', OWN_UPLOAD_PACK, this.#remote, 'HEAD']),
+    );
+    const branch = /^ref: refs\/heads\/(\S+)\tHEAD$/m.exec(answer)?.[1];
+    if (branch === undefined) {
+      throw new SourceError(`${this.#remote} has no default branch; pass the target branch with --onto`);
+    }
+    return branch;
+  }
+
+  /** Fetches branches and returns their tips, without those that do not exist. */
+  async fetch(branches: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const tips = await this.#tips(branches);
+    if (tips.size > 0) {
+      // No ref is written: neither FETCH_HEAD nor remote-tracking branches.
+      const refs = [...tips.keys()].map((branch) => `refs/heads/${branch}`);
+      const options = ['--refmap=', '--no-auto-gc'];
+      await this.#try(`fetch ${[...tips.keys()].join(' and ')}`, (git) => fetchRefs(git, this.#remote, refs, options));
+    }
+    return tips;
+  }
+
+  /**
+   * Moves a branch if it is still at `from`; null: the branch does not exist. If the response was lost, looks up the
+   * result. Throws SourceError if the remote refuses.
+   */
+  async push(branch: string, to: string | null, from: string | null): Promise<Pushed> {
+    checkRefName(branch);
+    const ref = `refs/heads/${branch}`;
+    try {
+      await pushRef(await openRemoteGit(this.#directory), this.#remote, { ref, to: to ?? '', from: from ?? '' });
+      return 'pushed';
+    } catch (error) {
+      const now = (await this.#tips([branch])).get(branch) ?? null;
+      if (now === to) {
+        return 'pushed';
+      }
+      if (now !== from) {
+        return 'moved';
+      }
+      throw gitFailure(`cannot push ${branch} to ${this.#remote}`, error);
+    }
+  }
+
+  async #tips(branches: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    for (const branch of branches) {
+      checkRefName(branch);
+    }
+    const refs = branches.map((branch) => `refs/heads/${branch}`);
+    const listed = await this.#try('list the branches of the remote', (git) => listRefs(git, this.#remote, refs));
+    const tips = refsIn(listed);
+    return new Map(
+      branches.flatMap((branch) => {
+        const commit = tips.get(`refs/heads/${branch}`);
+        return commit === undefined ? [] : [[branch, commit] as const];
+      }),
+    );
+  }
+
+  async #try(tried: string, work: (git: Git) => Promise<string>): Promise<string> {
+    try {
+      return await work(await openRemoteGit(this.#directory));
+    } catch (error) {
+      throw gitFailure(`cannot ${tried}`, error);
+    }
+  }
+}
+
+/** Programs at the remote; override those in the repository's settings. */
+const OWN_UPLOAD_PACK = '--upload-pack=git-upload-pack';
+
+const OWN_RECEIVE_PACK = '--receive-pack=git-receive-pack';
+
+function listRefs(git: Git, remote: string, patterns: readonly string[]): Promise<string> {
+  return git.raw(['ls-remote', '--quiet', OWN_UPLOAD_PACK, remote, ...patterns]);
+}
+
+/** Returns commits by ref, from lines of a commit and a ref. */
+export function refsIn(listed: string): ReadonlyMap<string, string> {
+  const pairs = listed.split('\n').map((line) => line.split('\t') as [string, string?]);
+  return new Map(pairs.flatMap(([commit, ref = '']) => (isCommitId(commit) ? [[ref, commit] as const] : [])));
+}
+
+function fetchRefs(
+  git: Git,
+  remote: string,
+  refs: readonly string[],
+  options: readonly string[] = [],
+): Promise<string> {
+  const quietly = ['--quiet', '--no-tags', '--no-write-fetch-head', ...options];
+  return git.raw(['fetch', ...quietly, OWN_UPLOAD_PACK, remote, ...refs]);
+}
+
+/** Moves a ref of the remote if it is still at `from`; empty: it does not exist. */
+async function pushRef(git: Git, remote: string, { ref, to, from }: { ref: string; to: string; from: string }) {
+  const options = ['--quiet', '--no-verify', '--no-recurse-submodules', `--force-with-lease=${ref}:${from}`];
+  await git.raw(['push', ...options, OWN_RECEIVE_PACK, remote, `${to}:${ref}`]);
 }
