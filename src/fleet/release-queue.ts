@@ -19,8 +19,10 @@ export class ReleaseQueue<T> {
   /** Resolves when these and all earlier ones were released. */
   add(items: readonly T[]): Promise<void> {
     append(this.#waiting, items);
-    this.#running ??= this.#run();
-    return this.#running;
+    if (this.#waiting.length > 0) {
+      this.#running ??= this.#run();
+    }
+    return this.#running ?? Promise.resolve();
   }
 
   async #run(): Promise<void> {

@@ -39,3 +39,12 @@ test('a release that fails rejects for those who wait, and the next one is tried
   await clock.run(queue.add(['b']));
   expect(released).toEqual(['b']);
 });
+
+test('nothing to release holds back no later release', async () => {
+  const clock = createVirtualClock();
+  const released: string[] = [];
+  const queue = new ReleaseQueue<string>(clock, async (items) => void released.push(...items));
+  await clock.run(queue.add([]));
+  await clock.run(queue.add(['a']));
+  expect(released).toEqual(['a']);
+});

@@ -9,6 +9,19 @@ const TTL = 60_000;
 /** Neither a request nor an answer arrives. */
 const LOST = { request: null, answer: null };
 
+const LOST_BEFORE_GIVEN_AWAY = (
+  [
+    ['wait', 2],
+    ['kill', 37],
+    ['join', 64],
+    ['join', 12],
+    ['join', 21],
+    ['noise', 77],
+    ['wait', 116],
+    ['join', 76],
+  ] as const
+).map(([kind, seconds]) => ({ kind, replica: 0, seconds }));
+
 /** Starts replicas at the same time. */
 async function startFleet(fleet: ModelFleet, ids: readonly string[]): Promise<ModelReplica[]> {
   const replicas = ids.map((id) => fleet.add(id));
@@ -294,7 +307,12 @@ describe('failures of the database', () => {
           expect(working.toSorted()).toEqual(fleet.organizations.map(({ id }) => `organization/${id}`).toSorted());
         },
       ),
-      { seed: SEED, numRuns: countCases({ sample: 10, ci: 30, full: 3000 }) },
+      {
+        seed: SEED,
+        numRuns: countCases({ sample: 10, ci: 30, full: 3000 }),
+        // A replica gave away a shard whose leases it had just lost, and then never released another one.
+        examples: [[[1, 1, 1, 1, 1, 1, 1, 1], LOST_BEFORE_GIVEN_AWAY, -1714555738]],
+      },
     );
   });
 });
