@@ -25,7 +25,7 @@ import { subscribeToDaemon } from './daemon/subscribe.ts';
 import { WebPage } from './daemon/web-page.ts';
 import type { FleetLeases } from './fleet/fleet-leases.ts';
 import type { Channel } from './notify/channel.ts';
-import type { OrganizationReconciler } from './reconcile/daemon/organization.ts';
+import type { OrganizationReconciler } from './reconcile/organization.ts';
 import { type ControlServer, openControl, type ViewLoader } from './server/control.ts';
 import { controlSocketPath } from './server/control-client.ts';
 import { createMetrics } from './server/metrics.ts';

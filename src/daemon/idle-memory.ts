@@ -1,6 +1,6 @@
 /** Releases memory to the system while the daemon is idle. */
 import type { Clock } from '../core/clock.ts';
-import type { PassEvents } from '../reconcile/daemon/pass.ts';
+import type { PassEvents } from '../reconcile/pass.ts';
 
 /** Milliseconds after the last pass: longer than the gaps between passes of a busy daemon. */
 const IDLE = 5000;

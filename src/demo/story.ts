@@ -5,7 +5,7 @@ import type { Approval } from '../plan/render/text-layout.ts';
 import { counted, printable } from '../plan/render/words.ts';
 import type { Reader, Writer } from '../platform/client.ts';
 import { operations } from '../platform/operations/index.ts';
-import type { PassEnd, PassEvents } from '../reconcile/daemon/pass.ts';
+import type { PassEnd, PassEvents } from '../reconcile/pass.ts';
 import type { AcmeRepository } from './acme-repository.ts';
 import { type ClusterParts, openChangeRequests } from './clusters.ts';
 import { type DemoContext, EventWaiter } from './context.ts';

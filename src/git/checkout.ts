@@ -8,8 +8,17 @@ import { makeDirectory } from '../core/files/make-directory.ts';
 import { type CommitAuthors, type CommitRange, describeCommit, readCommitAuthors } from './commits.ts';
 import { checkTreeSize, findObjects } from './objects.ts';
 import { type RefHost, refsIn } from './refs.ts';
-import { type Repository, repositoryIn } from './repository.ts';
-import { checkRefName, type Git, type GitOptions, gitFailure, isCommitId, openGit, readRemote } from './run.ts';
+import { repositoryIn } from './repository.ts';
+import {
+  checkRefName,
+  type Git,
+  type GitOptions,
+  gitFailure,
+  isCommitId,
+  openGit,
+  type RemoteAddress,
+  readRemote,
+} from './run.ts';
 import { readHeadCommit } from './work-tree.ts';
 
 /** Repository and ref to check out, and the target directory. */
@@ -44,23 +53,6 @@ interface SyncResult {
   readonly forced: boolean;
 }
 
-/** Local copy of one ref of a repository. */
-export interface Checkout {
-  /** Directory of the manifests on disk; exists after the first successful sync. */
-  readonly root: string;
-  /** Directory of the repository on disk. */
-  readonly repository: string;
-  /**
-   * Fetches the ref and checks out its commit. Throws SourceError if the repository cannot be reached, or has no such
-   * ref or directory; the files of the last good commit are then kept. Must not be called concurrently.
-   */
-  sync(): Promise<SyncResult>;
-  /** Reads who wrote the commits of a range. Usable after the first sync. */
-  authors(range: CommitRange): Promise<CommitAuthors | null>;
-  /** Host of refs; usable after the first sync. */
-  readonly refs: RefHost;
-}
-
 /** Name of the remote; git gets its URL from the environment. */
 const REMOTE = 'octavo';
 
@@ -78,129 +70,7 @@ const ATTRIBUTES = '* -text -filter -ident -working-tree-encoding\n';
  * and submodules of the repository never run. Throws SourceError for an invalid URL or ref.
  */
 export function openCheckout(options: CheckoutOptions): Checkout {
-  const remote = readRemote(options.url);
-  checkRefName(options.ref);
-  const tree = join(resolve(options.directory), 'tree');
-  const password = remote.credentials?.password ?? '';
-  const secrets = [password, encodeURIComponent(password)];
-  // URL and password are passed in the environment, so that neither `ps` nor the configuration of the copy shows them.
-  const environment = {
-    OCTAVO_GIT_USERNAME: remote.credentials?.username ?? '',
-    OCTAVO_GIT_PASSWORD: password,
-  };
-  const helper =
-    '!f() { test "$1" = get && printf \'username=%s\\npassword=%s\\n\' "$OCTAVO_GIT_USERNAME" "$OCTAVO_GIT_PASSWORD"; }; f';
-  const context: Context = {
-    ref: options.ref,
-    directory: resolve(options.directory),
-    tree,
-    path: options.path,
-    isEnding: () => options.signal?.aborted === true,
-    fail: (error, tried) => gitFailure(`cannot ${tried} ${remote.label}`, error, secrets),
-    local: (more = {}) =>
-      openGit({ ...more, repository: repositoryIn(tree), timeout: options.timeout, signal: options.signal }),
-    limited: (fetch) => limitFetch(repositoryIn(tree).gitDir, options.fetchLimit, options.signal, fetch),
-    remote: (repository = repositoryIn(tree), signal = options.signal) =>
-      openGit({
-        repository,
-        remote: true,
-        timeout: options.timeout,
-        signal,
-        env: remote.credentials === null ? {} : environment,
-        secretConfig: [
-          ['remote.octavo.url', remote.url],
-          ...(remote.credentials === null
-            ? []
-            : [['credential.helper', ''] as const, ['credential.helper', helper] as const]),
-        ],
-      }),
-  };
-  let last: SyncResult | null = null;
-  return {
-    root: join(tree, options.path),
-    repository: tree,
-    sync: async () => {
-      last = await sync(context, last);
-      return last;
-    },
-    authors: (range) => readCommitAuthors(context.local(), range),
-    refs: {
-      remote: async () => ({ name: REMOTE, label: remote.label }),
-      git: (more) => context.local(more),
-      remoteGit: async () => context.remote(),
-      fail: (error, tried) => gitFailure(`cannot ${tried}`, error, secrets),
-    },
-  };
-}
-
-interface Context {
-  readonly ref: string;
-  readonly directory: string;
-  readonly tree: string;
-  readonly path: string;
-  isEnding(): boolean;
-  fail(error: unknown, tried: string): SourceError;
-  /** Opens git on the copy, without access to the remote. */
-  local(more?: Pick<GitOptions, 'input' | 'config'>): Git;
-  remote(repository?: Repository, signal?: AbortSignal): Git;
-  /** Runs a fetch. Throws SourceError if it writes too much. */
-  limited(fetch: (signal: AbortSignal) => Promise<unknown>): Promise<void>;
-}
-
-/** Syncs the copy. `last`: result of this process, which checked out the files; an unchanged commit needs no work. */
-async function sync(context: Context, last: SyncResult | null): Promise<SyncResult> {
-  claim(context);
-  const isKept = last !== null && readHeadCommit(repositoryIn(context.tree)) === last.commit;
-  const before = isKept ? last.commit : await readHead(context);
-  const remoteRef = await findRemoteRef(context, before);
-  if (last !== null && before === last.commit && remoteRef.commit === before) {
-    return { ...last, changed: false, forced: false };
-  }
-  let commit: string;
-  try {
-    commit = await update(context, remoteRef, before);
-  } catch (error) {
-    if (error instanceof SourceError) {
-      throw error;
-    }
-    if (context.isEnding()) {
-      throw context.fail(error, 'fetch');
-    }
-    // The repository responded just now, so the local copy is broken and is cloned again, once.
-    await rm(context.tree, { recursive: true, force: true });
-    commit = await update(context, remoteRef, null).catch((error) => {
-      throw context.fail(error, 'fetch');
-    });
-  }
-  const forced = before !== null && before !== commit && !(await isAncestor(context, before, commit));
-  return { commit, ...(await describeCommit(context.local(), commit)), changed: before !== commit, forced };
-}
-
-/** Marks the directory as Octavo's; refuses one that contains other files. */
-function claim({ directory }: Context): void {
-  try {
-    makeDirectory(directory, 0o700);
-    const names = readdirSync(directory);
-    if (names.length > 0 && !names.includes(MARKER)) {
-      throw new SourceError(`${directory} contains other files; use an empty directory for the checkout`);
-    }
-    writeFileSync(join(directory, MARKER), 'Created by Octavo. It can be deleted while Octavo is stopped.\n');
-  } catch (error) {
-    throw error instanceof SourceError
-      ? error
-      : new SourceError(`cannot use the directory ${directory}: ${messageOf(error)}`, { cause: error });
-  }
-}
-
-/** Returns the commit that is checked out; null if there is no usable copy. */
-async function readHead(context: Context): Promise<string | null> {
-  try {
-    await access(join(context.tree, '.git'));
-    const head = (await context.local().raw(['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'])).trim();
-    return isCommitId(head) ? head : null;
-  } catch {
-    return null;
-  }
+  return new Checkout(options);
 }
 
 interface RemoteRef {
@@ -210,94 +80,228 @@ interface RemoteRef {
   readonly commit: string | null;
 }
 
-/** Looks up the ref in the repository without fetching. Throws SourceError if it does not exist, or on no response. */
-async function findRemoteRef(context: Context, before: string | null): Promise<RemoteRef> {
-  if (isCommitId(context.ref)) {
-    if (before !== context.ref) {
-      await listRemote(context, ['HEAD']);
+/** Local copy of one ref of a repository. */
+export class Checkout {
+  /** Directory of the manifests on disk; exists after the first successful sync. */
+  readonly root: string;
+  /** Directory of the repository on disk. */
+  readonly repository: string;
+  /** Host of refs; usable after the first sync. */
+  readonly refs: RefHost;
+  readonly #options: CheckoutOptions;
+  readonly #directory: string;
+  readonly #remote: RemoteAddress;
+  /** Result of this process, which checked out the files; an unchanged commit needs no work. */
+  #last: SyncResult | null = null;
+
+  constructor(options: CheckoutOptions) {
+    this.#options = options;
+    this.#remote = readRemote(options.url);
+    checkRefName(options.ref);
+    this.#directory = resolve(options.directory);
+    this.repository = join(this.#directory, 'tree');
+    this.root = join(this.repository, options.path);
+    this.refs = {
+      remote: async () => ({ name: REMOTE, label: this.#remote.label }),
+      git: (more) => this.#local(more),
+      remoteGit: async () => this.#connect(),
+      fail: (error, tried) => gitFailure(`cannot ${tried}`, error, this.#secrets()),
+    };
+  }
+
+  /** Reads who wrote the commits of a range. Usable after the first sync. */
+  authors(range: CommitRange): Promise<CommitAuthors | null> {
+    return readCommitAuthors(this.#local(), range);
+  }
+
+  #secrets(): readonly string[] {
+    const password = this.#remote.credentials?.password ?? '';
+    return [password, encodeURIComponent(password)];
+  }
+
+  #fail(error: unknown, tried: string): SourceError {
+    return gitFailure(`cannot ${tried} ${this.#remote.label}`, error, this.#secrets());
+  }
+
+  /** Opens git on the copy, without access to the remote. */
+  #local(more: Pick<GitOptions, 'input' | 'config'> = {}): Git {
+    const { timeout, signal } = this.#options;
+    return openGit({ ...more, repository: repositoryIn(this.repository), timeout, signal });
+  }
+
+  /** Opens git with access to the remote. */
+  #connect(repository = repositoryIn(this.repository), signal = this.#options.signal): Git {
+    const { url, credentials } = this.#remote;
+    const helper =
+      '!f() { test "$1" = get && printf \'username=%s\\npassword=%s\\n\' "$OCTAVO_GIT_USERNAME" "$OCTAVO_GIT_PASSWORD"; }; f';
+    // URL and password are passed in the environment, so that neither `ps` nor the configuration of the copy shows them.
+    const address = ['remote.octavo.url', url] as const;
+    return openGit({
+      repository,
+      remote: true,
+      timeout: this.#options.timeout,
+      signal,
+      ...(credentials === null
+        ? { secretConfig: [address] }
+        : {
+            env: { OCTAVO_GIT_USERNAME: credentials.username, OCTAVO_GIT_PASSWORD: credentials.password },
+            secretConfig: [address, ['credential.helper', ''], ['credential.helper', helper]],
+          }),
+    });
+  }
+
+  /**
+   * Fetches the ref and checks out its commit. Throws SourceError if the repository cannot be reached, or has no such
+   * ref or directory; the files of the last good commit are then kept. Must not be called concurrently.
+   */
+  async sync(): Promise<SyncResult> {
+    this.#last = await this.#syncFrom(this.#last);
+    return this.#last;
+  }
+
+  async #syncFrom(last: SyncResult | null): Promise<SyncResult> {
+    this.#claim();
+    const isKept = last !== null && readHeadCommit(repositoryIn(this.repository)) === last.commit;
+    const before = isKept ? last.commit : await this.#readHead();
+    const remoteRef = await this.#findRemoteRef(before);
+    if (last !== null && before === last.commit && remoteRef.commit === before) {
+      return { ...last, changed: false, forced: false };
     }
-    return { source: context.ref, commit: context.ref };
+    let commit: string;
+    try {
+      commit = await this.#update(remoteRef, before);
+    } catch (error) {
+      if (error instanceof SourceError) {
+        throw error;
+      }
+      if (this.#options.signal?.aborted) {
+        throw this.#fail(error, 'fetch');
+      }
+      // The repository responded just now, so the local copy is broken and is cloned again, once.
+      await rm(this.repository, { recursive: true, force: true });
+      commit = await this.#update(remoteRef, null).catch((error) => {
+        throw this.#fail(error, 'fetch');
+      });
+    }
+    const forced = before !== null && before !== commit && !(await this.#isAncestor(before, commit));
+    return { commit, ...(await describeCommit(this.#local(), commit)), changed: before !== commit, forced };
   }
-  // Like git, but without its precedence: a new branch must not redirect a source that names a tag.
-  const names =
-    context.ref.startsWith('refs/') || context.ref === 'HEAD'
-      ? [context.ref]
-      : [`refs/heads/${context.ref}`, `refs/tags/${context.ref}`, `refs/${context.ref}`];
-  const refs = await listRemote(
-    context,
-    names.flatMap((name) => [name, `${name}^{}`]),
-  );
-  const found = names.filter((name) => refs.has(name));
-  const [source] = found;
-  if (source === undefined) {
-    throw context.fail(new Error(`it has no branch or tag "${context.ref}"`), 'fetch');
-  }
-  if (found.length > 1) {
-    const reason = `"${context.ref}" is ambiguous: it has ${found.join(' and ')}; set ref to the one that is meant`;
-    throw context.fail(new Error(reason), 'fetch');
-  }
-  return { source, commit: refs.get(`${source}^{}`) ?? refs.get(source) ?? null };
-}
 
-async function listRemote(context: Context, patterns: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  try {
-    // The copy may not exist yet.
-    const git = context.remote({ root: context.directory, gitDir: repositoryIn(context.tree).gitDir });
-    const answer = await git.raw(['ls-remote', '--quiet', 'octavo', ...patterns]);
-    return refsIn(answer);
-  } catch (error) {
-    throw context.fail(error, 'reach');
+  /** Marks the directory as Octavo's; refuses one that contains other files. */
+  #claim(): void {
+    const directory = this.#directory;
+    try {
+      makeDirectory(directory, 0o700);
+      const names = readdirSync(directory);
+      if (names.length > 0 && !names.includes(MARKER)) {
+        throw new SourceError(`${directory} contains other files; use an empty directory for the checkout`);
+      }
+      writeFileSync(join(directory, MARKER), 'Created by Octavo. It can be deleted while Octavo is stopped.\n');
+    } catch (error) {
+      throw error instanceof SourceError
+        ? error
+        : new SourceError(`cannot use the directory ${directory}: ${messageOf(error)}`, { cause: error });
+    }
   }
-}
 
-/** Fetches and checks out; creates the copy if it does not exist. */
-async function update(context: Context, remoteRef: RemoteRef, before: string | null): Promise<string> {
-  if (before === null) {
-    await rm(context.tree, { recursive: true, force: true });
-    makeDirectory(context.tree);
-    await context.local().raw(['init', '--template=']);
-    makeDirectory(join(context.tree, '.git', 'info'));
-    writeFileSync(join(context.tree, '.git', 'info', 'attributes'), ATTRIBUTES);
+  /** Returns the commit that is checked out; null if there is no usable copy. */
+  async #readHead(): Promise<string | null> {
+    try {
+      await access(join(this.repository, '.git'));
+      const head = (await this.#local().raw(['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'])).trim();
+      return isCommitId(head) ? head : null;
+    } catch {
+      return null;
+    }
   }
-  const source = `+${remoteRef.source}:${FETCHED}`;
-  await context.limited((signal) =>
-    context.remote(undefined, signal).raw(['fetch', '--progress', '--no-tags', '--force', REMOTE, source]),
-  );
-  const commit = await readFetched(context);
-  const git = context.local();
-  await checkTreeSize(git, commit);
-  // Not quiet, because simple-git waits a while for the output of a silent git.
-  await git.raw(['checkout', '--force', '--detach', commit]);
-  if (before !== null) {
-    await git.raw(['clean', '-ffdxq']);
-  }
-  return commit;
-}
 
-/**
- * Returns the fetched commit. Checks the directory of the manifests before anything is checked out, so that the files of
- * the last good commit are kept. It must be a real directory: a symbolic link could turn any directory of this machine
- * into manifests.
- */
-async function readFetched(context: Context): Promise<string> {
-  const folder = posix.normalize(context.path).replace(/\/$/, '');
-  const names = [`${FETCHED}^{commit}`, folder === '.' ? `${FETCHED}^{tree}` : `${FETCHED}^{commit}:${folder}`];
-  const [commit, tree] = await findObjects(context.local, names);
-  if (!commit) {
-    throw new Error(`"${context.ref}" is not a commit`);
+  /** Looks up the ref in the repository without fetching. Throws SourceError if it does not exist, or on no response. */
+  async #findRemoteRef(before: string | null): Promise<RemoteRef> {
+    if (isCommitId(this.#options.ref)) {
+      if (before !== this.#options.ref) {
+        await this.#listRemote(['HEAD']);
+      }
+      return { source: this.#options.ref, commit: this.#options.ref };
+    }
+    // Like git, but without its precedence: a new branch must not redirect a source that names a tag.
+    const names =
+      this.#options.ref.startsWith('refs/') || this.#options.ref === 'HEAD'
+        ? [this.#options.ref]
+        : [`refs/heads/${this.#options.ref}`, `refs/tags/${this.#options.ref}`, `refs/${this.#options.ref}`];
+    const refs = await this.#listRemote(names.flatMap((name) => [name, `${name}^{}`]));
+    const found = names.filter((name) => refs.has(name));
+    const [source] = found;
+    if (source === undefined) {
+      throw this.#fail(new Error(`it has no branch or tag "${this.#options.ref}"`), 'fetch');
+    }
+    if (found.length > 1) {
+      const reason = `"${this.#options.ref}" is ambiguous: it has ${found.join(' and ')}; set ref to the one that is meant`;
+      throw this.#fail(new Error(reason), 'fetch');
+    }
+    return { source, commit: refs.get(`${source}^{}`) ?? refs.get(source) ?? null };
   }
-  if (tree?.type !== 'tree') {
-    throw context.fail(new Error(`commit ${commit.id.slice(0, 7)} has no directory "${context.path}"`), 'use');
-  }
-  return commit.id;
-}
 
-async function isAncestor(context: Context, old: string, commit: string): Promise<boolean> {
-  try {
-    return (await context.local().raw(['merge-base', old, commit])).trim() === old;
-  } catch {
-    // Git fails without a common ancestor, or if the old commit no longer exists.
-    return false;
+  async #listRemote(patterns: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    try {
+      // The copy may not exist yet.
+      const git = this.#connect({ root: this.#directory, gitDir: repositoryIn(this.repository).gitDir });
+      const answer = await git.raw(['ls-remote', '--quiet', 'octavo', ...patterns]);
+      return refsIn(answer);
+    } catch (error) {
+      throw this.#fail(error, 'reach');
+    }
+  }
+
+  /** Fetches and checks out; creates the copy if it does not exist. */
+  async #update(remoteRef: RemoteRef, before: string | null): Promise<string> {
+    if (before === null) {
+      await rm(this.repository, { recursive: true, force: true });
+      makeDirectory(this.repository);
+      await this.#local().raw(['init', '--template=']);
+      makeDirectory(join(this.repository, '.git', 'info'));
+      writeFileSync(join(this.repository, '.git', 'info', 'attributes'), ATTRIBUTES);
+    }
+    const source = `+${remoteRef.source}:${FETCHED}`;
+    const { fetchLimit, signal: ending } = this.#options;
+    await limitFetch(repositoryIn(this.repository).gitDir, fetchLimit, ending, (signal) =>
+      this.#connect(undefined, signal).raw(['fetch', '--progress', '--no-tags', '--force', REMOTE, source]),
+    );
+    const commit = await this.#readFetched();
+    const git = this.#local();
+    await checkTreeSize(git, commit);
+    // Not quiet, because simple-git waits a while for the output of a silent git.
+    await git.raw(['checkout', '--force', '--detach', commit]);
+    if (before !== null) {
+      await git.raw(['clean', '-ffdxq']);
+    }
+    return commit;
+  }
+
+  /**
+   * Returns the fetched commit. Checks the directory of the manifests before anything is checked out, so that the files of
+   * the last good commit are kept. It must be a real directory: a symbolic link could turn any directory of this machine
+   * into manifests.
+   */
+  async #readFetched(): Promise<string> {
+    const folder = posix.normalize(this.#options.path).replace(/\/$/, '');
+    const names = [`${FETCHED}^{commit}`, folder === '.' ? `${FETCHED}^{tree}` : `${FETCHED}^{commit}:${folder}`];
+    const [commit, tree] = await findObjects((more) => this.#local(more), names);
+    if (!commit) {
+      throw new Error(`"${this.#options.ref}" is not a commit`);
+    }
+    if (tree?.type !== 'tree') {
+      throw this.#fail(new Error(`commit ${commit.id.slice(0, 7)} has no directory "${this.#options.path}"`), 'use');
+    }
+    return commit.id;
+  }
+
+  async #isAncestor(old: string, commit: string): Promise<boolean> {
+    try {
+      return (await this.#local().raw(['merge-base', old, commit])).trim() === old;
+    } catch {
+      // Git fails without a common ancestor, or if the old commit no longer exists.
+      return false;
+    }
   }
 }
 

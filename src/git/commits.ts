@@ -1,5 +1,4 @@
 /** Reads, resolves and creates commits without touching the work tree. */
-
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,4 @@
 /** Reads objects of a repository, many with one process, and the files of a commit without checking it out. */
-
 import { posix } from 'node:path';
 import { SourceError } from '../core/errors.ts';
 import type { FileEntry, FileTree } from '../core/files/file-tree.ts';

@@ -326,7 +326,7 @@ function canBePassed(name: string): boolean {
 const SCHEMES = ['https:', 'http:', 'ssh:', 'git:', 'file:'];
 
 /** Address of a repository, parsed so that no secret has to be passed on a command line. */
-interface RemoteAddress {
+export interface RemoteAddress {
   /** URL without a password, and without a user name if that is passed separately. */
   readonly url: string;
   /** Form for messages, without secrets. */

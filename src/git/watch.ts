@@ -226,14 +226,9 @@ export class FileWatch {
       ignored: (path) => !names.has(path) && !isNamed(names, path),
     });
     this.#watcher = watcher;
-    watcher.on('all', () => this.#report());
-    watcher.on('error', (error) => {
-      const what = messageOf(error);
-      this.#options.onError(new SourceError(`cannot watch the configuration: ${what}`, { cause: error }));
-    });
-    await new Promise<void>((ready) => {
-      watcher.once('ready', () => ready());
-    });
+    const fail = (error: unknown) =>
+      this.#options.onError(new SourceError(`cannot watch the configuration: ${messageOf(error)}`, { cause: error }));
+    await prepare(watcher, () => this.#report(), fail);
     await old?.close();
   }
 

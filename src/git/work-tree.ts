@@ -1,5 +1,4 @@
 /** Compares a work tree with its commit and lists tracked files, without running filters. */
-
 import { createHash } from 'node:crypto';
 import { lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
 import { join, relative, sep } from 'node:path';

@@ -1,6 +1,7 @@
+/** Writes undeclared resources as manifests whose plan is empty: reads everything, chooses, drafts and checks. */
 import { posix } from 'node:path';
 import { type Address, addressOf } from '../core/address.ts';
-import { ConfigError, DesiredStateError } from '../core/errors.ts';
+import { AuthError, ConfigError, DesiredStateError, messageOf, RejectedError } from '../core/errors.ts';
 import type { FileTree } from '../core/files/file-tree.ts';
 import type { Actual, Declared, Observation } from '../core/resource.ts';
 import type { Kind } from '../kinds/model/kind.ts';
@@ -10,16 +11,12 @@ import { identify } from '../plan/identity/identity.ts';
 import { computePlan } from '../plan/plan.ts';
 import { DEFAULT_POLICY } from '../plan/policy.ts';
 import { printable } from '../plan/render/words.ts';
-import { type Choice, chooseResources } from './choose.ts';
-import { assignKeys, type Keys } from './draft/assign-keys.ts';
-import { checkDraft } from './draft/check-draft.ts';
-import { type Draft, makeDraft } from './draft/draft.ts';
-import { withFiles } from './drift/overlay.ts';
-import { ActualState, referencesIn } from './model/actual-state.ts';
-import { Decisions } from './model/decisions.ts';
-import { freePath, type ImportedFile, layOut } from './text/layout.ts';
+import type { Reader } from '../platform/client.ts';
+import { type ActualResources, platformSource, settleAll } from '../reconcile/observe.ts';
+import { ActualState, assignKeys, checkDraft, Decisions, makeDraft, referencesIn } from './draft.ts';
+import { freePath, type ImportedFile, layOut } from './layout.ts';
 
-export interface ImportOptions {
+interface ImportOptions {
   readonly kinds: readonly Kind[];
   /** Everything of the kinds that were read. */
   readonly observation: Observation;
@@ -107,10 +104,7 @@ class Importer {
 
   draft(): readonly ImportedFile[] {
     const { kinds, observation, choice, existing, folder } = this.#options;
-    const chosen = chooseResources(kinds, observation, this.#state, choice, {
-      isDeclared: (actual) => this.#settled.has(actual),
-      isOmitted: (actual) => this.decisions.omitted.has(actual),
-    });
+    const chosen = chooseResources(kinds, observation, this.#state, choice, this.#settled, this.decisions);
     const declared = existing?.declared ?? new Map<Address, Declared>();
     const keys = assignKeys({
       kinds,
@@ -119,7 +113,14 @@ class Importer {
       alreadyDeclared: this.#settled,
       declared: declared.keys(),
     });
-    const draft = this.#describe(chosen, keys);
+    const draft = makeDraft({
+      kinds,
+      state: this.#state,
+      chosen,
+      keys,
+      decisions: this.decisions,
+      freePath: (path) => freePath(posix.join(folder, path), (each) => this.#isTaken(each)),
+    });
     checkDraft(draft, this.decisions);
     this.#drafted = new Map(
       [...draft.resources.values()].map((actual) => [actual, addressOf(actual.kind, keys.full.get(actual) ?? '')]),
@@ -131,18 +132,6 @@ class Importer {
       folder,
       hasParts: (name) => kinds.some(({ partOf }) => partOf === name),
       isTaken: (path) => this.#isTaken(path),
-    });
-  }
-
-  #describe(chosen: ReadonlySet<Actual>, keys: Keys): Draft {
-    const { kinds, folder } = this.#options;
-    return makeDraft({
-      kinds,
-      state: this.#state,
-      chosen,
-      keys,
-      decisions: this.decisions,
-      freePath: (path) => freePath(posix.join(folder, path), (each) => this.#isTaken(each)),
     });
   }
 
@@ -253,4 +242,131 @@ function firstOf(
     referencesIn(fields).every((reference) => state.resolveReference(reference).every((meant) => !mistaken.has(meant))),
   );
   return outer.length > 0 ? outer : ofFirst;
+}
+
+/** Selection of resources to import. */
+export interface Choice {
+  /** Names of kinds; empty: all. */
+  readonly kinds: readonly string[];
+  /** Sites by title or id; empty: all. */
+  readonly sites: readonly string[];
+}
+
+/** Chooses the undeclared resources to import: the selected ones, and those that they refer to. */
+function chooseResources(
+  kinds: readonly Kind[],
+  { kinds: observed }: Observation,
+  state: ActualState,
+  choice: Choice,
+  declared: ReadonlyMap<Actual, Address>,
+  { omitted }: Decisions,
+): ReadonlySet<Actual> {
+  const entries = new Set(kinds.filter(({ manifest }) => manifest !== null).map(({ name }) => name));
+  const isOpen = (actual: Actual) => {
+    const creator = state.creatorOf(actual);
+    // The entry of the resource that created it declares it.
+    const isMade = creator !== undefined && !omitted.has(creator);
+    return entries.has(actual.kind) && !declared.has(actual) && !omitted.has(actual) && !isMade;
+  };
+  const first = [...observed.values()].flat().filter((actual) => isOpen(actual) && isWanted(actual, choice));
+  const chosen = new Set<Actual>(first);
+  // The set grows during the iteration, which visits the added items too.
+  for (const actual of chosen) {
+    for (const each of [actual, ...state.allPartsOf(actual)]) {
+      for (const meant of referencesIn(each.fields).flatMap((reference) => state.resolveReference(reference))) {
+        if (isOpen(meant) && kinds.find(({ name }) => name === meant.kind)?.creatable === true) {
+          chosen.add(meant);
+        }
+      }
+    }
+  }
+  return chosen;
+}
+
+function isWanted({ kind, id, title }: Actual, { kinds, sites }: Choice): boolean {
+  const wanted = kinds.length > 0 ? kinds : sites.length > 0 ? ['site'] : null;
+  const isNamed = kind !== 'site' || sites.length === 0 || sites.includes(title) || sites.includes(id);
+  return isNamed && (wanted === null || wanted.includes(kind));
+}
+
+/** All resources of some kinds. */
+export interface ReadAll {
+  readonly observation: Observation;
+  /** Kinds that the token may not read, or the platform does not have, with the reason. */
+  readonly unread: readonly { readonly kind: string; readonly reason: string }[];
+}
+
+/**
+ * Reads the wanted kinds and those that they refer to; an empty list means every kind. Throws errors that are not about
+ * a single kind, and errors that affect every kind.
+ */
+export async function readAll(kinds: readonly Kind[], names: readonly string[], reader: Reader): Promise<ReadAll> {
+  const wanted = withNeeded(kinds, names);
+  const due = kinds.filter((kind) => kind.observe !== null && wanted.has(kind.name));
+  const source = platformSource(reader);
+  const all = { needsFields: () => true, needsParts: () => true };
+  const answers = await settleAll(
+    due.map(async (kind) => ({ kind, answer: await source.read([kind], all).catch(unreadable) })),
+  );
+  const found = new Map<string, Actual[]>();
+  const people = new Map<string, string>();
+  const unread: { kind: string; reason: string }[] = [];
+  for (const { kind, answer } of answers) {
+    if ('reason' in answer) {
+      unread.push({ kind: kind.name, reason: answer.reason });
+      if (unread.length === answers.length) {
+        // Not a kind, but the organization cannot be read.
+        throw answer.error;
+      }
+      continue;
+    }
+    for (const name of [kind.name, ...kinds.filter((part) => part.partOf === kind.name).map((part) => part.name)]) {
+      found.set(name, []);
+    }
+    for (const actual of answer.actuals) {
+      found.get(actual.kind)?.push(actual);
+    }
+    for (const [email, id] of answer.people) {
+      people.set(email, id);
+    }
+  }
+  return { observation: { kinds: found, people }, unread };
+}
+
+/** Adds the kinds that these refer to, transitively. */
+function withNeeded(kinds: readonly Kind[], names: readonly string[]): ReadonlySet<string> {
+  const needed = new Set(names.length === 0 ? kinds.map(({ name }) => name) : names);
+  // The set grows during the iteration, which visits the added items too.
+  for (const name of needed) {
+    for (const kind of kinds.filter((each) => each.name === name || each.partOf === name)) {
+      for (const other of kind.dependsOn) {
+        needed.add(other);
+      }
+    }
+  }
+  return needed;
+}
+
+/** Treats a refusal for one kind as missing; throws any other error, such as a token that is not accepted. */
+function unreadable(error: unknown): { readonly reason: string; readonly error: Error } | ActualResources {
+  if (error instanceof RejectedError || (error instanceof AuthError && error.status !== 401)) {
+    return { reason: messageOf(error), error };
+  }
+  throw error;
+}
+
+/** Returns a tree in which some files are already written. */
+export function withFiles(tree: FileTree, files: ReadonlyMap<string, string>): FileTree {
+  const encoded = new Map([...files].map(([path, text]) => [path, new TextEncoder().encode(text)]));
+  return {
+    label: tree.label,
+    async list() {
+      const there = (await tree.list()).filter(({ path }) => !files.has(path));
+      const written = [...encoded].map(([path, { byteLength: size }]) => ({ path, size, version: null }));
+      return [...there, ...written].sort((a, b) => (a.path < b.path ? -1 : 1));
+    },
+    read: async (path) => encoded.get(path) ?? tree.read(path),
+    resolve: async (path) => (encoded.has(path) ? path : tree.resolve(path)),
+    checkNamed: async (path) => (encoded.has(path) ? undefined : tree.checkNamed(path)),
+  };
 }

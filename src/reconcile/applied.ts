@@ -1,9 +1,6 @@
-/**
- * Reads and writes what a repository records as applied: the base of a scope with its ids, and the claims of other
- * scopes.
- */
-
+/** Reads and writes what a repository records as applied: the base of a scope with its ids, and the claims of other scopes. */
 import { posix } from 'node:path';
+import { z } from 'zod';
 import { type Address, kindOf } from '../core/address.ts';
 import { ConfigError, DesiredStateError } from '../core/errors.ts';
 import { append } from '../core/lists.ts';
@@ -12,10 +9,10 @@ import { ROOT_SCOPE } from '../core/scope.ts';
 import { isAncestor, isShallow } from '../git/commits.ts';
 import { readTreeAt } from '../git/objects.ts';
 import { type AppliedRefs, appliedRef } from '../git/refs.ts';
+import { kinds } from '../kinds/registry.ts';
 import type { ManifestLoader } from '../manifests/loader.ts';
 import { type Claim, OtherScopes } from '../plan/identity/other-scopes.ts';
-import { type AppliedCommit, readAppliedRecord, writeAppliedRecord } from './applied-record.ts';
-import { baseAt } from './base-at.ts';
+import { baseOfManifests } from './record.ts';
 
 /** The manifest directory that is planned or applied, and its scope. */
 export interface ScopedDirectory {
@@ -34,7 +31,7 @@ export interface AppliedBase {
 }
 
 /** Creates a loader of manifests; each directory has its own. */
-export type MakeLoader = () => ManifestLoader;
+type MakeLoader = () => ManifestLoader;
 
 /**
  * Reads the base that a scope last applied; null if none was recorded. A ref in the earlier format, which has no
@@ -245,5 +242,133 @@ export function idsOf(
       const id = bindings.get(address);
       return id === undefined ? [] : [[address, id] as const];
     }),
+  );
+}
+
+const FORMAT = 'octavo.applied/2';
+
+/** Maximum number of resources in a record. */
+const MAX_RESOURCES = 1_000_000;
+
+/** Record of what was applied, in an applied ref. */
+interface AppliedCommit {
+  readonly organization: string;
+  readonly scope: string;
+  /** Path of the manifest directory inside its repository; `.` is the root. */
+  readonly directory: string;
+  /** The full id of the commit. */
+  readonly commit: string;
+  /** The ids of the resources that the commit declares, by address. */
+  readonly ids: ReadonlyMap<Address, string>;
+}
+
+const shape = z.strictObject({
+  format: z.literal(FORMAT),
+  organization: z.string(),
+  scope: z.string(),
+  directory: z.string().refine(isInside, { error: 'is not a directory inside the repository' }),
+  commit: z.string(),
+  ids: z.record(
+    z.string().regex(/^[a-z][a-z-]{0,63}(?:\/[^\p{Cc}\p{Zl}\p{Zp}]{1,2000})?$/u),
+    z.string().regex(/^[\x21-\x7e]{1,256}$/),
+  ),
+});
+
+/** Writes a record as text; the same record is always the same text. */
+function writeAppliedRecord({ organization, scope, directory, commit, ids }: AppliedCommit): string {
+  const sorted = Object.fromEntries([...ids].sort(([a], [b]) => (a < b ? -1 : 1)));
+  return `${JSON.stringify({ format: FORMAT, organization, scope, directory, commit, ids: sorted }, null, 1)}\n`;
+}
+
+/**
+ * Reads the record of a ref. `expected` is what the record must contain: anybody with push access can write anything to
+ * a ref. Throws DesiredStateError, which describes how to repair the ref.
+ */
+function readAppliedRecord(
+  text: string,
+  ref: string,
+  expected: { readonly organization: string; readonly commit: string },
+): AppliedCommit {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch (error) {
+    throw damaged(ref, 'it is not JSON', error);
+  }
+  const result = shape.safeParse(parsed);
+  if (!result.success) {
+    const [issue] = result.error.issues;
+    throw damaged(ref, `${issue?.path.slice(0, 1).join('.') || 'it'}: ${issue?.message ?? 'is not as expected'}`);
+  }
+  const { organization, scope, directory, commit, ids } = result.data;
+  if (organization !== expected.organization) {
+    throw damaged(ref, 'it belongs to another organization');
+  }
+  if (commit !== expected.commit) {
+    throw damaged(ref, 'the commit that it names is not its parent');
+  }
+  const known = Object.entries(ids);
+  if (known.length > MAX_RESOURCES) {
+    throw damaged(ref, `it has more than ${MAX_RESOURCES} resources`);
+  }
+  const owners = new Map<string, Address>();
+  for (const [address, id] of known) {
+    const key = `${kindOf(address)} ${id}`;
+    const other = owners.get(key);
+    if (other !== undefined) {
+      throw damaged(ref, `${other} and ${address} have the same id`);
+    }
+    owners.set(key, address);
+  }
+  return { organization, scope, directory, commit, ids: new Map(known) };
+}
+
+/** Returns true if a text is a normalized path of a directory inside a repository. */
+function isInside(path: string): boolean {
+  return path === '.' || !path.split('/').some((part) => ['', '.', '..', '.git'].includes(part.toLowerCase()));
+}
+
+/** Creates the error for a damaged ref, with the ways to repair it. */
+function damaged(ref: string, why: string, cause?: unknown): DesiredStateError {
+  const message =
+    `is damaged: ${why}; point it to a commit that was applied (git push --force origin COMMIT:${ref}), ` +
+    'or delete it and apply again with --base none';
+  return new DesiredStateError([{ file: ref, line: 1, column: 1, address: '', message }], [], { cause });
+}
+
+/**
+ * Returns the base that the manifests of a commit declare. `folder`: their directory inside the repository. A commit
+ * without manifests, such as the first one of a repository, owns nothing. Throws DesiredStateError, and SourceError if
+ * the commit does not exist.
+ */
+export async function baseAt(
+  repository: string,
+  commit: string,
+  folder: string,
+  loader: ManifestLoader,
+): Promise<ReadonlyMap<Address, BaseEntry>> {
+  const tree = await readTreeAt(repository, commit, folder);
+  const files = await tree.list();
+  if (!files.some((file) => /\.ya?ml$/.test(file.path))) {
+    return new Map();
+  }
+  const { declared } = await loader.load(tree).catch((error: unknown) => {
+    throw error instanceof DesiredStateError ? inBase(error, commit, folder) : error;
+  });
+  return baseOfManifests(kinds, declared) ?? new Map();
+}
+
+/**
+ * Adds a note to problems in the base: current rules may differ from those at the time of the base. Files are named as
+ * git names them.
+ */
+function inBase({ problems }: DesiredStateError, commit: string, folder: string): DesiredStateError {
+  const short = commit.slice(0, 7);
+  return new DesiredStateError(
+    problems.map((problem) => ({
+      ...problem,
+      file: `${short}:${posix.join(folder, problem.file)}`,
+      message: `${problem.message} (in the base, checked against the current rules; choose another base with --base, or none)`,
+    })),
   );
 }

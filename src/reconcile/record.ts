@@ -1,3 +1,4 @@
+/** Keeps the record of what was applied, and reads the base of a plan from it. */
 import type { Address } from '../core/address.ts';
 import type { Change } from '../core/change.ts';
 import { isObject, type JsonObject, sameJson } from '../core/json.ts';
@@ -5,7 +6,6 @@ import type { Base, BaseEntry, Declared, Place } from '../core/resource.ts';
 import type { Kind } from '../kinds/model/kind.ts';
 import { normalizeFields } from '../plan/model/diff.ts';
 import type { OrganizationRecord, RecordEntry } from '../store/store.ts';
-import type { Completion } from './change-scheduler.ts';
 import type { Planned, PlanningInput } from './planning.ts';
 
 /** Reads the base from a record; null if nothing was ever applied. */
@@ -275,3 +275,6 @@ function positionOf({ within, place }: Pick<BaseEntry, 'within' | 'place'>): Jso
     ...(place ? { place: { list: place.list, index: place.index } } : {}),
   };
 }
+
+/** Share of a change's requests that took effect: `part` also if this is unknown, `nothing` only if it is certain. */
+export type Completion = 'all' | 'part' | 'nothing';

@@ -1,3 +1,4 @@
+/** Sends the requests of a change, and finds out on the platform whether a write with a lost answer took effect. */
 import { type Address, unboundAddress } from '../core/address.ts';
 import type { Change } from '../core/change.ts';
 import {
@@ -7,12 +8,16 @@ import {
   RejectedError,
   TransientError,
 } from '../core/errors.ts';
-import { isObject } from '../core/json.ts';
+import { isObject, sameJson } from '../core/json.ts';
+import { type Actual, type Declared, type Fields, isIdRef, type Observation } from '../core/resource.ts';
+import type { Kind } from '../kinds/model/kind.ts';
 import { type PlannedRequest, Ref, RefMap } from '../kinds/model/request.ts';
+import { type Identity, identify } from '../plan/identity/identity.ts';
 import { normalizeValue } from '../plan/model/diff.ts';
 import type { KindRules } from '../plan/model/rules.ts';
-import type { Writer } from '../platform/client.ts';
-import type { VersionMemory } from './observe/version-memory.ts';
+import type { Reader, Writer } from '../platform/client.ts';
+import { observe, platformSource } from './observe.ts';
+import type { Planned, PlanningInput } from './planning.ts';
 
 /** Ids by address, growing while a plan is applied. */
 export type Bindings = Map<Address, string>;
@@ -20,14 +25,14 @@ export type Bindings = Map<Address, string>;
 /** Number of times that a write with a lost answer is looked up and sent again. */
 const ATTEMPTS = 3;
 
+/** Finds out whether a write whose answer was lost took effect. */
+export type Verifier = Pick<WriteVerifier, 'findCreated' | 'isInPlace'>;
+
 export interface SendContext {
   readonly writer: Writer;
   readonly bindings: Bindings;
   readonly signal: AbortSignal;
-  /** Finds and binds the resource of a creation whose response was lost; null if it created none. */
-  readonly locate: (change: Change) => Promise<string | null>;
-  /** Reads a resource again, and returns true if these fields have the values that the change sets. */
-  readonly isInPlace: (change: Change, fields: readonly string[]) => Promise<boolean>;
+  readonly verifier: Verifier;
   readonly kinds: readonly KindRules[];
   /** Remembers which operations this version of the platform has. */
   readonly versions: VersionMemory;
@@ -133,7 +138,7 @@ async function sendOne(
       const answer = await context.writer.send(planned.operation, input as never, options);
       onMaybeDone();
       if (!learn(planned, answer, context.bindings)) {
-        await context.locate(change);
+        await context.verifier.findCreated(change, context.bindings);
       }
       return { input, answer };
     } catch (error) {
@@ -143,7 +148,7 @@ async function sendOne(
         onMaybeDone();
       }
       if (error instanceof RejectedError && planned.tolerates.includes(error.status)) {
-        if (await context.isInPlace(change, planned.sets)) {
+        if (await context.verifier.isInPlace(change, planned.sets, context.bindings)) {
           return { input, answer: undefined };
         }
         throw error;
@@ -171,9 +176,9 @@ function isLost(error: unknown): boolean {
 /** Returns true if a write with a lost answer is known to have taken effect. */
 async function wasDone(planned: PlannedRequest, change: Change, context: SendContext): Promise<boolean> {
   if (planned.creates) {
-    return (await context.locate(change)) !== null;
+    return (await context.verifier.findCreated(change, context.bindings)) !== null;
   }
-  return planned.sets.length > 0 && (await context.isInPlace(change, planned.sets));
+  return planned.sets.length > 0 && (await context.verifier.isInPlace(change, planned.sets, context.bindings));
 }
 
 /**
@@ -233,4 +238,201 @@ function idOf(address: Address, change: Change, bindings: Bindings): string {
     throw new DependencyNotReadyError(`${address} does not exist yet`);
   }
   return id;
+}
+
+/**
+ * Two requests with the same effect on different versions of the platform. Each throws AppError if it had no effect.
+ */
+export interface VersionVariants {
+  /** The request that the API document describes. */
+  documented(): Promise<void>;
+  /** The request for versions that answer the documented one with 404. */
+  alternative(): Promise<void>;
+}
+
+/**
+ * Remembers, for one pass, which operations the platform has: no request shows whether a write operation exists. The
+ * first change that needs a feature tries it while the others wait, so a missing operation is tried once and not once
+ * per change. Source: docs/platform-notes.md#changes-by-version
+ */
+export class VersionMemory {
+  /** The variant that works, by feature. */
+  readonly #known = new Map<string, keyof VersionVariants>();
+  /** Trials in progress, by feature. */
+  readonly #trials = new Map<string, Promise<void>>();
+
+  /** Sends the variant that works on this platform. Throws AppError if neither does; nothing is learned from that. */
+  async choose(feature: string, ways: VersionVariants): Promise<void> {
+    while (!this.#known.has(feature) && this.#trials.has(feature)) {
+      await this.#trials.get(feature);
+    }
+    const known = this.#known.get(feature);
+    if (known === 'alternative') {
+      await ways.alternative();
+    } else if (known === 'documented') {
+      await ways.documented();
+    } else {
+      await this.#findOut(feature, ways);
+    }
+  }
+
+  async #findOut(feature: string, ways: VersionVariants): Promise<void> {
+    const trial = Promise.withResolvers<void>();
+    this.#trials.set(feature, trial.promise);
+    try {
+      this.#known.set(feature, await tryBoth(ways));
+    } finally {
+      this.#trials.delete(feature);
+      trial.resolve();
+    }
+  }
+}
+
+/**
+ * A 404 may also mean that the resource no longer exists. Then the alternative fails too, and both errors are reported,
+ * since either may give the reason.
+ */
+async function tryBoth({ documented, alternative }: VersionVariants): Promise<keyof VersionVariants> {
+  try {
+    await documented();
+    return 'documented';
+  } catch (error) {
+    if (!(error instanceof RejectedError && error.status === 404)) {
+      throw error;
+    }
+    try {
+      await alternative();
+      return 'alternative';
+    } catch (second) {
+      throw second instanceof RejectedError
+        ? new RejectedError(`${error.message}; ${second.message}`, second.status)
+        : second;
+    }
+  }
+}
+
+/**
+ * Checks on the platform whether a write whose answer was lost took effect. Reads everything again for each check: a
+ * lost answer is rare, and resources that were created meanwhile must be distinguished.
+ */
+export class WriteVerifier {
+  readonly #kinds: ReadonlyMap<string, Kind>;
+  readonly #declared: ReadonlyMap<Address, Declared>;
+  readonly #reader: Reader;
+  /** The actual state that the plan was made from. */
+  readonly #before: Observation;
+  readonly #creations: ReadonlyMap<Address, Change>;
+
+  constructor({ kinds, declared }: Pick<PlanningInput, 'kinds' | 'declared'>, planned: Planned, reader: Reader) {
+    this.#kinds = new Map(kinds.map((kind) => [kind.name, kind]));
+    this.#declared = declared;
+    this.#reader = reader;
+    this.#before = planned.observation;
+    const creations = planned.plan.changes.filter(({ action }) => action === 'create');
+    this.#creations = new Map(creations.map((change) => [change.address, change]));
+  }
+
+  /**
+   * Finds the resource of a creation whose response was lost, among those that no other key matches, and binds it and
+   * the resources that were created inside it. Null if it created none. Throws DependencyNotReadyError if that cannot
+   * be determined.
+   */
+  async findCreated(change: Change, bindings: Bindings): Promise<string | null> {
+    // Until its creation is confirmed, an address is bound to the resource that it replaces, which is not the new one.
+    const old = bindings.get(change.address);
+    const known = new Map([...bindings].filter(([address]) => address !== change.address));
+    const { bound, observation } = await this.#identify(
+      known,
+      (actual) => actual.kind === change.kind && actual.id === old,
+    );
+    const made = bound.get(change.address) ?? this.#copy(change, observation, bindings);
+    if (made === undefined) {
+      return null;
+    }
+    bindings.set(change.address, made.id);
+    const seed = this.#kinds.get(change.kind)?.seed?.(change, (address) => this.#creations.get(address));
+    const shown = bindings.get(seed?.refersTo ?? '');
+    const part = [...observation.kinds.values()]
+      .flat()
+      .find(({ place, fields }) => place?.list === made.id && refersTo(fields, shown));
+    if (seed !== undefined && part !== undefined) {
+      bindings.set(seed.address, part.id);
+    }
+    return made.id;
+  }
+
+  /**
+   * Reads a resource again, and returns true if these fields have the values that the change sets. A field that this
+   * version of the platform does not have counts as in place.
+   */
+  async isInPlace(change: Change, fields: readonly string[], bindings: Bindings): Promise<boolean> {
+    const { bound, fieldsOf } = await this.#identify(bindings, () => false);
+    const actual = bound.get(change.address);
+    if (actual === undefined) {
+      return false;
+    }
+    const now = fieldsOf(actual);
+    const rules = this.#kinds.get(change.kind)?.fields ?? {};
+    const isUnknown = (name: string) => rules[name]?.unsupportedNote !== undefined && now[name] === undefined;
+    return fields.every(
+      (name) =>
+        isUnknown(name) ||
+        sameJson(
+          normalizeValue(rules[name], now[name] ?? null),
+          normalizeValue(rules[name], change.declared[name] ?? null),
+        ),
+    );
+  }
+
+  /**
+   * Finds the copy that a creation has made: the only new resource that has the title of the original and that no other
+   * key matches. Throws DependencyNotReadyError if several could be the copy, or if one could be the result of
+   * background work of the platform, such as a translation of the original.
+   */
+  #copy(change: Change, observation: Observation, bindings: Bindings): Actual | undefined {
+    const now = observation.kinds.get(change.kind) ?? [];
+    const original = now.find(
+      ({ id }) => id === bindings.get(this.#kinds.get(change.kind)?.copySource?.(change) ?? ''),
+    );
+    if (original === undefined) {
+      return undefined;
+    }
+    const all = [...observation.kinds.values()].flat();
+    const before = this.#before.kinds.get(change.kind) ?? [];
+    const results = all.flatMap(({ aliases }) => aliases ?? []);
+    const known = new Set([...before.map(({ id }) => id), ...bindings.values(), ...results]);
+    const made = now.filter(({ id, title }) => !known.has(id) && title.includes(original.title));
+    const unfinished = all.filter(
+      (actual) => refersTo(actual.fields, original.id) && this.#kinds.get(actual.kind)?.unusableReason?.(actual),
+    );
+    if (made.length > 1 || (made.length === 1 && unfinished.length > 0)) {
+      const ids = made.map(({ id }) => id).join(', ');
+      throw new DependencyNotReadyError(
+        `the answer to its creation was lost, and it is unclear whether ${ids} is the copy; set id to the copy, and delete the others`,
+      );
+    }
+    return made[0];
+  }
+
+  async #identify(
+    bindings: ReadonlyMap<Address, string>,
+    isLeftOut: (actual: Actual) => boolean,
+  ): Promise<Identity & { readonly observation: Observation }> {
+    const kinds = [...this.#kinds.values()];
+    // Match by id first: the title may not have been updated yet.
+    const declared = new Map(
+      [...this.#declared].map(([address, resource]) => [
+        address,
+        { ...resource, id: bindings.get(address) ?? resource.id },
+      ]),
+    );
+    const found = await observe({ kinds, declared, base: null, source: platformSource(this.#reader) });
+    const left = [...found.kinds].map(([kind, actuals]) => [kind, actuals.filter((each) => !isLeftOut(each))] as const);
+    const observation = { ...found, kinds: new Map(left) };
+    return { ...identify(kinds, declared, null, observation), observation };
+  }
+}
+
+function refersTo(fields: Fields, id: string | undefined): boolean {
+  return Object.values(fields).some((value) => isIdRef(value) && value.$id === id);
 }

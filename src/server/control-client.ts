@@ -8,7 +8,7 @@ import type { ConversationRequest } from '../conversations/ingestion/control-api
 import { ConfigError, messageOf, RefusedPlanError, TransientError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { DeliveryRequest } from '../notify/deliveries.ts';
-import type { ActionRequest } from '../reconcile/daemon/action-request.ts';
+import type { ActionRequest } from '../reconcile/approvals.ts';
 import type { SessionRequest } from '../store/session-request.ts';
 
 /** A request to a daemon; `command` is its path, and `user` the name of the user who runs the command. */

@@ -10,7 +10,7 @@ import { AppError, messageOf, StoreError } from '../core/errors.ts';
 import { makeDirectory } from '../core/files/make-directory.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
 import { type DeliveryRequest, deliveryRequest } from '../notify/deliveries.ts';
-import { type ActionRequest, actionRequest } from '../reconcile/daemon/action-request.ts';
+import { type ActionRequest, actionRequest } from '../reconcile/approvals.ts';
 import type { Actor } from '../store/history.ts';
 import { type SessionRequest, sessionRequest } from '../store/session-request.ts';
 import { isListening, VERSION_HEADER } from './control-client.ts';

@@ -4,7 +4,7 @@ import type { WebhookAnswer } from '../conversations/ingestion/ingestion.ts';
 import type { Clock } from '../core/clock.ts';
 import { StoreError } from '../core/errors.ts';
 import type { WebhookRequest } from '../core/signature.ts';
-import type { PushAnswer, PushOutcome } from '../reconcile/daemon/push-receiver.ts';
+import type { PushAnswer, PushOutcome } from '../reconcile/push-receiver.ts';
 
 /** Outcome of a webhook request. `full`: the outbox is full; `failed`: the request could not be stored. */
 export type HookOutcome = 'kept' | 'refused' | 'full' | 'failed';

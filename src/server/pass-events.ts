@@ -5,7 +5,7 @@ import type { Logger } from '../log.ts';
 import { cooldownEnd, describeFlapping } from '../plan/identity/flapping.ts';
 import { summaryLine } from '../plan/render/text.ts';
 import type { QueueEvent, QueueSnapshot } from '../queue/snapshot.ts';
-import type { PassEvents } from '../reconcile/daemon/pass.ts';
+import type { PassEvents } from '../reconcile/pass.ts';
 import { failingChange, reasonOf } from './failure-metrics.ts';
 import type { Metrics, QueueObservation } from './metrics.ts';
 

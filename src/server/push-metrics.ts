@@ -1,6 +1,6 @@
 /** Prometheus metrics of the webhooks of repositories. */
 import type { Registry } from 'prom-client';
-import type { PushOutcome } from '../reconcile/daemon/push-receiver.ts';
+import type { PushOutcome } from '../reconcile/push-receiver.ts';
 import { counter, gauge } from './instruments.ts';
 
 export interface PushMetrics {

@@ -4,7 +4,7 @@ import type { Plan } from '../core/change.ts';
 import { approvalsOf } from '../plan/checksum.ts';
 import { planToJson } from '../plan/render/json.ts';
 import { counted } from '../plan/render/words.ts';
-import { approvedChecksums, authorsNotice, countApprovers, refusalOf } from '../reconcile/daemon/approvals.ts';
+import { approvedChecksums, authorsNotice, countApprovers, refusalOf } from '../reconcile/approvals.ts';
 import type { Actor } from '../store/history.ts';
 import type { Backend, OrganizationState } from './model/backend.ts';
 import { checkTimes } from './model/checks.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { isObject, type Json } from '../../src/core/json.ts';
 import type { Actual, Declared, Fields, Observation } from '../../src/core/resource.ts';
 import { getFeatures } from '../../src/emulator/model/features.ts';
-import { readAll } from '../../src/import/read-all.ts';
+import { readAll } from '../../src/import/import.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { identify } from '../../src/plan/identity/identity.ts';
 import { normalizeValue } from '../../src/plan/model/diff.ts';

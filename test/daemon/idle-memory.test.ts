@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Clock } from '../../src/core/clock.ts';
 import { IdleMemory } from '../../src/daemon/idle-memory.ts';
-import type { PassEnd } from '../../src/reconcile/daemon/pass.ts';
+import type { PassEnd } from '../../src/reconcile/pass.ts';
 
 const END = {} as PassEnd;
 

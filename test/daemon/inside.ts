@@ -7,7 +7,7 @@ import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { createDaemon } from '../../src/daemon.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { createLogger } from '../../src/log.ts';
-import type { PassEnd } from '../../src/reconcile/daemon/pass.ts';
+import type { PassEnd } from '../../src/reconcile/pass.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import type { LogLine } from '../support/octavo-process.ts';
 import type { DaemonSettings, Workspace } from '../support/workspace.ts';

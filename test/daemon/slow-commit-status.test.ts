@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { OrganizationCommitStatuses } from '../../src/daemon/organization/commit-statuses.ts';
 import type { OrganizationContext } from '../../src/daemon/organization/feature.ts';
-import type { PassEnd } from '../../src/reconcile/daemon/pass.ts';
-import type { Desired } from '../../src/reconcile/daemon/source.ts';
+import type { PassEnd } from '../../src/reconcile/pass.ts';
+import type { Desired } from '../../src/reconcile/source.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import { createVirtualClock } from '../queue/virtual-clock.ts';
 

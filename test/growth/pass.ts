@@ -10,7 +10,7 @@ import { planToJson } from '../../src/plan/render/json.ts';
 import { renderPlanMarkdown } from '../../src/plan/render/markdown.ts';
 import { renderPlanText } from '../../src/plan/render/text.ts';
 import { PLAIN } from '../../src/plan/render/text-layout.ts';
-import { runChanges } from '../../src/reconcile/change-scheduler.ts';
+import { runChanges } from '../../src/reconcile/apply.ts';
 import { baseOfManifests } from '../../src/reconcile/record.ts';
 import { memoryTree } from '../support/memory-tree.ts';
 import { mirror, mirrorId } from './mirror.ts';
@@ -59,8 +59,7 @@ export async function passOver(shape: Shape, n: number): Promise<number> {
       parallel: 10,
       signal,
       abort: signal,
-      locate: async () => null,
-      isInPlace: async () => false,
+      verifier: { findCreated: async () => null, isInPlace: async () => false },
     });
     if (new Set(results.map(changeId)).size !== planned.plan.changes.length) {
       throw new Error('not every change has a result');

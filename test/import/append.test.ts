@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { appendEntries } from '../../src/import/text/append.ts';
+import { appendEntries } from '../../src/import/manifest-text.ts';
 
 const NEW = 'new:\n  title: New\n  text: |\n    one\n\n    two\nmore: { title: More }\n';
 const ADDED = { new: { title: 'New', text: 'one\n\ntwo\n' }, more: { title: 'More' } };

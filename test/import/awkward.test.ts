@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Observation } from '../../src/core/resource.ts';
-import { readAll } from '../../src/import/read-all.ts';
+import { readAll } from '../../src/import/import.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { countCases } from '../support/campaign.ts';
 import { actual, planOf } from '../support/planning.ts';

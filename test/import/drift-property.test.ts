@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { resolveDrift } from '../../src/import/drift/drift.ts';
+import { resolveDrift } from '../../src/import/drift.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { baseOfRecord } from '../../src/reconcile/record.ts';
 import { twoModels } from '../support/arbitrary-manifests.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { resolveDrift } from '../../src/import/drift/drift.ts';
+import { resolveDrift } from '../../src/import/drift.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { baseOfManifests } from '../../src/reconcile/record.ts';
 import { NAMES } from '../support/certificates.ts';

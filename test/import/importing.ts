@@ -1,8 +1,12 @@
 /** Helpers that import an organization into memory. */
 import type { Observation } from '../../src/core/resource.ts';
-import type { Choice } from '../../src/import/choose.ts';
-import { type ExistingManifests, type Imported, importManifests } from '../../src/import/import.ts';
-import { readAll } from '../../src/import/read-all.ts';
+import {
+  type Choice,
+  type ExistingManifests,
+  type Imported,
+  importManifests,
+  readAll,
+} from '../../src/import/import.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { createManifestLoader } from '../../src/manifests/loader.ts';
 import { memoryTree } from '../support/memory-tree.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { chooseKeys, slugOf, type UnkeyedResource } from '../../src/import/draft/keys.ts';
+import { chooseKeys, slugOf, type UnkeyedResource } from '../../src/import/keys.ts';
 
 test.each([
   ['Docs & guides', 'docs-guides'],

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isMap, isSeq, parse, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
-import { ManifestText } from '../../src/import/text/manifest-text.ts';
-import { applyEdits, itemSpans, removalAt } from '../../src/import/text/spans.ts';
+import { applyEdits, itemSpans, ManifestText, removalAt } from '../../src/import/manifest-text.ts';
 
 const BODIES = [
   (id: number) => `- id: ${id}\n`,

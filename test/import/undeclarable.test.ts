@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Actual, Observation } from '../../src/core/resource.ts';
-import { readAll } from '../../src/import/read-all.ts';
+import { readAll } from '../../src/import/import.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { NAMES } from '../support/certificates.ts';
 import { actual, planOf } from '../support/planning.ts';

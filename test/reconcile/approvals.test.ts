@@ -1,11 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { CommitAuthors } from '../../src/git/commits.ts';
-import {
-  approvedChecksums,
-  authorsNotice,
-  checkApprover,
-  countApprovers,
-} from '../../src/reconcile/daemon/approvals.ts';
+import { approvedChecksums, authorsNotice, checkApprover, countApprovers } from '../../src/reconcile/approvals.ts';
 import type { Actor } from '../../src/store/history.ts';
 import type { PlanDecision } from '../../src/store/store.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { OrganizationReconciler } from '../../src/reconcile/daemon/organization.ts';
-import { createSchedule, type Schedule } from '../../src/reconcile/daemon/schedule.ts';
-import type { DesiredSource } from '../../src/reconcile/daemon/source.ts';
+import type { OrganizationReconciler } from '../../src/reconcile/organization.ts';
+import { createSchedule, type Schedule } from '../../src/reconcile/schedule.ts';
+import type { DesiredSource } from '../../src/reconcile/source.ts';
 import { createVirtualClock, type VirtualClock } from '../queue/virtual-clock.ts';
 
 const SECOND = 1000;

@@ -10,7 +10,7 @@ import type { Connection } from '../../src/platform/connection.ts';
 import { operations } from '../../src/platform/operations/index.ts';
 import type { Work } from '../../src/queue/estimate.ts';
 import { apply } from '../../src/reconcile/apply.ts';
-import { platformSource } from '../../src/reconcile/observe/actual-source.ts';
+import { platformSource } from '../../src/reconcile/observe.ts';
 import { makePlan, type Planned } from '../../src/reconcile/planning.ts';
 import { baseOfRecord } from '../../src/reconcile/record.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';

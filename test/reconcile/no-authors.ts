@@ -1,5 +1,5 @@
 /** Authors of plans of a source without commits. */
-import { PlanAuthors } from '../../src/reconcile/daemon/plan-authors.ts';
+import { PlanAuthors } from '../../src/reconcile/approvals.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 
 export function noAuthors(): PlanAuthors {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { CommitRange } from '../../src/git/commits.ts';
-import { PlanAuthors } from '../../src/reconcile/daemon/plan-authors.ts';
+import { PlanAuthors } from '../../src/reconcile/approvals.ts';
 
 /** Authors of one process; `note` stays over a restart. */
 function start(note: { value: unknown }, appliedRef: string | null = null) {

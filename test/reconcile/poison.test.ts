@@ -4,9 +4,8 @@ import { type Change, type ChangeResult, changeId } from '../../src/core/change.
 import { kinds } from '../../src/kinds/registry.ts';
 import { DEFAULT_POLICY } from '../../src/plan/policy.ts';
 import { openReader, openWriter } from '../../src/platform/client.ts';
-import { outcomeOf } from '../../src/reconcile/apply.ts';
-import { runChanges } from '../../src/reconcile/change-scheduler.ts';
-import { platformSource } from '../../src/reconcile/observe/actual-source.ts';
+import { outcomeOf, runChanges } from '../../src/reconcile/apply.ts';
+import { platformSource } from '../../src/reconcile/observe.ts';
 import { makePlan, type Planned } from '../../src/reconcile/planning.ts';
 import { baseOfManifests } from '../../src/reconcile/record.ts';
 import { twoModels } from '../support/arbitrary-manifests.ts';
@@ -68,8 +67,7 @@ class Poisoning {
       parallel: 20,
       signal,
       abort: signal,
-      locate: async () => null,
-      isInPlace: async () => false,
+      verifier: { findCreated: async () => null, isInPlace: async () => false },
     });
     return (await this.platform.clock.run(applied)).results;
   }

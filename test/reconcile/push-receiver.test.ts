@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { StoreError } from '../../src/core/errors.ts';
-import { PushReceiver } from '../../src/reconcile/daemon/push-receiver.ts';
+import { PushReceiver } from '../../src/reconcile/push-receiver.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import type { Note, Store } from '../../src/store/store.ts';

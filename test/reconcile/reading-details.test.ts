@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Actual } from '../../src/core/resource.ts';
 import type { Kind } from '../../src/kinds/model/kind.ts';
 import type { Reader } from '../../src/platform/client.ts';
-import { platformSource } from '../../src/reconcile/observe/actual-source.ts';
+import { platformSource } from '../../src/reconcile/observe.ts';
 
 const ALL = { needsFields: () => true, needsParts: () => true };
 

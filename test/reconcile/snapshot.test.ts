@@ -11,12 +11,18 @@ import { renderPlanText } from '../../src/plan/render/text.ts';
 import { PLAIN } from '../../src/plan/render/text-layout.ts';
 import { openReader, type Reader } from '../../src/platform/client.ts';
 import { type Connection, openConnection } from '../../src/platform/connection.ts';
-import { platformSource } from '../../src/reconcile/observe/actual-source.ts';
+import { platformSource } from '../../src/reconcile/observe.ts';
 import { makePlan, type Planned, type PlanningInput } from '../../src/reconcile/planning.ts';
 import { baseOfManifests, baseOfRecord } from '../../src/reconcile/record.ts';
-import { MAX_SNAPSHOT_BYTES, readSnapshot, type Snapshot, writeSnapshot } from '../../src/reconcile/snapshot.ts';
-import { estimateAtRate, SnapshotSource } from '../../src/reconcile/snapshot-source.ts';
-import { takeSnapshot } from '../../src/reconcile/take-snapshot.ts';
+import {
+  estimateAtRate,
+  MAX_SNAPSHOT_BYTES,
+  readSnapshot,
+  type Snapshot,
+  SnapshotSource,
+  takeSnapshot,
+  writeSnapshot,
+} from '../../src/reconcile/snapshot.ts';
 import { twoModels } from '../support/arbitrary-manifests.ts';
 import { ADDRESSES, NAMES } from '../support/certificates.ts';
 import { addForeign } from '../support/foreign.ts';

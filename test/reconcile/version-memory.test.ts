@@ -3,8 +3,7 @@ import type { Change } from '../../src/core/change.ts';
 import { RejectedError, TransientError } from '../../src/core/errors.ts';
 import { section } from '../../src/kinds/site/section.ts';
 import type { Writer } from '../../src/platform/client.ts';
-import { VersionMemory, type VersionVariants } from '../../src/reconcile/observe/version-memory.ts';
-import { sendPlanned } from '../../src/reconcile/sending.ts';
+import { sendPlanned, VersionMemory, type VersionVariants } from '../../src/reconcile/sending.ts';
 
 const refused = (status: number, message = `refused (${status})`) => new RejectedError(message, status);
 
@@ -91,8 +90,7 @@ describe('a section that is moved into a group', () => {
           ['section-group/help/g', 'g1'],
         ]),
         signal: new AbortController().signal,
-        locate: () => Promise.resolve(null),
-        isInPlace: async () => false,
+        verifier: { findCreated: async () => null, isInPlace: async () => false },
         kinds: [section.kind],
         versions: new VersionMemory(),
       };

@@ -4,7 +4,7 @@ import type { Kind } from '../../src/kinds/model/kind.ts';
 import type { Progress } from '../../src/kinds/model/request.ts';
 import { translation } from '../../src/kinds/translation.ts';
 import type { Reader } from '../../src/platform/client.ts';
-import { type BackgroundWork, type WaitResult, waitForWork } from '../../src/reconcile/wait.ts';
+import { type BackgroundWork, type WaitResult, waitForWork } from '../../src/reconcile/follow-up.ts';
 import { createVirtualClock } from '../queue/virtual-clock.ts';
 
 const MINUTE = 60_000;

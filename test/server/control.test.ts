@@ -8,7 +8,7 @@ import type { ClusterRequest } from '../../src/clusters/control-api.ts';
 import type { ConversationRequest } from '../../src/conversations/ingestion/control-api.ts';
 import { CancelledError, ConfigError, RefusedPlanError, StoreError, TransientError } from '../../src/core/errors.ts';
 import type { DeliveryRequest } from '../../src/notify/deliveries.ts';
-import type { ActionRequest } from '../../src/reconcile/daemon/action-request.ts';
+import type { ActionRequest } from '../../src/reconcile/approvals.ts';
 import { type ControlServer, openControl } from '../../src/server/control.ts';
 import {
   type ControlRequest,

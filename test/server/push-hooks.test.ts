@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { StoreError } from '../../src/core/errors.ts';
-import type { PushAnswer } from '../../src/reconcile/daemon/push-receiver.ts';
+import type { PushAnswer } from '../../src/reconcile/push-receiver.ts';
 import { addHooks, MAX_HOOK_SIZE, pushHookPath } from '../../src/server/hooks.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { createServer, type Server } from '../../src/server/server.ts';

@@ -8,7 +8,7 @@ import { DEFAULT_POLICY } from '../../src/plan/policy.ts';
 import { openReader, openWriter } from '../../src/platform/client.ts';
 import { openConnection } from '../../src/platform/connection.ts';
 import { apply } from '../../src/reconcile/apply.ts';
-import { platformSource } from '../../src/reconcile/observe/actual-source.ts';
+import { platformSource } from '../../src/reconcile/observe.ts';
 import { makePlan, type Planned, type PlanningInput } from '../../src/reconcile/planning.ts';
 import { baseOfManifests, baseOfRecord } from '../../src/reconcile/record.ts';
 import type { OrganizationRecord } from '../../src/store/store.ts';

@@ -11,7 +11,7 @@ import { openReader, openWriter, type Reader } from '../../src/platform/client.t
 import { type Connection, openConnection } from '../../src/platform/connection.ts';
 import { withIds } from '../../src/reconcile/applied.ts';
 import { apply } from '../../src/reconcile/apply.ts';
-import { platformSource } from '../../src/reconcile/observe/actual-source.ts';
+import { platformSource } from '../../src/reconcile/observe.ts';
 import { makePlan, type Planned, type PlanningInput } from '../../src/reconcile/planning.ts';
 import { baseOfManifests, baseOfRecord } from '../../src/reconcile/record.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';

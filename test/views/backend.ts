@@ -4,7 +4,7 @@ import type { ChangeResult, Plan } from '../../src/core/change.ts';
 import type { Declared } from '../../src/core/resource.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { planToJson } from '../../src/plan/render/json.ts';
-import type { PassEnd } from '../../src/reconcile/daemon/pass.ts';
+import type { PassEnd } from '../../src/reconcile/pass.ts';
 import type { NewPass } from '../../src/store/history.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { Store } from '../../src/store/store.ts';

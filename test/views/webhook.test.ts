@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { LastPush } from '../../src/reconcile/daemon/push-receiver.ts';
+import type { LastPush } from '../../src/reconcile/push-receiver.ts';
 import { webhookView } from '../../src/views/model/webhook.ts';
 
 const AT = Date.parse('2026-03-01T12:00:00Z');

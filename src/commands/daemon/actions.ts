@@ -2,7 +2,7 @@
 
 import type { ZodType } from 'zod';
 import { ConfigError, EXIT, type ExitCode } from '../../core/errors.ts';
-import type { ActionRequest } from '../../reconcile/daemon/action-request.ts';
+import type { ActionRequest } from '../../reconcile/approvals.ts';
 import { callControl, controlSocketPath } from '../../server/control-client.ts';
 import { ACTIONS } from '../cli/answers.ts';
 import { readTrustedConfig } from '../cli/config.ts';

@@ -4,7 +4,7 @@ import { createDaemon } from '../../daemon.ts';
 import { createLogger } from '../../log.ts';
 import { summaryLine } from '../../plan/render/text.ts';
 import { printable } from '../../plan/render/words.ts';
-import type { PassEnd } from '../../reconcile/daemon/pass.ts';
+import type { PassEnd } from '../../reconcile/pass.ts';
 import { LogBuffer } from '../../views/model/log-buffer.ts';
 import { type CommandContext, untilAborted } from '../cli/context.ts';
 import { createMemoryRelease, keepHeapSmall } from '../cli/small-heap.ts';

@@ -6,7 +6,7 @@ import { openReader, type Reader } from '../../platform/client.ts';
 import { ConversationsProbe, isMissingOperation } from '../../platform/conversations-probe.ts';
 import { operations } from '../../platform/operations/index.ts';
 import type { BudgetSnapshot } from '../../queue/snapshot.ts';
-import { ownUser } from '../../reconcile/observe/own-user.ts';
+import { ownUser } from '../../reconcile/observe.ts';
 import { readConfig } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { type PlatformSession, withPlatform } from '../cli/session.ts';

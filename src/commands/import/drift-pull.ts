@@ -19,7 +19,7 @@ import { openPulls } from '../../forge/open-forge.ts';
 import { withRetries } from '../../forge/requests.ts';
 import { commitTree, type NewTree } from '../../git/commits.ts';
 import { AppliedRefs, openRefHost } from '../../git/refs.ts';
-import type { Drift } from '../../import/drift/drifted.ts';
+import type { Drift } from '../../import/drift.ts';
 import { counted, printable } from '../../plan/render/words.ts';
 import { hasApplied } from '../../reconcile/applied.ts';
 import { chooseOrganization, readConfig } from '../cli/config.ts';

@@ -5,10 +5,15 @@ import { ConfigError, EXIT, type ExitCode, messageOf } from '../../core/errors.t
 import type { FileTree } from '../../core/files/file-tree.ts';
 import { makeDirectory } from '../../core/files/make-directory.ts';
 import { resolveManifestFolder } from '../../git/repository.ts';
-import type { Choice } from '../../import/choose.ts';
-import { type ExistingManifests, type Imported, importManifests } from '../../import/import.ts';
-import { type ReadAll, readAll } from '../../import/read-all.ts';
-import { type ImportedFile, SCHEMA_PATH } from '../../import/text/layout.ts';
+import {
+  type Choice,
+  type ExistingManifests,
+  type Imported,
+  importManifests,
+  type ReadAll,
+  readAll,
+} from '../../import/import.ts';
+import { type ImportedFile, SCHEMA_PATH } from '../../import/layout.ts';
 import { kinds } from '../../kinds/registry.ts';
 import { findManifestFiles, isConfig } from '../../manifests/files/manifest-files.ts';
 import { createManifestLoader } from '../../manifests/loader.ts';

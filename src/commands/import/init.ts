@@ -8,7 +8,7 @@ import { pathArgument, shellCommand } from '../../core/text/shell.ts';
 import { type ForgeName, findForge } from '../../forge/ci-job.ts';
 import { initRepository, readOriginUrl } from '../../git/commits.ts';
 import { findRepositoryRoot } from '../../git/work-tree.ts';
-import { SCHEMA_PATH } from '../../import/text/layout.ts';
+import { SCHEMA_PATH } from '../../import/layout.ts';
 import { kinds } from '../../kinds/registry.ts';
 import { manifestJsonSchema } from '../../manifests/reference/json-schema.ts';
 import { printable } from '../../plan/render/words.ts';

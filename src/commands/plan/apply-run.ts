@@ -6,11 +6,15 @@ import { resultToJson } from '../../plan/render/json.ts';
 import { counted, printable, printableLines } from '../../plan/render/words.ts';
 import { openReader, openWriter, type Reader, type Writer } from '../../platform/client.ts';
 import type { RequestQueue } from '../../queue/dispatcher.ts';
-import { apply, outcomeOf } from '../../reconcile/apply.ts';
-import type { ApplyResult } from '../../reconcile/change-scheduler.ts';
-import { planFollowUp } from '../../reconcile/follow-up.ts';
+import { type ApplyResult, apply, outcomeOf } from '../../reconcile/apply.ts';
+import {
+  type BackgroundWork,
+  planFollowUp,
+  unfinishedWork,
+  type WaitResult,
+  waitForWork,
+} from '../../reconcile/follow-up.ts';
 import type { Planned } from '../../reconcile/planning.ts';
-import { type BackgroundWork, unfinishedWork, type WaitResult, waitForWork } from '../../reconcile/wait.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { type PlatformSession, RequestCount } from '../cli/session.ts';
 import { isAwaited, resultLine } from './apply-summary.ts';

@@ -5,7 +5,7 @@ import { kinds } from '../../kinds/registry.ts';
 import { PeopleAddresses } from '../../plan/model/people.ts';
 import { summaryLine } from '../../plan/render/text.ts';
 import { counted, printable } from '../../plan/render/words.ts';
-import type { ApplyResult } from '../../reconcile/change-scheduler.ts';
+import type { ApplyResult } from '../../reconcile/apply.ts';
 
 /** Maximum number of pending resources that the line lists. */
 const SHOWN = 3;

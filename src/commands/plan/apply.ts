@@ -11,7 +11,7 @@ import { kinds } from '../../kinds/registry.ts';
 import { createManifestLoader } from '../../manifests/loader.ts';
 import { counted, printable } from '../../plan/render/words.ts';
 import { idsOf, readOtherScopes, recordApplied, type ScopedDirectory } from '../../reconcile/applied.ts';
-import type { ApplyResult } from '../../reconcile/change-scheduler.ts';
+import type { ApplyResult } from '../../reconcile/apply.ts';
 import { applyParallel, type Planned, type PlanningInput } from '../../reconcile/planning.ts';
 import { chooseOrganization, readConfig } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';

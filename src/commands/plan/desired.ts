@@ -14,8 +14,13 @@ import { kinds } from '../../kinds/registry.ts';
 import { type FileSelection, openDiskTree } from '../../manifests/files/disk-tree.ts';
 import { createManifestLoader, type DesiredState, type OnSections } from '../../manifests/loader.ts';
 import type { OtherScopes } from '../../plan/identity/other-scopes.ts';
-import { readAppliedBase, readOtherScopes, readRecordedBase, type ScopedDirectory } from '../../reconcile/applied.ts';
-import { baseAt } from '../../reconcile/base-at.ts';
+import {
+  baseAt,
+  readAppliedBase,
+  readOtherScopes,
+  readRecordedBase,
+  type ScopedDirectory,
+} from '../../reconcile/applied.ts';
 
 /** The desired state of a folder and its commit. */
 export interface LoadedFolder {

@@ -8,7 +8,7 @@ import type { OnSections } from '../../manifests/loader.ts';
 import { DEFAULT_POLICY } from '../../plan/policy.ts';
 import type { Reader } from '../../platform/client.ts';
 import type { Connection } from '../../platform/connection.ts';
-import { platformSource } from '../../reconcile/observe/actual-source.ts';
+import { platformSource } from '../../reconcile/observe.ts';
 import { applyParallel, makePlan, type Planned, type PlanningInput } from '../../reconcile/planning.ts';
 import type { CommandContext } from '../cli/context.ts';
 import type { PlatformSession } from '../cli/session.ts';

@@ -4,7 +4,7 @@ import type { Clock } from '../../core/clock.ts';
 import { counted, printable } from '../../plan/render/words.ts';
 import { openReader, type Reader } from '../../platform/client.ts';
 import type { RequestQueue } from '../../queue/dispatcher.ts';
-import { NOT_STARTED } from '../../reconcile/change-scheduler.ts';
+import { NOT_STARTED } from '../../reconcile/apply.ts';
 import { type PlatformSession, RequestCount } from '../cli/session.ts';
 import { paintFor, type Terminal } from '../cli/terminal.ts';
 import { elapsed } from './apply-summary.ts';

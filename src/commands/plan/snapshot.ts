@@ -7,9 +7,15 @@ import { pathArgument } from '../../core/text/shell.ts';
 import { kinds } from '../../kinds/registry.ts';
 import { counted, printable } from '../../plan/render/words.ts';
 import { applyParallel, makePlan } from '../../reconcile/planning.ts';
-import { MAX_SNAPSHOT_BYTES, readSnapshot, type Snapshot, writeSnapshot } from '../../reconcile/snapshot.ts';
-import { estimateAtRate, SnapshotSource } from '../../reconcile/snapshot-source.ts';
-import { takeSnapshot } from '../../reconcile/take-snapshot.ts';
+import {
+  estimateAtRate,
+  MAX_SNAPSHOT_BYTES,
+  readSnapshot,
+  type Snapshot,
+  SnapshotSource,
+  takeSnapshot,
+  writeSnapshot,
+} from '../../reconcile/snapshot.ts';
 import { SECRET } from '../../redact.ts';
 import { chooseOrganization, readConfig, readConfigWithoutSecrets } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';

@@ -8,7 +8,7 @@ import { ConfigError, LeaseLostError, messageOf } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { WakeUpSignal } from '../../core/wake-up-signal.ts';
 import type { Logger } from '../../log.ts';
-import { actionRequest } from '../../reconcile/daemon/action-request.ts';
+import { actionRequest } from '../../reconcile/approvals.ts';
 import type { OpenCommand } from '../../store/fleet/commands.ts';
 import type { Actor } from '../../store/history.ts';
 import type { FleetSignals } from '../../store/leases.ts';

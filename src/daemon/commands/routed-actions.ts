@@ -4,7 +4,7 @@ import type { ConversationRequest } from '../../conversations/ingestion/control-
 import { ConfigError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { DeliveryRequest } from '../../notify/deliveries.ts';
-import type { ActionRequest } from '../../reconcile/daemon/action-request.ts';
+import type { ActionRequest } from '../../reconcile/approvals.ts';
 import type { CommandKind } from '../../store/fleet/commands.ts';
 import type { Actor } from '../../store/history.ts';
 import type { SessionRequest } from '../../store/session-request.ts';

@@ -3,7 +3,7 @@ import type { LastRun } from '../../clusters/events.ts';
 import type { IngestionStatus } from '../../conversations/ingestion/ingestion-status.ts';
 import type { StatusFailure } from '../../notify/status-sender.ts';
 import { counted, spanWords } from '../../plan/render/words.ts';
-import { describePause } from '../../reconcile/daemon/manual-pauses.ts';
+import { describePause } from '../../reconcile/waiting.ts';
 import type { ManualPause } from '../../store/history.ts';
 import type { Fact, Scope } from '../../store/notifications.ts';
 import type { Freshness } from '../../views/model/freshness.ts';

@@ -1,7 +1,7 @@
 /** Remembers of passes what their end does not tell: flapping fields, and when a pass last made progress. */
 import type { Clock } from '../../core/clock.ts';
 import type { Revert } from '../../plan/identity/flapping.ts';
-import type { PassEvents } from '../../reconcile/daemon/pass.ts';
+import type { PassEvents } from '../../reconcile/pass.ts';
 
 export class PassActivity {
   readonly #clock: Pick<Clock, 'now'>;

@@ -4,7 +4,7 @@ import type { Config } from '../../config/config.ts';
 import type { Clock } from '../../core/clock.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Logger } from '../../log.ts';
-import type { PassEvents } from '../../reconcile/daemon/pass.ts';
+import type { PassEvents } from '../../reconcile/pass.ts';
 import type { Lease } from '../../store/leases.ts';
 import type { Notifications } from '../../store/notifications.ts';
 import type { Store } from '../../store/store.ts';

@@ -10,7 +10,7 @@ import { messageOf } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { openReader, openWriter } from '../../platform/client.ts';
 import type { Priority } from '../../queue/request.ts';
-import { runOnCron } from '../../reconcile/daemon/schedule.ts';
+import { runOnCron } from '../../reconcile/schedule.ts';
 import { recordedId } from '../../store/recorded-id.ts';
 import type { Note } from '../../store/store.ts';
 import type { Feature, OrganizationContext } from './feature.ts';

@@ -30,7 +30,7 @@ import {
   type StatusRequest,
   StatusSender,
 } from '../../notify/status-sender.ts';
-import type { PassEnd, PassEvents } from '../../reconcile/daemon/pass.ts';
+import type { PassEnd, PassEvents } from '../../reconcile/pass.ts';
 import { createRedactor } from '../../redact.ts';
 import type { CommitStatusRecord } from '../../store/commit-statuses.ts';
 import type { History, PassRecord } from '../../store/history.ts';

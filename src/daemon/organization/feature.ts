@@ -8,7 +8,7 @@ import type { Logger } from '../../log.ts';
 import type { Connection } from '../../platform/connection.ts';
 import type { ConversationsProbe } from '../../platform/conversations-probe.ts';
 import type { QueueEvent } from '../../queue/snapshot.ts';
-import type { PassEvents } from '../../reconcile/daemon/pass.ts';
+import type { PassEvents } from '../../reconcile/pass.ts';
 import type { Metrics } from '../../server/metrics.ts';
 import type { Lease } from '../../store/leases.ts';
 import type { Store } from '../../store/store.ts';

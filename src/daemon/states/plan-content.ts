@@ -1,7 +1,7 @@
 /** Plans for the pages of other replicas: what views show of them, as JSON. */
 import type { Change, Plan } from '../../core/change.ts';
 import type { Fields } from '../../core/resource.ts';
-import type { Check } from '../../reconcile/daemon/run-pass.ts';
+import type { Check } from '../../reconcile/pass.ts';
 
 /** Change without what only applying it needs. Absent members have their usual value. */
 type KeptChange = Partial<Change> & Pick<Change, 'action' | 'address' | 'kind' | 'fields'>;

@@ -2,7 +2,7 @@
 import { readChangeRequests } from '../../clusters/store.ts';
 import type { OrganizationConfig } from '../../config/config.ts';
 import type { Clock } from '../../core/clock.ts';
-import type { PushReceiver } from '../../reconcile/daemon/push-receiver.ts';
+import type { PushReceiver } from '../../reconcile/push-receiver.ts';
 import type { Store } from '../../store/store.ts';
 import type { OrganizationOwner, OrganizationState } from '../../views/model/backend.ts';
 import { UNKNOWN_QUEUE } from './queue-content.ts';

@@ -2,7 +2,7 @@
 import type { OrganizationConfig } from '../../config/config.ts';
 import type { Clock, Random } from '../../core/clock.ts';
 import type { FleetLeases } from '../../fleet/fleet-leases.ts';
-import { PushReceiver, pushWebhook } from '../../reconcile/daemon/push-receiver.ts';
+import { PushReceiver, pushWebhook } from '../../reconcile/push-receiver.ts';
 import { organizationLease } from '../../store/leases.ts';
 import type { Store } from '../../store/store.ts';
 import type { OrganizationOwner, OrganizationState } from '../../views/model/backend.ts';

@@ -3,7 +3,7 @@ import type { IngestionActivity } from '../../conversations/ingestion/ingestion-
 import { errorFromJson } from '../../core/error-json.ts';
 import type { Declared } from '../../core/resource.ts';
 import type { QueueSnapshot } from '../../queue/snapshot.ts';
-import type { Check } from '../../reconcile/daemon/run-pass.ts';
+import type { Check } from '../../reconcile/pass.ts';
 import type { OrganizationState, ReconcilerState } from '../../views/model/backend.ts';
 import { joinMap } from './map-chunks.ts';
 import { readCheck } from './plan-content.ts';

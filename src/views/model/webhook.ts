@@ -1,5 +1,5 @@
 /** Describes the webhook of an organization's repository. */
-import type { LastPush, PushStatus } from '../../reconcile/daemon/push-receiver.ts';
+import type { LastPush, PushStatus } from '../../reconcile/push-receiver.ts';
 import { isoTime } from './words.ts';
 
 export interface WebhookView {

@@ -5,7 +5,7 @@ import { readDuration } from '../../config/model/values.ts';
 import { conversationRequest } from '../../conversations/ingestion/control-api.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { type DeliveryRequest, deliveryRequest } from '../../notify/deliveries.ts';
-import { actionRequest } from '../../reconcile/daemon/action-request.ts';
+import { actionRequest } from '../../reconcile/approvals.ts';
 import type { Actor } from '../../store/history.ts';
 import type { ActionHandlers } from '../../views/model/backend.ts';
 import type { ViewerRole } from '../page.ts';

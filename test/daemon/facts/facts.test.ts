@@ -2,8 +2,7 @@
 import { expect, test } from 'vitest';
 import type { LastRun } from '../../../src/clusters/events.ts';
 import type { IngestionStatus } from '../../../src/conversations/ingestion/ingestion-status.ts';
-import type { ConditionCode } from '../../../src/core/condition-codes.ts';
-import { CONDITION_CODES } from '../../../src/core/condition-codes.ts';
+import { CONDITION_CODES, type ConditionCode } from '../../../src/core/condition-codes.ts';
 import {
   AuthError,
   DesiredStateError,
@@ -29,7 +28,7 @@ import {
   stateFileFacts,
 } from '../../../src/daemon/facts/platform-facts.ts';
 import type { Revert } from '../../../src/plan/identity/flapping.ts';
-import type { PassEnd } from '../../../src/reconcile/daemon/pass.ts';
+import type { PassEnd } from '../../../src/reconcile/pass.ts';
 import type { ManualPause } from '../../../src/store/history.ts';
 import type { Fact } from '../../../src/store/notifications.ts';
 import { freshness } from '../../../src/views/model/freshness.ts';

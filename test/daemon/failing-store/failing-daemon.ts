@@ -7,7 +7,7 @@ import { loadConfig } from '../../../src/config/load.ts';
 import { createDaemon, type Daemon } from '../../../src/daemon.ts';
 import { kinds } from '../../../src/kinds/registry.ts';
 import { createLogger } from '../../../src/log.ts';
-import type { PassEnd } from '../../../src/reconcile/daemon/pass.ts';
+import type { PassEnd } from '../../../src/reconcile/pass.ts';
 import { openMemoryDatabase } from '../../../src/store/memory.ts';
 import type { SqlDatabase } from '../../../src/store/sql/database.ts';
 import { openSqlStore } from '../../../src/store/sql-store.ts';

@@ -8,7 +8,7 @@ import { type Clock, systemClock } from '../../../src/core/clock.ts';
 import { createDaemon, type Daemon } from '../../../src/daemon.ts';
 import { createState, type Emulator, emptyOrganization, startEmulator } from '../../../src/emulator/emulator.ts';
 import { createLogger } from '../../../src/log.ts';
-import type { PassEvents } from '../../../src/reconcile/daemon/pass.ts';
+import type { PassEvents } from '../../../src/reconcile/pass.ts';
 import { makeFolder } from '../../git/repository.ts';
 import type { LogLine } from '../../support/octavo-process.ts';
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { StoreError } from '../../../src/core/errors.ts';
 import { type PassRecorder, recordPasses } from '../../../src/daemon/organization/pass-history.ts';
 import type { Logger } from '../../../src/log.ts';
-import type { PassEnd } from '../../../src/reconcile/daemon/pass.ts';
+import type { PassEnd } from '../../../src/reconcile/pass.ts';
 import type { History } from '../../../src/store/history.ts';
 import { openMemoryStore } from '../../../src/store/memory.ts';
 import { createVirtualClock, type VirtualClock } from '../../queue/virtual-clock.ts';

@@ -1,31 +1,25 @@
-import type { Plan } from '../../core/change.ts';
-import { RefusedPlanError } from '../../core/errors.ts';
-import { approvalsOf } from '../../plan/checksum.ts';
-import type { Actor } from '../../store/history.ts';
+/** Reconciles one organization: a pass for each trigger, one at a time, and the decisions of people about its plans. */
+import type { Plan } from '../core/change.ts';
+import { RefusedPlanError } from '../core/errors.ts';
+import { approvalsOf } from '../plan/checksum.ts';
+import type { Actor } from '../store/history.ts';
 import { approvedChecksums, checkApprover } from './approvals.ts';
-import type { PassEnd, Trigger } from './pass.ts';
-import type { PassOptions } from './pass-options.ts';
-import { type Check, PassRunner } from './run-pass.ts';
+import { type Check, type PassEnd, type PassOptions, PassRunner, type Trigger } from './pass.ts';
 import type { Desired } from './source.ts';
-import { TriggerLoop } from './trigger-loop.ts';
 
 /** Reconciles one organization: runs a pass for each trigger, and approves plans. */
 export class OrganizationReconciler {
   readonly #options: PassOptions;
   readonly #passes: PassRunner;
-  readonly #loop: TriggerLoop;
+  /** Cause of the pass that follows the running one; null: none was requested. */
+  #next: Trigger | null = null;
+  #running: Promise<void> | null = null;
   #lastEnd: PassEnd | null = null;
   #failingSince: number | null = null;
 
   constructor(options: PassOptions) {
     this.#options = options;
     this.#passes = new PassRunner(options);
-    this.#loop = new TriggerLoop(async (trigger) => {
-      const end = await this.#passes.run(trigger);
-      this.#failingSince = failingSince(this.#lastEnd, this.#failingSince, end);
-      this.#lastEnd = end;
-      options.events.onPassEnd?.(end);
-    }, options.signal);
   }
 
   get id(): string {
@@ -52,17 +46,38 @@ export class OrganizationReconciler {
   }
 
   get isRunning(): boolean {
-    return this.#loop.isRunning;
+    return this.#running !== null;
   }
 
-  /** Requests a pass. Resolves when no pass is running. */
+  /**
+   * Requests a pass. Triggers that arrive during a pass are coalesced into one more pass. Resolves when no pass is
+   * running.
+   */
   trigger(trigger: Trigger): Promise<void> {
-    return this.#loop.trigger(trigger);
+    this.#next = trigger;
+    this.#running ??= this.#run();
+    return this.#running;
   }
 
   /** Resolves when no pass is running. */
   idle(): Promise<void> {
-    return this.#loop.idle();
+    return this.#running ?? Promise.resolve();
+  }
+
+  async #run(): Promise<void> {
+    const { signal, events } = this.#options;
+    try {
+      while (this.#next !== null && !signal.aborted) {
+        const trigger = this.#next;
+        this.#next = null;
+        const end = await this.#passes.run(trigger);
+        this.#failingSince = failingSince(this.#lastEnd, this.#failingSince, end);
+        this.#lastEnd = end;
+        events.onPassEnd?.(end);
+      }
+    } finally {
+      this.#running = null;
+    }
   }
 
   /** The last manifests that were valid; null before they were read. */
@@ -129,7 +144,7 @@ function failingSince(before: PassEnd | null, since: number | null, { error, end
 }
 
 /** Approval of one person. */
-export interface PlanApproval {
+interface PlanApproval {
   readonly plan: Plan;
   /** False: more people have to approve. */
   readonly isComplete: boolean;

@@ -1,26 +1,101 @@
-import { windowState } from '../../config/windows.ts';
-import type { Address } from '../../core/address.ts';
-import { type Change, type ChangeResult, changeId, type Plan } from '../../core/change.ts';
-import { messageOf } from '../../core/errors.ts';
-import type { CommitAuthors } from '../../git/commits.ts';
-import { driftOf } from '../../plan/guard.ts';
-import { PeopleAddresses } from '../../plan/model/people.ts';
-import type { Policy } from '../../plan/policy.ts';
-import type { ManualPause } from '../../store/history.ts';
-import { idsOf } from '../applied.ts';
-import { apply, outcomeOf } from '../apply.ts';
-import type { ApplyResult } from '../change-scheduler.ts';
-import { platformSource } from '../observe/actual-source.ts';
-import { giveTurn, makePlan, type Planned, type PlanningInput } from '../planning.ts';
-import { approvedChecksums } from './approvals.ts';
-import { BaseStore } from './base-store.ts';
-import { cooldownLeft } from './flapping-fields.ts';
-import { isOfOrganization, pausesByAddress, untilPauseEnds } from './manual-pauses.ts';
-import type { PassEnd, Trigger } from './pass.ts';
-import type { PassOptions } from './pass-options.ts';
-import type { Desired } from './source.ts';
-import { Backoff } from './trigger-loop.ts';
-import { planWait } from './wait-reason.ts';
+/** Runs one pass of an organization: reads, plans, applies and records, step by step. */
+import { createHash } from 'node:crypto';
+import type { OrganizationConfig } from '../config/config.ts';
+import { windowState } from '../config/windows.ts';
+import type { Address } from '../core/address.ts';
+import { type Change, type ChangeResult, changeId, type Plan } from '../core/change.ts';
+import type { Clock } from '../core/clock.ts';
+import { messageOf } from '../core/errors.ts';
+import type { Base } from '../core/resource.ts';
+import type { CommitAuthors } from '../git/commits.ts';
+import type { Kind } from '../kinds/model/kind.ts';
+import { driftOf } from '../plan/guard.ts';
+import type { Revert } from '../plan/identity/flapping.ts';
+import { PeopleAddresses } from '../plan/model/people.ts';
+import type { Policy } from '../plan/policy.ts';
+import type { Reader, Writer } from '../platform/client.ts';
+import type { Priority } from '../queue/request.ts';
+import type { History, ManualPause } from '../store/history.ts';
+import type { OrganizationRecord } from '../store/store.ts';
+import { idsOf } from './applied.ts';
+import { type ApplyResult, apply, outcomeOf, type PassOutcome } from './apply.ts';
+import { approvedChecksums, type PlanAuthors } from './approvals.ts';
+import { platformSource } from './observe.ts';
+import { type Estimate, giveTurn, makePlan, type Planned, type PlanningInput } from './planning.ts';
+import { baseOfRecord, baseToEntry } from './record.ts';
+import type { Desired, DesiredSource, SourceHead } from './source.ts';
+import {
+  cooldownLeft,
+  describePause,
+  type FlappingFields,
+  isOfOrganization,
+  pausesByAddress,
+  untilPauseEnds,
+} from './waiting.ts';
+
+/** The cause of a pass. */
+export type Trigger = 'start' | 'commit' | 'schedule' | 'manual' | 'retry' | 'window' | 'approval';
+
+/** Listener for the events of passes: the log, the metrics, the demo. */
+export interface PassEvents {
+  onPassStart?(trigger: Trigger): void;
+  /** The manifests were read. */
+  onSource?(desired: Desired): void;
+  /** The manifests could not be read; the last valid ones stay in use. `head`: the last commit that was read, valid or not. */
+  onBadSource?(error: Error, lastGood: string | null, head: SourceHead | null): void;
+  onPlan?(planned: Planned, drift: readonly Change[]): void;
+  /** The record was empty: the base was restored from the repository, with `count` resources of this commit. */
+  onBaseRestored?(commit: string, count: number): void;
+  /** Recording the applied commit in the repository failed; the next pass tries again. */
+  onRecordFailed?(error: Error): void;
+  /** The plan is not applied now. `until`: when a sync window may open, in milliseconds since the epoch. */
+  onWait?(reason: string, until: number | null): void;
+  /** The plan is applied now. */
+  onApply?(planned: Planned): void;
+  onResult?(result: ChangeResult, change: Change | undefined): void;
+  /** The fields that are flapping, after every pass that planned; usually none. */
+  onFlapping?(flapping: readonly Revert[]): void;
+  onPassEnd?(end: PassEnd): void;
+}
+
+/** The result of one pass. */
+export interface PassEnd {
+  readonly trigger: Trigger;
+  readonly outcome: PassOutcome;
+  readonly plan: Plan | null;
+  readonly results: readonly ChangeResult[];
+  readonly requests: { readonly reads: number; readonly writes: number };
+  readonly error: Error | null;
+  readonly milliseconds: number;
+  /** Milliseconds since the epoch. */
+  readonly endedAt: number;
+  /** Milliseconds until the next pass without a trigger; null: only a trigger starts one. */
+  readonly retryIn: number | null;
+}
+
+/** Dependencies of the passes of one organization. */
+export interface PassOptions {
+  readonly config: OrganizationConfig;
+  readonly user: string | null;
+  readonly kinds: readonly Kind[];
+  readonly source: DesiredSource;
+  readonly record: OrganizationRecord;
+  /** Pauses that people set. */
+  readonly pauses: Pick<History, 'pauses'>;
+  readonly flappingFields: FlappingFields;
+  readonly planAuthors: PlanAuthors;
+  readonly clock: Clock;
+  /** Opens a client that can only read. `count` is called for every request. */
+  readonly openReader: (priority: Priority, count: (method: string) => void) => Reader;
+  /** Opens a client that can write; null in a dry run, which therefore cannot write. */
+  readonly openWriter: ((priority: Priority, count: (method: string) => void) => Writer) | null;
+  readonly estimate: Estimate;
+  readonly parallel: number;
+  /** Starts nothing new once it aborts. */
+  readonly signal: AbortSignal;
+  readonly abort: AbortSignal;
+  readonly events: PassEvents;
+}
 
 /** Last comparison of the manifests with the platform. */
 export interface Check {
@@ -51,8 +126,9 @@ class PassProgress {
 /** Runs the passes of one organization, one after the other, and keeps the state that the next pass needs. */
 export class PassRunner {
   readonly #options: PassOptions;
-  readonly #baseStore: BaseStore;
   readonly #backoff = new Backoff();
+  /** Digest of the commit and the ids that this process has recorded in the repository. */
+  #recorded: string | null = null;
   #lastGood: Desired | null = null;
   #lastCheck: Check | null = null;
   /** Pauses that have not ended, as of the last time they were read. */
@@ -60,8 +136,6 @@ export class PassRunner {
 
   constructor(options: PassOptions) {
     this.#options = options;
-    const { record, source, events, openWriter } = options;
-    this.#baseStore = new BaseStore({ record, applied: source.applied, isDry: openWriter === null, events });
   }
 
   /** The last check that succeeded; null before that. */
@@ -159,7 +233,7 @@ export class PassRunner {
 
   async #planningInput(desired: Desired, trigger: Trigger, authors: CommitAuthors | null): Promise<PlanningInput> {
     const { config, record, clock, kinds, estimate, flappingFields, source, user } = this.#options;
-    const { base, commit } = await this.#baseStore.read();
+    const { base, commit } = await this.#readBase();
     await this.readPauses();
     const policy: Policy = {
       prune: config.prune,
@@ -233,15 +307,50 @@ export class PassRunner {
     });
   }
 
+  /**
+   * Reads the base of the next plan. If the record is empty, restores it from what the repository records as applied.
+   * Throws StoreError, and SourceError or DesiredStateError if the repository cannot be read.
+   */
+  async #readBase(): Promise<{ readonly base: Base; readonly commit: string | null }> {
+    const { record, source, openWriter, events } = this.#options;
+    const known = await baseOfRecord(record);
+    const found = known.base === null ? await source.applied?.read() : undefined;
+    if (found === undefined || found === null) {
+      return known;
+    }
+    events.onBaseRestored?.(found.commit, found.base.size);
+    if (openWriter !== null) {
+      // Written in one step, before anything else, so that ownership is known even if the pass is interrupted.
+      await record.put([...found.base.values()].map(baseToEntry));
+    }
+    return found;
+  }
+
   /** Records a commit as applied, unless a change was held, paused, skipped or failed: it would later look like drift. */
   async #recordApplied(
     commit: string | null,
     results: readonly ChangeResult[],
     ids: ReadonlyMap<Address, string>,
   ): Promise<void> {
-    if (results.every(({ status }) => status === 'applied')) {
-      await this.#options.planAuthors.recordApplied(commit);
-      await this.#baseStore.recordApplied(commit, ids);
+    if (!results.every(({ status }) => status === 'applied')) {
+      return;
+    }
+    const { planAuthors, source, events } = this.#options;
+    await planAuthors.recordApplied(commit);
+    if (source.applied === null || commit === null) {
+      return;
+    }
+    const digest = createHash('sha256')
+      .update(JSON.stringify([commit, ...[...ids].sort()]))
+      .digest('hex');
+    if (digest === this.#recorded) {
+      return;
+    }
+    try {
+      await source.applied.move(commit, ids);
+      this.#recorded = digest;
+    } catch (error) {
+      events.onRecordFailed?.(toError(error));
     }
   }
 
@@ -292,4 +401,57 @@ export class PassRunner {
 
 function toError(error: unknown): Error {
   return error instanceof Error ? error : new Error(messageOf(error));
+}
+
+/** Milliseconds before the first retry of a pass; each later delay is twice as long. */
+const FIRST_DELAY = 2000;
+
+const MAX_DELAY = 300_000;
+
+/** Exponential backoff between retries of a pass that failed, or that waits for the platform. */
+class Backoff {
+  #delay = FIRST_DELAY;
+
+  /** Returns the delay of the next retry, in milliseconds. */
+  next(): number {
+    const delay = this.#delay;
+    this.#delay = Math.min(delay * 2, MAX_DELAY);
+    return delay;
+  }
+
+  reset(): void {
+    this.#delay = FIRST_DELAY;
+  }
+}
+
+/** Reason for not applying a plan now. */
+interface PlanWait {
+  readonly reason: string;
+  /** Milliseconds until it may be applied; null: only a trigger changes that. */
+  readonly retryIn: number | null;
+  /** Next time at which a sync window may open, in milliseconds since the epoch. */
+  readonly until: number | null;
+}
+
+/** Returns why a plan is not applied now; null: it is applied. */
+function planWait(
+  { verdict, changes }: Plan,
+  pauses: readonly ManualPause[],
+  { config, clock, openWriter }: PassOptions,
+): PlanWait | null {
+  if (openWriter === null) {
+    return { reason: 'dry run: nothing is written', retryIn: null, until: null };
+  }
+  if (verdict.state !== 'ready') {
+    return { reason: verdict.reasons.join('; '), retryIn: null, until: null };
+  }
+  const now = clock.now();
+  const pause = pauses.find((each) => isOfOrganization(each, now));
+  if (pause !== undefined) {
+    return { reason: describePause(pause), retryIn: untilPauseEnds([pause], now), until: null };
+  }
+  const { open, reason, until } = windowState(config.syncWindows, now);
+  return open || !changes.some((change) => change.held === null && change.paused === null)
+    ? null
+    : { reason, retryIn: until === null ? null : Math.max(0, until - now), until };
 }

@@ -1,21 +1,22 @@
+/** Reads the manifests of an organization from a git repository or a directory, and notices changes. */
 import { realpathSync } from 'node:fs';
 import { join, posix, relative, sep } from 'node:path';
-import type { ManifestSource } from '../../config/config.ts';
-import type { Address } from '../../core/address.ts';
-import type { Clock } from '../../core/clock.ts';
-import { defaultScope } from '../../core/scope.ts';
-import { type Checkout, openCheckout } from '../../git/checkout.ts';
-import { type CommitAuthors, type CommitRange, readCommitAuthors } from '../../git/commits.ts';
-import { AppliedRefs } from '../../git/refs.ts';
-import { findRepository, resolveManifestFolder } from '../../git/repository.ts';
-import { openGit } from '../../git/run.ts';
-import { watchDirectory } from '../../git/watch.ts';
-import { findRepositoryRoot, type KnownFiles, readHead } from '../../git/work-tree.ts';
-import { kinds } from '../../kinds/registry.ts';
-import { openDiskTree } from '../../manifests/files/disk-tree.ts';
-import { createManifestLoader, type DesiredState, type ManifestLoader } from '../../manifests/loader.ts';
-import type { OtherScopes } from '../../plan/identity/other-scopes.ts';
-import { type AppliedBase, readAppliedBase, readOtherScopes, recordApplied, type ScopedDirectory } from '../applied.ts';
+import type { ManifestSource } from '../config/config.ts';
+import type { Address } from '../core/address.ts';
+import type { Clock } from '../core/clock.ts';
+import { defaultScope } from '../core/scope.ts';
+import { type Checkout, openCheckout } from '../git/checkout.ts';
+import { type CommitAuthors, type CommitRange, readCommitAuthors } from '../git/commits.ts';
+import { AppliedRefs } from '../git/refs.ts';
+import { findRepository, resolveManifestFolder } from '../git/repository.ts';
+import { openGit } from '../git/run.ts';
+import { watchDirectory } from '../git/watch.ts';
+import { findRepositoryRoot, type KnownFiles, readHead } from '../git/work-tree.ts';
+import { kinds } from '../kinds/registry.ts';
+import { openDiskTree } from '../manifests/files/disk-tree.ts';
+import { createManifestLoader, type DesiredState, type ManifestLoader } from '../manifests/loader.ts';
+import type { OtherScopes } from '../plan/identity/other-scopes.ts';
+import { type AppliedBase, readAppliedBase, readOtherScopes, recordApplied } from './applied.ts';
 
 /** Current content of a source. */
 export interface Desired {
@@ -79,17 +80,18 @@ export interface DesiredSource {
  * Settle delay between a change in a directory and the read, in milliseconds: several files are often written together.
  */
 const SETTLE = 300;
+
 /** Milliseconds without output after which git is terminated. */
 const GIT_TIMEOUT = 60_000;
 
 /** The organization of a source, and its explicit scope; without one, the scope is derived from the directory. */
-export interface SourceOwner {
+interface SourceOwner {
   readonly id: string;
   readonly scope?: string | undefined;
 }
 
 /** Clones of git sources. */
-export interface CloneOptions {
+interface CloneOptions {
   /** Directory for clones, created if it does not exist. */
   readonly clones: string;
   /** Aborts running git commands. */
@@ -116,7 +118,6 @@ function gitSource(
   { clones, signal, clock }: CloneOptions,
 ): DesiredSource {
   const directory = join(clones, organization);
-  const scope = explicit ?? defaultScope(posix.normalize(git.path));
   const checkout: Checkout = openCheckout({ ...git, directory, timeout: GIT_TIMEOUT, signal, fetchLimit: { clock } });
   let read: SourceHead | null = null;
   let forced = false;
@@ -132,20 +133,31 @@ function gitSource(
     turn = mine.catch(() => undefined);
     return mine;
   };
-  const applied = git.recordApplied
-    ? new RecordedScope(
-        { organization, scope, directory: defaultScope(posix.normalize(git.path)), repository: checkout.repository },
-        new AppliedRefs(checkout.refs, organization),
-      )
-    : null;
+  const inRepository = defaultScope(posix.normalize(git.path));
+  const place = {
+    organization,
+    scope: explicit ?? inRepository,
+    directory: inRepository,
+    repository: checkout.repository,
+  };
+  const refs = git.recordApplied ? new AppliedRefs(checkout.refs, organization) : null;
+  const makeLoader = () => createManifestLoader(kinds);
   return {
-    scope,
+    scope: place.scope,
     applied:
-      applied === null
+      refs === null
         ? null
         : {
-            read: () => inTurn(() => applied.read(read?.commit ?? null)),
-            move: (commit, ids) => inTurn(() => applied.move(commit, ids)),
+            read: () =>
+              inTurn(async () => {
+                await refs.fetch();
+                return readAppliedBase(refs, place, read?.commit ?? null, makeLoader);
+              }),
+            move: (commit, ids) =>
+              inTurn(async () => {
+                const { scope, directory } = place;
+                await recordApplied(refs, { organization, scope, directory, commit, ids });
+              }),
           },
     poll: git.pollInterval,
     read: () =>
@@ -155,8 +167,8 @@ function gitSource(
         forced = false;
         read = { commit, subject, author };
         const state = await loader.load(openDiskTree(checkout.root, 'all'));
-        const otherScopes = await applied?.otherScopes(commit);
-        const scopes = otherScopes === undefined ? {} : { otherScopes };
+        await refs?.fetch();
+        const scopes = refs === null ? {} : { otherScopes: await readOtherScopes(refs, place, commit, makeLoader) };
         return { state, commit, subject, author, forced: wasForced, ...scopes };
       }),
     peek: () =>
@@ -172,32 +184,6 @@ function gitSource(
     watch: async () => undefined,
     close: async () => undefined,
   };
-}
-
-/** Reads and writes the applied refs of a clone: its own scope, and the claims of others. */
-class RecordedScope {
-  readonly #place: ScopedDirectory;
-  readonly #refs: AppliedRefs;
-
-  constructor(place: ScopedDirectory, refs: AppliedRefs) {
-    this.#place = place;
-    this.#refs = refs;
-  }
-
-  async read(head: string | null): Promise<AppliedBase | null> {
-    await this.#refs.fetch();
-    return readAppliedBase(this.#refs, this.#place, head, () => createManifestLoader(kinds));
-  }
-
-  async otherScopes(head: string): Promise<OtherScopes> {
-    await this.#refs.fetch();
-    return readOtherScopes(this.#refs, this.#place, head, () => createManifestLoader(kinds));
-  }
-
-  async move(commit: string, ids: ReadonlyMap<Address, string>): Promise<void> {
-    const { organization, scope, directory } = this.#place;
-    await recordApplied(this.#refs, { organization, scope, directory, commit, ids });
-  }
 }
 
 function directorySource(directory: string, { scope }: SourceOwner, loader: ManifestLoader): DesiredSource {
@@ -229,7 +215,7 @@ function directorySource(directory: string, { scope }: SourceOwner, loader: Mani
     hasMoved: async () => true,
     async authors(range) {
       const repository = findRepository(directory);
-      return repository === null ? null : readCommitAuthors(openGit({ repository, timeout: GIT_TIMEOUT }), range);
+      return repository === null ? null : readCommitAuthors(openGit({ repository }), range);
     },
     async watch(onChange, onError) {
       const watch = watchDirectory(directory, onChange, { settle: SETTLE, onError });

@@ -1,8 +1,9 @@
+/** Triggers the passes of an organization: on new commits, on the drift schedule, and after delays. */
 import cron, { type ScheduledTask } from 'node-cron';
-import { cronFiring } from '../../config/model/cron.ts';
-import type { Clock } from '../../core/clock.ts';
-import { messageOf } from '../../core/errors.ts';
-import { WakeUpSignal } from '../../core/wake-up-signal.ts';
+import { cronFiring } from '../config/model/cron.ts';
+import type { Clock } from '../core/clock.ts';
+import { messageOf } from '../core/errors.ts';
+import { WakeUpSignal } from '../core/wake-up-signal.ts';
 import type { OrganizationReconciler } from './organization.ts';
 import type { DesiredSource } from './source.ts';
 
@@ -17,28 +18,35 @@ export interface Schedule {
   stop(): Promise<void>;
 }
 
-export interface ScheduleOptions {
+/** Milliseconds between two checks of the wall clock during a delay: it may be set meanwhile. */
+const CLOCK_CHECK = 60_000;
+
+const SECOND = 1000;
+
+/**
+ * Milliseconds after which a requested check that found nothing is repeated once: the servers of a forge may not all have
+ * a push yet when its webhook is sent.
+ */
+const SECOND_CHECK = 5000;
+
+/** Longest jump of the clock, in milliseconds, whose seconds are checked one by one. */
+const MAX_STEP = 60 * 60_000;
+
+/** Triggers passes on new commits, on the drift schedule, and after retry delays. */
+export function createSchedule({
+  reconciler,
+  source,
+  drift,
+  clock,
+  onError,
+}: {
   readonly reconciler: OrganizationReconciler;
   readonly source: DesiredSource;
   /** Cron expression of the drift checks. */
   readonly drift: string;
   readonly clock: Clock;
   readonly onError: (message: string) => void;
-}
-
-/** Milliseconds between two checks of the wall clock during a delay: it may be set meanwhile. */
-const CLOCK_CHECK = 60_000;
-const SECOND = 1000;
-/**
- * Milliseconds after which a requested check that found nothing is repeated once: the servers of a forge may not all have
- * a push yet when its webhook is sent.
- */
-const SECOND_CHECK = 5000;
-/** Longest jump of the clock, in milliseconds, whose seconds are checked one by one. */
-const MAX_STEP = 60 * 60_000;
-
-/** Triggers passes on new commits, on the drift schedule, and after retry delays. */
-export function createSchedule({ reconciler, source, drift, clock, onError }: ScheduleOptions): Schedule {
+}): Schedule {
   const stopping = new AbortController();
   const { signal } = stopping;
   let retry: AbortController | null = null;

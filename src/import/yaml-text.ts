@@ -1,9 +1,10 @@
+/** Writes values as YAML that a review shows completely and that every YAML reader understands alike. */
 import { Document, type Node, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml';
-import { FileContent } from '../../kinds/model/manifest.ts';
-import { printable } from '../../plan/render/words.ts';
+import { FileContent } from '../kinds/model/manifest.ts';
+import { printable } from '../plan/render/words.ts';
 
 /** Notes about mappings, written as comments before them. */
-export type Notes = ReadonlyMap<object, readonly string[]>;
+type Notes = ReadonlyMap<object, readonly string[]>;
 
 interface Style {
   readonly notes: Notes;
@@ -13,6 +14,7 @@ interface Style {
 
 /** Maximum length of a collection on one line, in characters. */
 const MAX_LINE_LENGTH = 100;
+
 /** Characters that are invisible or misleading. They are escaped so that a review shows them. */
 const UNSEEN =
   /(?![\n\t])[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/gu;

@@ -1,11 +1,12 @@
+/** Distributes entries over manifests, new and existing ones. */
 import { posix } from 'node:path';
-import { addressOf, kindOf } from '../../core/address.ts';
-import type { Declared } from '../../core/resource.ts';
-import type { FileContent } from '../../kinds/model/manifest.ts';
-import type { SectionKind } from '../../manifests/read/kind-index.ts';
-import { printable } from '../../plan/render/words.ts';
-import type { Draft, DraftEntry } from '../draft/draft.ts';
-import { appendEntries } from './append.ts';
+import { addressOf, kindOf } from '../core/address.ts';
+import type { Declared } from '../core/resource.ts';
+import type { FileContent } from '../kinds/model/manifest.ts';
+import type { SectionKind } from '../manifests/read/kind-index.ts';
+import { printable } from '../plan/render/words.ts';
+import type { Draft, DraftEntry } from './draft.ts';
+import { appendEntries } from './manifest-text.ts';
 import { yamlOf } from './yaml-text.ts';
 
 /** File to be written. */
@@ -19,7 +20,7 @@ export interface ImportedFile {
   readonly addresses: readonly string[];
 }
 
-export interface LayoutOptions {
+interface LayoutOptions {
   readonly draft: Draft;
   readonly declared: readonly Declared[];
   /** Texts of the existing manifests. */

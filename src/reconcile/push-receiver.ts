@@ -1,11 +1,11 @@
 /** Receives the webhook of an organization's repository, and requests a fetch for each new push. */
 import * as z from 'zod';
-import type { OrganizationConfig } from '../../config/config.ts';
-import { forgeTarget } from '../../config/forge-target.ts';
-import type { Clock } from '../../core/clock.ts';
-import type { WebhookRequest } from '../../core/signature.ts';
-import { type PushResult, type PushWebhook, readPush } from '../../forge/webhooks.ts';
-import type { Note } from '../../store/store.ts';
+import type { OrganizationConfig } from '../config/config.ts';
+import { forgeTarget } from '../config/forge-target.ts';
+import type { Clock } from '../core/clock.ts';
+import type { WebhookRequest } from '../core/signature.ts';
+import { type PushResult, type PushWebhook, readPush } from '../forge/webhooks.ts';
+import type { Note } from '../store/store.ts';
 
 /** Outcome of a webhook request. `repeated`: the delivery was received before. */
 export type PushOutcome = 'accepted' | 'repeated' | 'ignored' | 'ping' | 'refused';
@@ -37,7 +37,7 @@ export interface PushStatus {
   readonly refusedAt: number | null;
 }
 
-export interface PushReceiverOptions {
+interface PushReceiverOptions {
   readonly webhook: PushWebhook;
   /** Opens a note of this webhook. */
   readonly note: (name: 'last' | 'seen') => Note;
@@ -48,6 +48,7 @@ export interface PushReceiverOptions {
 
 /** Deliveries are remembered this long, in milliseconds, and at most this many. An older one only causes a fetch. */
 const MEMORY = 24 * 3_600_000;
+
 const MAX_MEMORY = 1000;
 
 const seenSchema = z.array(z.tuple([z.string(), z.number()])).max(MAX_MEMORY);

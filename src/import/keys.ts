@@ -1,3 +1,4 @@
+/** Chooses keys that differ from each other, derived from the names of resources. */
 import { createHash } from 'node:crypto';
 import { parse as parseYaml } from 'yaml';
 
@@ -43,6 +44,7 @@ const LETTERS: ReadonlyMap<string, string> = new Map(
     return letters.map((letter) => [letter, latin] as const);
   }), // biome-ignore format: a table
 );
+
 /** Letters without a sound of their own. */
 const SILENT = new Set(['ь', 'ъ']);
 
