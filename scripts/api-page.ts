@@ -1,4 +1,4 @@
-import { describeFields, type FieldDescription } from '../src/commands/api/describe.ts';
+import { describeFields, type FieldDescription } from '../src/commands/api/operations.ts';
 import { operations } from '../src/platform/operations/index.ts';
 import type { Operation } from '../src/platform/operations/model/operation.ts';
 import type { Repeat } from '../src/queue/request.ts';

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { CommanderError } from 'commander';
-import type { CommandContext } from './commands/cli/context.ts';
-import { processTerminal } from './commands/cli/terminal.ts';
+import { type CommandContext, processTerminal } from './commands/cli/context.ts';
 import { createProgram } from './commands/program.ts';
 import { systemClock } from './core/clock.ts';
 import {

@@ -1,9 +1,21 @@
-import { Command, Option } from 'commander';
-import { apiCommands } from './api-program.ts';
-import { CONFIG, count, durationOrZero, ORGANIZATION, SCOPE, type SetExitCode } from './cli/arguments.ts';
+/** Defines the command line: every command with its arguments and options. A command is loaded when it runs. */
+import { Argument, Command, Help, InvalidArgumentError, Option } from 'commander';
+import { LISTED } from '../conversations/polling/listing.ts';
+import { CONDITION_CODES, EVENT_CODES } from '../core/condition-codes.ts';
+import type { ExitCode } from '../core/errors.ts';
+import type { FieldArgument } from './api/request.ts';
+import {
+  CONFIG,
+  count,
+  duration,
+  durationOrZero,
+  ORGANIZATION,
+  SCOPE,
+  type SetExitCode,
+  upTo,
+} from './cli/arguments.ts';
 import type { CommandContext } from './cli/context.ts';
-import { clusterCommands } from './clusters/program.ts';
-import { conversationCommands } from './conversations/program.ts';
+import { FEATURE_NAMES, PLATFORM_NAMES } from './cli/feature-names.ts';
 import {
   actionCommands,
   conditionCommands,
@@ -12,14 +24,13 @@ import {
   viewCommands,
   webhookCommands,
 } from './daemon/program.ts';
-import { notifyCommands } from './notify/program.ts';
-import { storeCommands } from './store/program.ts';
-import { demoCommands, emulateCommands } from './trying-program.ts';
-
-/** Forges that `octavo init` has a workflow for. */
-const FORGE_CHOICES = ['github', 'gitlab', 'gitea', 'bitbucket', 'none'] as const;
 
 const HELP = ['help [command]', 'Show help for a command'] as const;
+
+/** Makes the action of a command from a function that loads it. The command takes arguments, options and the context. */
+type Run = (
+  load: (options: { readonly dryRun?: boolean }) => Promise<(...values: never[]) => ExitCode | Promise<ExitCode>>,
+) => (...given: unknown[]) => Promise<void>;
 
 /** Registers all commands, for parsing and for the reference page. */
 export function createProgram(context: CommandContext, setExitCode: SetExitCode): Command {
@@ -34,31 +45,33 @@ export function createProgram(context: CommandContext, setExitCode: SetExitCode)
     .showSuggestionAfterError(true)
     .addHelpText('after', AFTER_HELP)
     .hook('preAction', (_program, command) => nameConfig(command, context));
+  const run: Run =
+    (load) =>
+    async (...given) => {
+      // Commander passes the arguments, the options and its own command.
+      const values = given.slice(0, -1);
+      const command = (await load(values.at(-1) ?? {})) as (...all: unknown[]) => ExitCode | Promise<ExitCode>;
+      setExitCode(await command(...values, context));
+    };
   program.commandsGroup('Everyday:');
-  startingCommands(program, context, setExitCode);
-  adoptingCommands(program, context, setExitCode);
-  validateCommands(program, context, setExitCode);
-  planningCommands(program, context, setExitCode);
-  applyingCommands(program, context, setExitCode);
-  doctorCommands(program, context, setExitCode);
-  demoCommands(program, context, setExitCode);
+  everydayCommands(program, run);
   program.commandsGroup('Daemon:');
-  daemonCommands(program, context, setExitCode);
+  daemonCommands(program, run);
   viewCommands(program, context, setExitCode);
   actionCommands(program, context, setExitCode);
   conditionCommands(program, context, setExitCode);
   program.commandsGroup('Support:');
-  conversationCommands(program, context, setExitCode);
-  clusterCommands(program, context, setExitCode);
+  conversationCommands(program, run);
+  clusterCommands(program, run);
   program.commandsGroup('Operations:');
   webhookCommands(program, context, setExitCode);
   sessionCommands(program, context, setExitCode);
-  notifyCommands(program, context, setExitCode);
+  notifyCommands(program, run);
   fleetCommands(program, context, setExitCode);
-  storeCommands(program, context, setExitCode);
-  exportingCommands(program, context, setExitCode);
-  apiCommands(program, context, setExitCode);
-  emulateCommands(program, context, setExitCode);
+  storeCommands(program, run);
+  exportingCommands(program, run);
+  apiCommands(program, run);
+  emulateCommands(program, run);
   // Last: subcommands have taken over the command without a group.
   program.commandsGroup('Everyday:').helpCommand(...HELP);
   return program;
@@ -88,81 +101,30 @@ Exit codes:
 
 To try Octavo without an account, run: octavo demo`;
 
-function validateCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
-  program
-    .command('validate')
-    .description('Check manifests offline')
-    .argument('[dir]', 'Manifest directory', '.')
-    .option(...CONFIG)
-    .addOption(
-      new Option('--format <format>', 'Output format; github: annotations, sarif: code scanning, junit: test reports')
-        .choices(['text', 'json', 'github', 'sarif', 'junit'])
-        .default('text'),
-    )
-    .action(async (dir, options) => {
-      const { validate } = await import('./plan/validate.ts');
-      setExitCode(await validate(dir, options, context));
-    });
-}
+const format = (description = 'Output format', others: readonly string[] = ['json']) =>
+  new Option('--format <format>', description).choices(['text', ...others]).default('text');
 
-function planningCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
+/** Forges that `octavo init` has a workflow for. */
+const FORGES = ['github', 'gitlab', 'gitea', 'bitbucket', 'none'];
+const REPORTS = ['json', 'github', 'sarif', 'junit'];
+
+const BASE = [
+  '--base <ref>',
+  'Last applied commit, or "none" (default: "applied", recorded in git by --record); what only it declares is deleted',
+] as const;
+
+function everydayCommands(program: Command, run: Run): void {
   program
-    .command('plan')
-    .description('Show what would change, without changing anything')
-    .argument('[dir]', 'Manifest directory', '.')
-    .option(
-      '--base <ref>',
-      'Last applied commit, or "none" (default: "applied", recorded in git by --record); what only it declares is deleted',
-    )
-    .addOption(new Option('--format <format>', 'Output format').choices(['text', 'markdown', 'json']).default('text'))
-    .option('--snapshot <file>', 'Use the actual state saved by octavo snapshot; needs no token and no network')
-    .option('--out <file>', 'Save the plan to a file, to apply exactly this plan later')
-    .option(
-      '--comment',
-      'Post the plan as a comment on the pull request of this CI job; --base defaults to the merge base',
-    )
-    .option('--detailed-exitcode', 'Exit with 2 if there are changes')
+    .command('init')
+    .description('Create a starter repository: manifests, editor settings and a pull request workflow')
+    .argument('[dir]', 'Directory to create files in; existing files are kept', '.')
+    .addOption(new Option('--forge <forge>', 'Forge that hosts the repository (default: detected)').choices(FORGES))
+    .option('--drift', 'Also create the scheduled workflow that opens pull requests for drift')
+    .option('--install <url#commit>', 'Octavo repository and full commit id that the workflow runs')
+    .option('--no-import', 'Start with an empty manifest even if a token is set')
     .option(...CONFIG)
     .option(...ORGANIZATION)
-    .option(...SCOPE)
-    .action(async (dir, options) => {
-      const { planCommand } = await import('./plan/plan.ts');
-      setExitCode(await planCommand(dir, options, context));
-    });
-}
-
-function applyingCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
-  program
-    .command('apply')
-    .description('Apply the plan, after confirmation')
-    .argument('[dir-or-plan]', 'Manifest directory, or a plan file saved by plan --out', '.')
-    .option(
-      '--base <ref>',
-      'Last applied commit, or "none" (default: "applied", recorded in git by --record); what only it declares is deleted',
-    )
-    .option('--yes', 'Apply without asking for confirmation')
-    .option('--approve <checksum>', 'Approve the plan, or only its held changes, by checksum')
-    .option('--allow-deletes <n>', 'Raise the deletion limit to <n> for this run', count)
-    .addOption(
-      new Option(
-        '--wait <duration>',
-        'Maximum wait for translations and specifications after the last write, such as 5m; 0 disables',
-      )
-        .argParser(durationOrZero)
-        .default(300_000, '5m'),
-    )
-    .option('--record', 'Record this commit and its resource ids in git as applied, once everything is applied')
-    .addOption(new Option('--format <format>', 'Output format').choices(['text', 'json']).default('text'))
-    .option(...CONFIG)
-    .option(...ORGANIZATION)
-    .option(...SCOPE)
-    .action(async (target, options) => {
-      const { applyCommand } = await import('./plan/apply.ts');
-      setExitCode(await applyCommand(target, options, context));
-    });
-}
-
-function adoptingCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
+    .action(run(async () => (await import('./import/init.ts')).initCommand));
   program
     .command('import')
     .description('Write manifests for resources that no manifest declares yet, without overwriting files')
@@ -191,82 +153,339 @@ function adoptingCommands(program: Command, context: CommandContext, setExitCode
     .option(...CONFIG)
     .option(...ORGANIZATION)
     .option(...SCOPE)
-    .action(async (options) => {
-      const { importCommand } = await import('./import/import.ts');
-      setExitCode(await importCommand(options, context));
-    });
-}
-
-function startingCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
+    .action(run(async () => (await import('./import/import.ts')).importCommand));
   program
-    .command('init')
-    .description('Create a starter repository: manifests, editor settings and a pull request workflow')
-    .argument('[dir]', 'Directory to create files in; existing files are kept', '.')
-    .addOption(
-      new Option('--forge <forge>', 'Forge that hosts the repository (default: detected)').choices(FORGE_CHOICES),
+    .command('validate')
+    .description('Check manifests offline')
+    .argument('[dir]', 'Manifest directory', '.')
+    .option(...CONFIG)
+    .addOption(format('Output format; github: annotations, sarif: code scanning, junit: test reports', REPORTS))
+    .action(run(async () => (await import('./plan/validate.ts')).validate));
+  program
+    .command('plan')
+    .description('Show what would change, without changing anything')
+    .argument('[dir]', 'Manifest directory', '.')
+    .option(...BASE)
+    .addOption(format('Output format', ['markdown', 'json']))
+    .option('--snapshot <file>', 'Use the actual state saved by octavo snapshot; needs no token and no network')
+    .option('--out <file>', 'Save the plan to a file, to apply exactly this plan later')
+    .option(
+      '--comment',
+      'Post the plan as a comment on the pull request of this CI job; --base defaults to the merge base',
     )
-    .option('--drift', 'Also create the scheduled workflow that opens pull requests for drift')
-    .option('--install <url#commit>', 'Octavo repository and full commit id that the workflow runs')
-    .option('--no-import', 'Start with an empty manifest even if a token is set')
+    .option('--detailed-exitcode', 'Exit with 2 if there are changes')
     .option(...CONFIG)
     .option(...ORGANIZATION)
-    .action(async (dir, options) => {
-      const { initCommand } = await import('./import/init.ts');
-      setExitCode(await initCommand(dir, options, context));
-    });
-}
-
-function doctorCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
+    .option(...SCOPE)
+    .action(run(async () => (await import('./plan/plan.ts')).planCommand));
+  program
+    .command('apply')
+    .description('Apply the plan, after confirmation')
+    .argument('[dir-or-plan]', 'Manifest directory, or a plan file saved by plan --out', '.')
+    .option(...BASE)
+    .option('--yes', 'Apply without asking for confirmation')
+    .option('--approve <checksum>', 'Approve the plan, or only its held changes, by checksum')
+    .option('--allow-deletes <n>', 'Raise the deletion limit to <n> for this run', count)
+    .addOption(
+      new Option(
+        '--wait <duration>',
+        'Maximum wait for translations and specifications after the last write, such as 5m; 0 disables',
+      )
+        .argParser(durationOrZero)
+        .default(300_000, '5m'),
+    )
+    .option('--record', 'Record this commit and its resource ids in git as applied, once everything is applied')
+    .addOption(format())
+    .option(...CONFIG)
+    .option(...ORGANIZATION)
+    .option(...SCOPE)
+    .action(run(async () => (await import('./plan/apply.ts')).applyCommand));
   program
     .command('doctor')
     .description('Check the connection, the token permissions and the features of the platform')
     .option(...CONFIG)
-    .action(async (options) => {
-      const { doctorCommand } = await import('./doctor/doctor.ts');
-      setExitCode(await doctorCommand(options, context));
-    });
+    .action(run(async () => (await import('./doctor.ts')).doctorCommand));
+  program
+    .command('demo')
+    .description('Demonstrate Octavo on the embedded platform')
+    .option('--once', 'Exit when the demonstration is complete')
+    .action(run(async () => (await import('./daemon/demo.ts')).demoCommand));
 }
 
-function daemonCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
+function daemonCommands(program: Command, run: Run): void {
   program
     .command('run')
     .description('Run the daemon: apply new commits, revert drift and send conversations')
     .option('--dry-run', 'Plan and report only, without writing to the platform')
     .option('--once', 'Run one pass, then exit')
     .option(...CONFIG)
-    .action(async (options) => {
-      const { runCommand } = await import('./daemon/run.ts');
-      setExitCode(await runCommand(options, context));
-    });
+    .action(run(async () => (await import('./daemon/run.ts')).runCommand));
   program
     .command('health')
     .description('Exit 0 if the daemon of this configuration is healthy')
     .option('--ready', 'Also require that the first pass of every organization has ended')
     .option(...CONFIG)
-    .action(async (options) => {
-      const { healthCommand } = await import('./daemon/health.ts');
-      setExitCode(await healthCommand(options, context));
-    });
+    .action(run(async () => (await import('./daemon/health.ts')).healthCommand));
+}
+
+function conversationCommands(program: Command, run: Run): void {
+  const conversations = program.command('conversations').description('Manage support-conversation ingestion');
+  conversations
+    .command('push')
+    .description('Import files and send their conversations once: JSON, NDJSON, CSV, eml, mbox')
+    .argument('<file...>', 'Files with tickets')
+    .option('--dry-run', 'Print what would be sent, redacted, without sending it')
+    .option('--account <name>', 'Account of the tickets; ticket ids are unique within an account', 'push')
+    .option('--team-domains <domains...>', 'Email domains of your team, such as acme.example')
+    .addOption(format())
+    .option(...CONFIG)
+    .option(...ORGANIZATION)
+    .action(
+      run(async ({ dryRun }) => {
+        const loading = dryRun === true ? import('./conversations/push-dry-run.ts') : import('./conversations/push.ts');
+        return (await loading).pushCommand;
+      }),
+    );
+  conversations
+    .command('status')
+    .description('Show each source: last poll, cursor, and conversations that wait, were skipped or were refused')
+    .addOption(format())
+    .option(...CONFIG)
+    .option(...ORGANIZATION)
+    .action(run(async () => (await import('./conversations/conversations.ts')).statusCommand));
+  conversations
+    .command('resync')
+    .description('Make the next poll of a source read older tickets again')
+    .argument('<source>', 'Name of the source in the configuration')
+    .requiredOption('--since <duration>', 'How far to go back, such as 30d', duration)
+    .addOption(format())
+    .option(...CONFIG)
+    .option(...ORGANIZATION)
+    .action(run(async () => (await import('./conversations/conversations.ts')).resyncCommand));
+  program
+    .command('redact')
+    .description('Print a text as it would be sent, with private data redacted')
+    .argument('<file>', 'Text file')
+    .option('--explain', 'Show what would be redacted; on a terminal only')
+    .option(...CONFIG)
+    .option(...ORGANIZATION)
+    .action(run(async () => (await import('./conversations/redact.ts')).redactCommand));
+  const dead = conversations
+    .command('dead')
+    .description('Manage dead letters: conversations that the platform refused');
+  const add = (name: 'list' | 'show' | 'retry' | 'drop', description: string) =>
+    dead
+      .command(name)
+      .description(description)
+      .addOption(format())
+      .option(...CONFIG)
+      .option(...ORGANIZATION)
+      .action(run(async () => (await import('./conversations/conversations.ts')).deadCommands[name]));
+  const bySource = ['--source <name>', 'Only conversations of this source'] as const;
+  add('list', 'List dead letters and why the platform refused them')
+    .option(...bySource)
+    .option('--limit <count>', 'Maximum number of dead letters, oldest first', listed, LISTED.usual);
+  add('show', 'Show a dead letter, redacted as it was sent').argument('<conversation>', 'Conversation id');
+  add('retry', 'Send dead letters again: one, those of a source, or all')
+    .argument('[conversation]', 'Conversation id')
+    .option(...bySource);
+  add('drop', 'Delete dead letters: one, those of a source, or all')
+    .argument('[conversation]', 'Conversation id')
+    .option(...bySource);
+}
+
+/** Parses the number of entries to list, at least 1. */
+function listed(text: string): number {
+  const value = upTo(LISTED.most)(text);
+  if (value === 0) {
+    throw new InvalidArgumentError('It must be at least 1.');
+  }
+  return value;
+}
+
+function clusterCommands(program: Command, run: Run): void {
+  const clusters = program
+    .command('clusters')
+    .description('List issue clusters, open change requests for them, and mute them');
+  const add = (name: 'list' | 'open' | 'mute' | 'unmute', description: string) =>
+    clusters
+      .command(name, { isDefault: name === 'list' })
+      .description(description)
+      .addOption(format())
+      .option(...CONFIG)
+      .option(...ORGANIZATION)
+      .action(run(async () => (await import('./clusters.ts')).clusterCommands[name]));
+  const dryRun = ['--dry-run', 'Show what would be done without writing anything'] as const;
+  const cluster = ['<cluster>', 'Cluster id'] as const;
+  add('list', 'List clusters with their status and target space');
+  add('open', 'Open a change request for a cluster, regardless of selection and limits')
+    .argument(...cluster)
+    .option('--space <name>', 'Target space, by manifest key or id (default: as routed)')
+    .option(...dryRun);
+  add('mute', 'Prevent change requests for a cluster')
+    .argument(...cluster)
+    .option(...dryRun);
+  add('unmute', 'Allow change requests for a cluster again')
+    .argument(...cluster)
+    .option(...dryRun);
+}
+
+function notifyCommands(program: Command, run: Run): void {
+  const codes = [...CONDITION_CODES, ...EVENT_CODES];
+  const notify = program.command('notify').description('Preview notifications, test channels, and resend events');
+  notify
+    .command('preview')
+    .description('Print the messages of samples, without sending them')
+    .addArgument(new Argument('[code]', 'Condition or event (default: all)').choices(codes))
+    .option('--channel <name>', 'Print what this channel would receive')
+    .addOption(format('Output format; json prints the body that the channel sends'))
+    .option(...CONFIG)
+    .action(run(async () => (await import('./notify.ts')).previewCommand));
+  notify
+    .command('retry')
+    .description('Resend events whose delivery was given up')
+    .argument('[channel]', 'Name of the channel (default: all)')
+    .option(...CONFIG)
+    .action(run(async () => (await import('./notify.ts')).retryCommand));
+  notify
+    .command('test')
+    .description('Send a sample through a channel, marked as a test')
+    .argument('<channel>', 'Name of the channel')
+    .addArgument(
+      new Argument('[code]', 'Condition or event that the sample is about')
+        .choices(codes)
+        .default('waiting-for-approval'),
+    )
+    .option('--resolve', 'Also send the resolved message; pagers always receive it')
+    .option(...CONFIG)
+    .action(run(async () => (await import('./notify.ts')).testCommand));
+}
+
+function storeCommands(program: Command, run: Run): void {
+  const place = 'path of a state file, URL of a PostgreSQL database, or env:NAME for a variable with one of them';
+  const store = program.command('store').description('Copy and check the store: a state file or a PostgreSQL database');
+  store
+    .command('copy')
+    .description('Copy a store into an empty one, and compare the checksums of both')
+    .argument('<from>', `Store to read: ${place}`)
+    .argument('<to>', 'Empty store to write: the same forms')
+    .addOption(format())
+    .action(run(async () => (await import('./store.ts')).storeCopyCommand));
+  store
+    .command('check')
+    .description('Check the content of a store, and print checksums')
+    .argument('[store]', `Store to check: ${place} (default: that of the configuration)`)
+    .option(...CONFIG)
+    .addOption(format())
+    .action(run(async () => (await import('./store.ts')).storeCheckCommand));
 }
 
 /** Registers what prints data for other tools: schema and snapshot. */
-function exportingCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
+function exportingCommands(program: Command, run: Run): void {
   program
     .command('schema')
     .description('Print the JSON Schema of manifests, for editors')
     .option('--repo <dir>', 'Manifest directory whose keys complete references')
-    .action(async (options) => {
-      const { schemaCommand } = await import('./plan/schema.ts');
-      setExitCode(await schemaCommand(options, context));
-    });
+    .action(run(async () => (await import('./plan/validate.ts')).schemaCommand));
   program
     .command('snapshot')
     .description('Save the actual state without secrets, for plans without a token')
     .option('--out <file>', 'File to write (default: standard output)')
     .option(...CONFIG)
     .option(...ORGANIZATION)
-    .action(async (options) => {
-      const { snapshotCommand } = await import('./plan/snapshot.ts');
-      setExitCode(await snapshotCommand(options, context));
-    });
+    .action(run(async () => (await import('./plan/snapshot.ts')).snapshotCommand));
+}
+
+function apiCommands(program: Command, run: Run): void {
+  const fields: FieldArgument[] = [];
+  const headers: string[] = [];
+  // Fields of both flags keep their common order, because items of lists are added in that order.
+  const take = (isTyped: boolean) => (text: string) => {
+    fields.push({ text, isTyped });
+  };
+  program
+    .command('api')
+    .description('Send an authenticated request to the platform, within its rate limits')
+    .argument('[request...]', 'METHOD PATH, or an operation name and the ids in its path')
+    .option('-X, --method <method>', 'Method of the request when only a path is given (default: GET)')
+    .option('-f, --field <key=value>', 'Add a string field to the body, or to the query of a GET', take(false))
+    .option(
+      '-F, --typed-field <key=value>',
+      'Add a typed field: true, 3 and null keep their type, @file reads a file',
+      take(true),
+    )
+    .option('-d, --data <json>', 'Request body: JSON, @file, or - for standard input')
+    .option('-H, --header <name:value>', 'Send an additional header; can be repeated', (text: string) => {
+      headers.push(text);
+    })
+    .option('--paginate', 'Fetch all pages of a list and print one item per line')
+    .option('--slurp', 'With --paginate, print the items of all pages as one JSON array')
+    .option('-q, --jq <program>', 'Filter the response with jq; with --paginate, filter each item')
+    .option('-i, --include', 'Print the status and the headers of the response')
+    .option('--silent', 'Do not print the response body')
+    .option('--dry-run', 'Print the request without sending it')
+    .option('--yes', 'Send a write without asking for confirmation')
+    .option('--raw', 'Send the request even if it does not match the operation')
+    .option('--list [filter]', 'List operations; with a filter that matches few, also their parameters')
+    .addOption(format('Output format of --list and --dry-run'))
+    .option(...CONFIG)
+    .option(...ORGANIZATION)
+    .addHelpText('after', EXAMPLES)
+    .action(run(async () => (await import('./api/api.ts')).apiCommand({ fields, headers })));
+  const shell = ['Shell to complete for', ['bash', 'zsh', 'fish']] as const;
+  program
+    .command('completion')
+    .description('Print a shell script that completes commands, options, requests and their fields')
+    .addArgument(new Argument('<shell>', shell[0]).choices(shell[1]))
+    .addHelpText('after', COMPLETION)
+    .action(run(async () => (await import('./completion/complete.ts')).completionCommand));
+  program
+    .command('complete', { hidden: true })
+    .description('Print suggestions for the word at the cursor; called by the scripts')
+    .argument('[line]', 'The command line up to the cursor', '')
+    .addOption(new Option('--shell <shell>', shell[0]).choices(shell[1]).makeOptionMandatory())
+    .option('--breaks <characters>', 'Characters that separate words for completion in bash')
+    .action(run(async () => (await import('./completion/complete.ts')).completeCommand(program)));
+}
+
+const COMPLETION = `
+Examples:
+  source <(octavo completion bash)                                    in ~/.bashrc
+  source <(octavo completion zsh)                                     in ~/.zshrc, after compinit
+  octavo completion fish > ~/.config/fish/completions/octavo.fish`;
+
+const EXAMPLES = `
+Examples:
+  octavo api listTeams --paginate --jq .title
+  octavo api GET '/v1/orgs/{organization}/teams' -f title=docs
+  octavo api createTeam -f title=Writers -f 'members[]=ana@acme.example'
+  octavo api PATCH /orgs/:org/sites/site_1 -d @site.json --dry-run
+  octavo api --list team`;
+
+function emulateCommands(program: Command, run: Run): void {
+  const features = Object.values(FEATURE_NAMES);
+  program
+    .command('emulate')
+    .description('Run the embedded platform, for testing')
+    .option('--host <address>', 'Address to listen on', '127.0.0.1')
+    .option('--port <n>', 'Port to listen on; 0 picks a free port', upTo(65_535), 0)
+    .option('--token <token>', 'Token to accept', 'emulator-token')
+    .option('--seed <file>', 'File with the initial state')
+    .option('--state <file>', 'File to keep the state in across restarts')
+    .option('--latency <ms>', 'Added latency per response, in milliseconds', count)
+    .option(
+      '--limit <n/seconds>',
+      'Rate limit as requests per window, such as 60/2s; 60/2s:first-call starts the window at the first request',
+    )
+    .option('--faults <percent>', 'Percentage of requests to fail with 503', upTo(100))
+    .addOption(new Option('--platform <version>', 'Platform version to emulate').choices(PLATFORM_NAMES))
+    .addOption(new Option('--with <features...>', 'Features to enable').choices(features))
+    .addOption(new Option('--without <features...>', 'Features to disable, by the same names').choices(features))
+    .configureHelp({ optionDescription: describeOnce })
+    .action(run(async () => (await import('./daemon/emulate.ts')).emulateCommand));
+}
+
+/** Describes an option for the help. The names of features are listed for `--with` only. */
+function describeOnce(this: Help, option: Option): string {
+  return option.long === '--without' ? option.description : Help.prototype.optionDescription.call(this, option);
 }

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type FieldArgument, mergeFields, readFields } from '../../src/commands/api/fields.ts';
-import { readTarget } from '../../src/commands/api/target.ts';
+import { type FieldArgument, mergeFields, readFields, readTarget } from '../../src/commands/api/request.ts';
 import { operations } from '../../src/platform/operations/index.ts';
 
 const read = async (name: string) => {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Terminal } from '../../src/commands/cli/terminal.ts';
+import type { Terminal } from '../../src/commands/cli/context.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 
 let space: Workspace;

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { Terminal } from '../../src/commands/cli/terminal.ts';
+import type { Terminal } from '../../src/commands/cli/context.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 
 let space: Workspace;

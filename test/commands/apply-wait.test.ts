@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { elapsed } from '../../src/commands/plan/apply-summary.ts';
+import { elapsed } from '../../src/commands/plan/progress.ts';
 import { eventually } from '../support/octavo-process.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 

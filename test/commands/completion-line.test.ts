@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readLine } from '../../src/commands/completion/line.ts';
+import { readLine } from '../../src/commands/completion/shells.ts';
 import { codePoint } from '../support/code-points.ts';
 import { execFileSync } from '../support/programs.ts';
 

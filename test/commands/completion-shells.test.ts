@@ -2,7 +2,7 @@ import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SCRIPTS, SHELLS } from '../../src/commands/completion/scripts.ts';
+import { SCRIPTS, SHELLS } from '../../src/commands/completion/shells.ts';
 import { makeFolder } from '../git/repository.ts';
 import { typeInto } from '../support/interactive-shell.ts';
 import { findProgram } from '../support/programs.ts';

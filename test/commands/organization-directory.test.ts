@@ -1,9 +1,10 @@
 /** Files of organizations on disk. */
+
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { chooseConfig } from '../../src/commands/cli/config-source.ts';
+import { chooseConfig } from '../../src/commands/cli/config.ts';
 import { makeFifo } from '../support/fifo.ts';
 
 let folder: string;

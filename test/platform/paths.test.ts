@@ -33,7 +33,7 @@ const sources = globSync('src/**/*.ts').filter((file) => !file.startsWith('src/e
 const table = sources.filter((file) => file.startsWith('src/platform/operations/'));
 
 /** Help, an example in a message, and output of the demo. */
-const withExamples = ['src/commands/api-program.ts', 'src/commands/api/target.ts', 'src/commands/daemon/demo.ts'];
+const withExamples = ['src/commands/program.ts', 'src/commands/api/request.ts', 'src/commands/daemon/demo.ts'];
 
 describe('paths of the platform', () => {
   test('have few prefixes, by which this test finds them', () => {
@@ -55,7 +55,7 @@ describe('paths of the platform', () => {
   test('are filled and sent only by the client and octavo api', () => {
     const senders = sources.filter((file) => /\btransport\.(send|open)\(/.test(readFileSync(file, 'utf8')));
     expect(senders.sort()).toEqual([
-      'src/commands/api/send.ts',
+      'src/commands/api/response.ts',
       'src/commands/cli/session.ts',
       'src/platform/client.ts',
       'src/platform/http/transport.ts',

@@ -1,7 +1,7 @@
 /** Runs Octavo in this process, which takes a fraction of the time that a process takes. */
 import { Writable } from 'node:stream';
 import { runCommandLine } from '../../src/cli.ts';
-import type { Terminal } from '../../src/commands/cli/terminal.ts';
+import type { Terminal } from '../../src/commands/cli/context.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { checkOutput, type Ended, OctavoRun } from './octavo-process.ts';
 

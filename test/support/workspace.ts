@@ -1,7 +1,7 @@
 /** Test setup with a platform, a repository and processes of Octavo. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Terminal } from '../../src/commands/cli/terminal.ts';
+import type { Terminal } from '../../src/commands/cli/context.ts';
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/emulator.ts';
 import { makeFolder, makeRepository, type TestRepository } from '../git/repository.ts';
 import { OctavoInside } from './octavo-inside.ts';

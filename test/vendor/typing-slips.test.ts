@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { prepare } from '../../src/commands/api/prepare.ts';
+import { prepare } from '../../src/commands/api/request.ts';
 import { operations } from '../../src/platform/operations/index.ts';
 import { openDocument, VERSIONS } from './document.ts';
 

@@ -1,6 +1,6 @@
 /** Collects the values that a schema allows by name, and the lengths of its texts, by their place in a request. */
 import type * as z from 'zod';
-import { toJsonSchema } from '../../src/commands/api/schema-text.ts';
+import { toJsonSchema } from '../../src/commands/api/operations.ts';
 import type { VendorDocument, VendorOperation } from './document.ts';
 import { type Named, resolve, type Schema } from './schema.ts';
 

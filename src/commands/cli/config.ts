@@ -1,12 +1,19 @@
-/** Reads the configuration of a command and chooses the organization that it works on. */
-import { resolve } from 'node:path';
+/** Reads the configuration of a command, also from the base of a pull request, and chooses its organization. */
+import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs';
+import { dirname, relative, resolve, sep } from 'node:path';
 import { type Config, configFromEnvironment, type OrganizationConfig } from '../../config/config.ts';
-import { ConfigError } from '../../core/errors.ts';
+import { isOrganizationFile } from '../../config/file/organization-files.ts';
+import type { ConfigTrust } from '../../config/file/trust.ts';
+import { type LoadConfigOptions, loadConfig } from '../../config/load.ts';
+import { ConfigError, messageOf } from '../../core/errors.ts';
+import type { FileTree } from '../../core/files/file-tree.ts';
+import { readRegularFile } from '../../core/files/regular-file.ts';
+import { type Environment, findJob } from '../../forge/ci-job.ts';
+import { resolveRef } from '../../git/commits.ts';
+import { readTreeAt } from '../../git/objects.ts';
+import { findRepositoryRoot } from '../../git/work-tree.ts';
 import { kinds } from '../../kinds/registry.ts';
-import { type ChosenConfig, chooseConfig, DEFAULT_CONFIG } from './config-source.ts';
-import type { CommandContext } from './context.ts';
-import { type LoadChosenSettings, loadChosenConfig, type NamedFiles, PLACEHOLDER } from './load-chosen.ts';
-import type { Terminal } from './terminal.ts';
+import type { CommandContext, Terminal } from './context.ts';
 
 /**
  * Reads the configuration of a command from the file that `--config` or `OCTAVO_CONFIG` names, else from the
@@ -18,7 +25,14 @@ export async function readConfig(
   { terminal, secrets }: CommandContext,
   manifests?: string,
 ): Promise<Config> {
-  return withSecrets(await loadChosen(await choose(file, terminal, manifests), file, terminal), secrets);
+  return withSecrets(
+    await loadChosen(
+      await chooseConfig({ named: file, cwd: terminal.cwd, env: terminal.env, manifests }),
+      file,
+      terminal,
+    ),
+    secrets,
+  );
 }
 
 function withSecrets(config: Config, secrets: Set<string> | undefined): Config {
@@ -28,9 +42,7 @@ function withSecrets(config: Config, secrets: Set<string> | undefined): Config {
   return config;
 }
 
-interface TrustedSettings {
-  /** Called with the files that the configuration names. */
-  readonly onNamed?: ((named: NamedFiles) => void) | undefined;
+interface TrustedSettings extends Pick<LoadSettings, 'onNamed'> {
   /** Refuses a configuration with an invalid organization file. Default: false. */
   readonly isStrict?: boolean;
 }
@@ -45,7 +57,7 @@ export async function readTrustedConfig(
   { terminal, secrets }: CommandContext,
   { onNamed, isStrict = false }: TrustedSettings = {},
 ): Promise<Config> {
-  const chosen = await choose(file, terminal);
+  const chosen = await chooseConfig({ named: file, cwd: terminal.cwd, env: terminal.env });
   if (chosen.source?.trust === 'found') {
     throw new ConfigError(
       `this command does not read ${DEFAULT_CONFIG} by default, because it opens the files and addresses in it; pass --config ${DEFAULT_CONFIG} or set OCTAVO_CONFIG`,
@@ -71,7 +83,7 @@ export async function readConfigWithoutSecrets(
     OCTAVO_ORGANIZATION: terminal.env.OCTAVO_ORGANIZATION || organization,
   };
   const env = new Proxy(known, { get: (_target, name) => known[String(name)] ?? PLACEHOLDER });
-  const { source, ignored } = await choose(file, terminal, manifests);
+  const { source, ignored } = await chooseConfig({ named: file, cwd: terminal.cwd, env: terminal.env, manifests });
   // No secret is read, so any file may be trusted.
   const chosen: ChosenConfig =
     source === null
@@ -81,21 +93,48 @@ export async function readConfigWithoutSecrets(
   return loadChosen(chosen, file, { ...terminal, env }, { omit: ['notifications', 'store'] });
 }
 
-function choose(named: string | undefined, { cwd, env }: Terminal, manifests?: string): Promise<ChosenConfig> {
-  return chooseConfig({ named, cwd, env, ...(manifests === undefined ? {} : { manifests }) });
-}
-
+/**
+ * Loads a configuration. Loading asks for files synchronously, so it is repeated with those that were missing until none
+ * is: first the directories, then what their files name. Throws ConfigError.
+ */
 async function loadChosen(
   { source, ignored }: ChosenConfig,
   file: string | undefined,
   { cwd, env }: Terminal,
-  settings: Pick<LoadChosenSettings, 'omit' | 'onNamed' | 'skipInvalidFiles'> = {},
+  { onNamed, ...settings }: LoadSettings = {},
 ): Promise<Config> {
   if (source === null) {
     return resolvePaths(configFromEnvironment({ env, kinds, ...(ignored ? { ignored } : {}) }), cwd);
   }
-  const config = await loadChosenConfig(source, { file: file ?? DEFAULT_CONFIG, env, ...settings });
-  return resolvePaths(config, source.folder);
+  const { text, folder, trust } = source;
+  const files = new Contents<string>(source.read, PLACEHOLDER);
+  const directories = new Contents<ReadonlyMap<string, string | Error>>(source.readDirectory, new Map());
+  for (;;) {
+    let loaded: () => Config;
+    try {
+      const config = loadConfig({
+        ...settings,
+        ...{ file: file ?? DEFAULT_CONFIG, env, text, folder, trust, kinds },
+        readFile: (path) => files.get(resolve(folder, path)),
+        readDirectory: (path) => directories.get(path),
+      });
+      loaded = () => config;
+    } catch (error) {
+      loaded = () => {
+        throw error;
+      };
+    }
+    const hasRead = [await files.fetch(), await directories.fetch()];
+    if (!hasRead.includes(true)) {
+      onNamed?.({ files: files.paths, directories: directories.paths });
+      return resolvePaths(loaded(), folder);
+    }
+  }
+}
+
+interface LoadSettings extends Pick<LoadConfigOptions, 'omit' | 'skipInvalidFiles'> {
+  /** Called with the files that the configuration names, also if it is invalid. */
+  readonly onNamed?: ((named: NamedFiles) => void) | undefined;
 }
 
 /** Resolves relative paths against the folder of the configuration file; without one, against the working directory. */
@@ -138,4 +177,281 @@ export function chooseOrganization(config: Config, id: string | undefined): Orga
     throw new ConfigError(`several organizations are configured; pass --organization with one of ${known}`);
   }
   return only;
+}
+
+/** Files that a configuration names, and directories whose files it reads, as absolute paths. */
+export interface NamedFiles {
+  readonly files: readonly string[];
+  readonly directories: readonly string[];
+}
+
+/** Replaces values that are not read; valid as a text, as a secret and as an address that never resolves. */
+const PLACEHOLDER = 'https://not-read.invalid';
+
+/** Contents that were read, or errors, by absolute path. */
+class Contents<T> {
+  readonly #read: (path: string) => Promise<T> | T;
+  readonly #contents = new Map<string, { readonly value: T } | { readonly error: unknown }>();
+  readonly #wanted = new Set<string>();
+  readonly #otherwise: T;
+
+  constructor(read: (path: string) => Promise<T> | T, otherwise: T) {
+    this.#read = read;
+    this.#otherwise = otherwise;
+  }
+
+  get paths(): readonly string[] {
+    return [...this.#contents.keys()];
+  }
+
+  /** Returns a content; what was not read yet is read by `fetch`. Throws if it cannot be read. */
+  get(path: string): T {
+    const found = this.#contents.get(path);
+    if (found === undefined) {
+      this.#wanted.add(path);
+      return this.#otherwise;
+    }
+    if ('error' in found) {
+      throw found.error;
+    }
+    return found.value;
+  }
+
+  /** Reads what was asked for. Returns false if nothing was. */
+  async fetch(): Promise<boolean> {
+    const wanted = [...this.#wanted];
+    this.#wanted.clear();
+    for (const path of wanted) {
+      try {
+        this.#contents.set(path, { value: await this.#read(path) });
+      } catch (error) {
+        this.#contents.set(path, { error });
+      }
+    }
+    return wanted.length > 0;
+  }
+}
+
+/** Name of the configuration file that is read without `--config`. */
+export const DEFAULT_CONFIG = 'config.yaml';
+
+/** Size limit of a configuration that was found and not named, in bytes. */
+const MAX_FOUND_SIZE = 1_048_576;
+
+/** Variables that replace a configuration file. If one is set, a file that was found and not named is ignored. */
+const OWN_VARIABLES = ['OCTAVO_BASE_URL', 'OCTAVO_TOKEN', 'OCTAVO_ORGANIZATION'] as const;
+
+/** Variables with the directory that a forge checks the repository out into. */
+const CHECKOUT_VARIABLES = ['GITHUB_WORKSPACE', 'CI_PROJECT_DIR', 'BITBUCKET_CLONE_DIR'] as const;
+
+/** A configuration file and how its neighbors are read. */
+interface ConfigSource {
+  readonly text: string;
+  /** The folder that relative paths are resolved against. */
+  readonly folder: string;
+  readonly trust: ConfigTrust;
+  /** Reads a file that the configuration refers to, by absolute path. Throws if it cannot be read. */
+  readonly read: (path: string) => Promise<string> | string;
+  /** Reads the files of a directory that have one organization each, by absolute path. Throws if it cannot be read. */
+  readonly readDirectory: (path: string) => Promise<ReadonlyMap<string, string | Error>>;
+}
+
+/** Inputs that decide which configuration a command reads. */
+interface ConfigLookup {
+  /** The file that `--config` or `OCTAVO_CONFIG` names. */
+  readonly named: string | undefined;
+  readonly cwd: string;
+  readonly env: Environment;
+  /** The manifests that are planned; the repository around them is the one that a pull request changes. */
+  readonly manifests?: string | undefined;
+}
+
+/** The file to read, or null; `ignored` is the reason for not reading an existing file. */
+type ChosenConfig =
+  | { readonly source: ConfigSource; readonly ignored?: undefined }
+  | { readonly source: null; readonly ignored: string | null };
+
+/**
+ * Chooses the configuration of a command. A named file is read from any location. `config.yaml` in the working directory
+ * is read only if no variable replaces it, and never from the repository of a pull request. A named file inside the
+ * repository of a pull request is read from the base commit, because the author of the pull request must not choose
+ * where tokens are sent. Throws ConfigError.
+ */
+export async function chooseConfig(lookup: ConfigLookup): Promise<ChosenConfig> {
+  const path = resolve(lookup.cwd, lookup.named ?? DEFAULT_CONFIG);
+  if (lookup.named !== undefined) {
+    return { source: await readNamed(path, lookup.named, lookup) };
+  }
+  if (!existsSync(path)) {
+    return { source: null, ignored: null };
+  }
+  const isSet = OWN_VARIABLES.find((name) => (lookup.env[name] ?? '').trim() !== '');
+  if (isSet !== undefined) {
+    return { source: null, ignored: `${isSet} is set` };
+  }
+  if ((await inPullRequest(path, lookup)) !== null) {
+    return { source: null, ignored: 'the pull request may have changed it' };
+  }
+  return { source: readFound(path) };
+}
+
+async function readNamed(path: string, name: string, lookup: ConfigLookup): Promise<ConfigSource> {
+  const pull = await inPullRequest(path, lookup);
+  const read = async (file: string) => {
+    const changed = await inPullRequest(file, lookup);
+    return changed === null ? readText(file) : fromBase(changed);
+  };
+  const readDirectory = async (directory: string) => {
+    if ((await inPullRequest(resolve(directory, 'organization.yaml'), lookup)) !== null) {
+      throw new ConfigError('it is inside the repository of a pull request; keep it outside of the repository');
+    }
+    return readOrganizationFiles(directory);
+  };
+  try {
+    return {
+      text: pull === null ? readText(path) : await fromBase(pull),
+      folder: dirname(path),
+      trust: 'named',
+      ...{ read, readDirectory },
+    };
+  } catch (error) {
+    throw error instanceof ConfigError ? error : unreadable(name, error);
+  }
+}
+
+function readFound(path: string): ConfigSource {
+  const found = lstatSync(path);
+  // A symbolic link could point to any file of this machine.
+  if (!found.isFile() || found.size > MAX_FOUND_SIZE) {
+    const what = found.isFile() ? `larger than ${MAX_FOUND_SIZE / 1_048_576} MiB` : 'not a regular file';
+    throw new ConfigError(`${DEFAULT_CONFIG} is ${what}; pass --config ${DEFAULT_CONFIG} to read it anyway`);
+  }
+  const read = () => {
+    throw new Error('a configuration that was not named cannot read other files; name it with --config');
+  };
+  try {
+    return { text: readText(path), folder: dirname(path), trust: 'found', read, readDirectory: async () => read() };
+  } catch (error) {
+    throw unreadable(DEFAULT_CONFIG, error);
+  }
+}
+
+function readOrganizationFiles(directory: string): ReadonlyMap<string, string | Error> {
+  const root = realpathSync(directory);
+  const read = (name: string) => {
+    try {
+      // Links within the directory are those of a ConfigMap. Others could show any file of this machine in problems.
+      const path = realpathSync(resolve(root, name));
+      if (!path.startsWith(`${root}${sep}`)) {
+        return new Error('it is a symbolic link to a file outside of the directory');
+      }
+      return readRegularFile(path, { limit: MAX_NAMED_SIZE, expected: path }).toString('utf8');
+    } catch (error) {
+      return error instanceof Error ? error : new Error(String(error));
+    }
+  };
+  return new Map(
+    readdirSync(root)
+      .filter(isOrganizationFile)
+      .map((name) => [name, read(name)]),
+  );
+}
+
+/** Size limit of a named configuration and of each file that it refers to, in bytes. */
+const MAX_NAMED_SIZE = 16 * 1_048_576;
+
+function readText(path: string): string {
+  return readRegularFile(path, { limit: MAX_NAMED_SIZE }).toString('utf8');
+}
+
+function unreadable(name: string, error: unknown): ConfigError {
+  const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+  return new ConfigError(`cannot read ${name}: ${isMissing ? 'no such file' : messageOf(error)}`, {
+    cause: error,
+  });
+}
+
+/** A file inside the repository that a pull request changes. */
+interface ChangedFile {
+  readonly root: string;
+  /** The file's path inside the repository, with slashes. */
+  readonly inside: string;
+  /** Commit or branch that the pull request is based on; null if the forge does not provide it. */
+  readonly base: string | null;
+}
+
+/** Locates a file inside the repository of the pull request that this job runs for; null if it is outside. */
+async function inPullRequest(path: string, lookup: ConfigLookup): Promise<ChangedFile | null> {
+  const roots = findRepositories(lookup);
+  const real = realpathOr(path);
+  const place = locateInRepository(path, roots) ?? (real === null ? null : locateInRepository(real, roots));
+  if (place === null) {
+    return null;
+  }
+  const { proposal } = await findJob(lookup.env, async (event) => readText(event));
+  return proposal === null ? null : { ...place, base: proposal.base };
+}
+
+/** Finds every repository that contains the working directory, the manifests or the forge's checkout. */
+function findRepositories({ cwd, manifests, env }: ConfigLookup): ReadonlySet<string> {
+  const checkouts = CHECKOUT_VARIABLES.flatMap((name) => env[name] || []);
+  const starts = [cwd, ...(manifests === undefined ? [] : [resolve(cwd, manifests)]), ...checkouts];
+  const roots = new Set<string>();
+  for (const start of starts) {
+    for (let root = findRepositoryRoot(start); root !== null; root = findRepositoryRoot(dirname(root))) {
+      roots.add(root);
+      if (root === dirname(root)) {
+        break;
+      }
+    }
+  }
+  return roots;
+}
+
+/**
+ * Locates a file by resolving each parent folder of its path, so that symbolic links, which the pull request may have
+ * added, cannot point outside unnoticed.
+ */
+function locateInRepository(
+  path: string,
+  roots: ReadonlySet<string>,
+): { readonly root: string; readonly inside: string } | null {
+  for (let folder = dirname(path); ; folder = dirname(folder)) {
+    const real = realpathOr(folder);
+    if (real !== null && roots.has(real)) {
+      return { root: real, inside: relative(folder, path).replaceAll('\\', '/') };
+    }
+    if (folder === dirname(folder)) {
+      return null;
+    }
+  }
+}
+
+function realpathOr(path: string): string | null {
+  try {
+    return realpathSync(path);
+  } catch {
+    return null;
+  }
+}
+
+/** Reads the file from the base commit of the pull request. Throws ConfigError. */
+async function fromBase({ root, inside, base }: ChangedFile): Promise<string> {
+  const commit = base === null ? null : await resolveRef(root, base);
+  if (commit === null) {
+    throw new ConfigError(
+      `${inside} is inside the repository of a pull request, whose base commit is not in this clone; ` +
+        'clone the full history (fetch-depth: 0, GIT_DEPTH: 0), or keep the configuration outside the repository',
+    );
+  }
+  const tree: FileTree = await readTreeAt(root, commit, '.');
+  try {
+    return Buffer.from(await tree.read(inside)).toString('utf8');
+  } catch (error) {
+    throw new ConfigError(
+      `cannot read ${inside} from ${commit.slice(0, 7)}, the base commit of the pull request (${messageOf(error)}); ` +
+        'the version in the pull request is not used; merge it first, or keep it outside the repository',
+      { cause: error },
+    );
+  }
 }

@@ -1,5 +1,7 @@
+/** Reaches the state of an organization: through the daemon if one runs, or else in the store. */
 import { userInfo } from 'node:os';
 import type { Config, OrganizationConfig } from '../../config/config.ts';
+import { ConfigError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 import {
   type ControlRequest,
@@ -8,6 +10,7 @@ import {
   type ExpectedAnswer,
   isListening,
 } from '../../server/control-client.ts';
+import type { Store } from '../../store/store.ts';
 import { chooseOrganization, readTrustedConfig } from './config.ts';
 import type { CommandContext } from './context.ts';
 
@@ -64,5 +67,31 @@ export function userName(): string {
     return userInfo().username;
   } catch {
     return '';
+  }
+}
+
+/**
+ * Opens the store. Throws StoreError, also for a state file that another process uses, and ConfigError if replicas use
+ * the database: they would do the same work at the same time.
+ */
+export async function openUnusedStore(
+  place: Config['store'],
+  { clock, random }: Pick<CommandContext, 'clock' | 'random'>,
+): Promise<Store> {
+  // Loaded only when no daemon answers.
+  const { openStore } = await import('../../store/open/open-store.ts');
+  const store = await openStore(place, clock, random);
+  try {
+    const replicas = (await store.fleet()?.leases.replicas()) ?? [];
+    const running = replicas.filter(({ left }) => left > 0).map(({ address }) => address);
+    if (running.length > 0) {
+      throw new ConfigError(
+        `running replicas use the database (${running.join(', ')}); run this command on the machine of one of them, with its configuration`,
+      );
+    }
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
   }
 }

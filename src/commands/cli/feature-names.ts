@@ -1,3 +1,4 @@
+/** Names of the features and versions that the embedded platform has. */
 import type { Features, PlatformVersion } from '../../emulator/emulator.ts';
 
 /** Names of platform features on the command line. */

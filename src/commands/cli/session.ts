@@ -6,8 +6,7 @@ import { type Connection, openConnection } from '../../platform/connection.ts';
 import { createRequestQueue } from '../../queue/dispatcher.ts';
 import type { CancelSignal } from '../../queue/request.ts';
 import type { QueueEvent } from '../../queue/snapshot.ts';
-import type { CommandContext } from './context.ts';
-import type { Terminal } from './terminal.ts';
+import type { CommandContext, Terminal } from './context.ts';
 
 /** Milliseconds that requests in flight have to finish when a session is closed. */
 const DRAIN_TIMEOUT = 5000;

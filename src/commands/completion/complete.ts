@@ -1,10 +1,51 @@
 /** Completes command lines from the definitions of commands and operations. */
 import type { Command, Option } from 'commander';
+import { EXIT, type ExitCode } from '../../core/errors.ts';
+import { operations } from '../../platform/operations/index.ts';
 import type { Operation } from '../../platform/operations/model/operation.ts';
-import { describeFields } from '../api/describe.ts';
-import { findOperation, METHODS, type RequestMethod } from '../api/find.ts';
-import { alternativesOf, fixedValues, toJsonSchema } from '../api/schema-text.ts';
-import { type CompletionItem, type Completions, matching, withoutDescriptions } from './completions.ts';
+import {
+  alternativesOf,
+  describeFields,
+  findOperation,
+  fixedValues,
+  METHODS,
+  type RequestMethod,
+  toJsonSchema,
+} from '../api/operations.ts';
+import type { CommandContext } from '../cli/context.ts';
+import { readLine, SCRIPTS, type Shell } from './shells.ts';
+
+/** Prints the completion script of a shell. */
+export function completionCommand(shell: Shell, { terminal }: CommandContext): ExitCode {
+  terminal.out(SCRIPTS[shell]);
+  return EXIT.done;
+}
+
+/** Bits of the directive in the last line of the output. */
+const NO_SPACE = 2;
+const NO_FILES = 4;
+
+/**
+ * Returns `octavo complete -- LINE`, which prints completions: one line each, with the description after a tab, and a
+ * last line `:DIRECTIVE`. `line` is the command line up to the cursor, and `breaks` is `COMP_WORDBREAKS` of bash.
+ */
+export function completeCommand(program: Command) {
+  return (
+    line: string,
+    { shell, breaks }: { readonly shell: Shell; readonly breaks?: string },
+    { terminal }: CommandContext,
+  ): ExitCode => {
+    const typed = readLine(line, shell, breaks);
+    const { words, includesFiles, isPartial } = completeWords(program, Object.values(operations), typed.words);
+    const directive = (isPartial ? NO_SPACE : 0) + (includesFiles ? 0 : NO_FILES);
+    const lines = words.flatMap(({ value, description }) => {
+      const inserted = typed.insert(value);
+      return inserted === null ? [] : [`${inserted}\t${description}`];
+    });
+    terminal.out(`${[...lines, `:${directive}`].join('\n')}\n`);
+    return EXIT.done;
+  };
+}
 
 const NOTHING: Completions = { words: [], includesFiles: false, isPartial: false };
 const FILES: Completions = { words: [], includesFiles: true, isPartial: false };
@@ -211,4 +252,29 @@ function valuesOf({ query, body }: Operation, name: string): readonly string[] {
   const options = members.flatMap((member) => alternativesOf(member));
   const isFlag = options.some(({ type }) => type === 'boolean');
   return [...options.flatMap(fixedValues).map(String), ...(isFlag ? ['true', 'false'] : [])];
+}
+
+/** A possible value of the word at the cursor. */
+interface CompletionItem {
+  readonly value: string;
+  readonly description: string;
+}
+
+/** Completions of the word at the cursor. */
+interface Completions {
+  readonly words: readonly CompletionItem[];
+  /** True if the shell should also complete file names. */
+  readonly includesFiles: boolean;
+  /** True if completed words are partial, so that the shell adds no space. */
+  readonly isPartial: boolean;
+}
+
+/** Returns the completions that start with the word. */
+function matching(words: readonly CompletionItem[], word: string, isPartial = false): Completions {
+  return { words: words.filter(({ value }) => value.startsWith(word)), includesFiles: false, isPartial };
+}
+
+/** Converts values to completions without descriptions. */
+function withoutDescriptions(values: readonly string[]): readonly CompletionItem[] {
+  return values.map((value) => ({ value, description: '' }));
 }

@@ -1,4 +1,7 @@
+/** Prints what a push would send, for `--dry-run`. A file of its own, because it needs no client of the platform. */
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { type ConvertedTicket, convertTicket } from '../../conversations/intake/convert-ticket.ts';
 import { createIdPseudonymizer } from '../../conversations/intake/id-pseudonymizer.ts';
 import type { Redactor } from '../../conversations/model/conversation.ts';
@@ -8,17 +11,17 @@ import { redactionOptions } from '../../conversations/redact/options.ts';
 import { createConversationRedactor } from '../../conversations/redact/redactor.ts';
 import { readTickets } from '../../conversations/sources/files/read-tickets.ts';
 import type { Clock } from '../../core/clock.ts';
-import { CancelledError, EXIT, type ExitCode } from '../../core/errors.ts';
+import { CancelledError, ConfigError, EXIT, type ExitCode } from '../../core/errors.ts';
 import { append } from '../../core/lists.ts';
 import { printable } from '../../plan/render/words.ts';
 import { openMemoryStore } from '../../store/memory.ts';
 import type { NewContent } from '../../store/outbox/outbox.ts';
 import { chooseOrganization, readConfig } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';
+import type { StateFlags } from '../cli/control-call.ts';
 import { keepHeapSmall } from '../cli/small-heap.ts';
-import { existingFiles, noteTeam, type PushFlags } from './push-files.ts';
 
-/** `octavo conversations push --dry-run`: prints what would be sent, redacted. Makes no request and writes nothing. */
+/** Prints what would be sent, redacted. Makes no request and writes nothing. */
 export async function pushCommand(
   files: readonly string[],
   flags: PushFlags,
@@ -46,10 +49,9 @@ export async function pushCommand(
         await threads.add(result.content);
         continue;
       }
-      const shown = formatResult(result);
-      tickets += shown.kind === 'content' ? 1 : 0;
-      rejected += shown.kind === 'rejected' ? 1 : 0;
-      context.terminal[shown.kind === 'content' ? 'out' : 'err'](`${printable(shown.line)}\n`);
+      tickets += result.kind === 'content' ? 1 : 0;
+      rejected += result.kind === 'rejected' ? 1 : 0;
+      context.terminal[result.kind === 'content' ? 'out' : 'err'](`${printable(lineOf(result))}\n`);
     }
   }
   for (const payload of await threads.payloads()) {
@@ -66,20 +68,14 @@ export async function pushCommand(
 type DryRunResult = ConvertedTicket | (Exclude<SourceRecord, { kind: 'ticket' }> & { readonly key: string });
 
 /** Returns a line for a ticket: the conversation exactly as it would be sent, or the reason why it is not sent. */
-function formatResult(result: DryRunResult): {
-  readonly kind: 'content' | 'rejected' | 'skipped';
-  readonly line: string;
-} {
+function lineOf(result: DryRunResult): string {
   switch (result.kind) {
     case 'content':
-      return { kind: 'content', line: result.content.payload };
+      return result.content.payload;
     case 'rejected':
-      return { kind: 'rejected', line: `${result.key}: ${result.reason}` };
+      return `${result.key}: ${result.reason}`;
     default:
-      return {
-        kind: 'skipped',
-        line: `${result.key}: skipped (${result.kind === 'gone' ? 'deleted' : result.reason})`,
-      };
+      return `${result.key}: skipped (${result.kind === 'gone' ? 'deleted' : result.reason})`;
   }
 }
 
@@ -123,4 +119,27 @@ function keyOf(record: Exclude<SourceRecord, { kind: 'ticket' }>, redactor: Reda
     return record.place;
   }
   return writableKey(record.key, redactor, record.kind === 'skipped' ? record.people : []);
+}
+
+export interface PushFlags extends StateFlags {
+  readonly account: string;
+  /** Email domains of the team. */
+  readonly teamDomains?: readonly string[];
+}
+
+/** Returns the absolute paths of files. Throws ConfigError if one does not exist. */
+export function existingFiles(files: readonly string[], { terminal }: CommandContext): string[] {
+  const paths = files.map((file) => resolve(terminal.cwd, file));
+  const missing = paths.findIndex((path) => !existsSync(path));
+  if (missing >= 0) {
+    throw new ConfigError(`${files[missing]}: file not found`);
+  }
+  return paths;
+}
+
+/** Warns that every mail counts as the customer's when no team domain is set. */
+export function noteTeam({ teamDomains = [] }: PushFlags, { terminal }: CommandContext): void {
+  if (teamDomains.length === 0) {
+    terminal.err("No team domains are set, so every mail counts as the customer's. Set them with --team-domains\n");
+  }
 }

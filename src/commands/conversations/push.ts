@@ -1,3 +1,4 @@
+/** Imports files of tickets and sends their conversations once, for `octavo conversations push`. */
 import { storeName } from '../../config/fleet/store.ts';
 import type { ConversationRequest } from '../../conversations/ingestion/control-api.ts';
 import type { ConversationEvents, SenderState } from '../../conversations/model/events.ts';
@@ -11,8 +12,8 @@ import type { CommandContext } from '../cli/context.ts';
 import { callDaemon, chooseState } from '../cli/control-call.ts';
 import { withPlatform } from '../cli/session.ts';
 import { keepHeapSmall } from '../cli/small-heap.ts';
-import { withIngestion } from './control.ts';
-import { existingFiles, noteTeam, type PushFlags } from './push-files.ts';
+import { withIngestion } from './conversations.ts';
+import { existingFiles, noteTeam, type PushFlags } from './push-dry-run.ts';
 
 /** `octavo conversations push FILE…`: imports files and sends their conversations once. */
 export async function pushCommand(
@@ -29,14 +30,8 @@ export async function pushCommand(
     account: flags.account,
     teamDomains: [...(flags.teamDomains ?? [])],
   };
-  const answer = await callDaemon(
-    target,
-    { command: 'conversations', request },
-    {
-      answer: CONVERSATIONS.push,
-      version: context.version,
-    },
-  );
+  const expected = { answer: CONVERSATIONS.push, version: context.version };
+  const answer = await callDaemon(target, { command: 'conversations', request }, expected);
   if (answer !== null) {
     return tellPushed(answer, daemonWords(answer.sender as unknown as PushedSender), flags, context);
   }
@@ -57,15 +52,13 @@ export async function pushCommand(
     return withIngestion(target, writer, events, context, async ({ ingestion, answer }) => {
       const pushed = await ingestion.sendWhile((own) => answer(request, own));
       const state = await ingestion.sender?.sendDue();
+      const waits = `unsent conversations wait in ${storeName(target.config.store)}`;
       const exit = tellPushed(pushed, `${sent} sent`, flags, context);
       if (context.signal.aborted) {
-        throw new CancelledError(`interrupted; unsent conversations wait in ${storeName(target.config.store)}`);
+        throw new CancelledError(`interrupted; ${waits}`);
       }
       if (state !== undefined && 'reason' in state) {
-        throw new TransientError(
-          `${senderWords(state)}; unsent conversations wait in ${storeName(target.config.store)}`,
-          false,
-        );
+        throw new TransientError(`${senderWords(state)}; ${waits}`, false);
       }
       return exit;
     });

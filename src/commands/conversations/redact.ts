@@ -1,3 +1,4 @@
+/** Prints a text as it would be sent, for `octavo redact`. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { redactionOptions } from '../../conversations/redact/options.ts';
@@ -10,10 +11,8 @@ import { asUtf8, fileInput } from '../../conversations/sources/files/formats/inp
 import { ConfigError, EXIT, type ExitCode, messageOf } from '../../core/errors.ts';
 import type { Paint } from '../../plan/render/text-layout.ts';
 import { counted } from '../../plan/render/words.ts';
-import { chooseOrganization, readConfig, readConfigWithoutSecrets } from '../cli/config.ts';
-import { DEFAULT_CONFIG } from '../cli/config-source.ts';
-import type { CommandContext } from '../cli/context.ts';
-import { paintFor } from '../cli/terminal.ts';
+import { chooseOrganization, DEFAULT_CONFIG, readConfig, readConfigWithoutSecrets } from '../cli/config.ts';
+import { type CommandContext, paintFor } from '../cli/context.ts';
 
 interface RedactCommandOptions {
   readonly explain?: boolean;

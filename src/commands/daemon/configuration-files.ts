@@ -1,12 +1,12 @@
 /** Files of the daemon's configuration on disk. */
+
 import { resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import type { ConfigurationFiles } from '../../daemon/fleet/configuration.ts';
 import { skipIdleFiles } from '../../daemon/fleet/require-work.ts';
 import { FileWatch } from '../../git/watch.ts';
-import { readTrustedConfig } from '../cli/config.ts';
+import { type NamedFiles, readTrustedConfig } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';
-import type { NamedFiles } from '../cli/load-chosen.ts';
 
 /** Milliseconds without a change after which the files are read. */
 const SETTLE = 300;

@@ -18,8 +18,7 @@ import { createLogger } from '../../log.ts';
 import { openReader, openWriter } from '../../platform/client.ts';
 import { openConnection } from '../../platform/connection.ts';
 import { LogBuffer } from '../../views/model/log-buffer.ts';
-import type { CommandContext } from '../cli/context.ts';
-import { paintFor } from '../cli/terminal.ts';
+import { type CommandContext, paintFor } from '../cli/context.ts';
 import { nextCommand } from '../plan/next-command.ts';
 
 /** Runs `octavo demo`: demonstrates Octavo on the embedded platform, then keeps applying commits until it is stopped. */

@@ -1,3 +1,4 @@
+/** Writes manifests for resources that no manifest declares, for `octavo import`. */
 import { readFile, realpath, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { OrganizationConfig } from '../../config/config.ts';
@@ -24,26 +25,17 @@ import type { CommandContext } from '../cli/context.ts';
 import { type PlatformSession, withPlatform } from '../cli/session.ts';
 import { openFolder } from '../plan/desired.ts';
 import { readWithProgress } from '../plan/progress.ts';
-import { importDrift } from './drift.ts';
-import { driftPullRequest } from './drift-pull.ts';
+import { type DriftFlags, driftPullRequest, importDrift } from './drift.ts';
 
-export interface ImportFlags {
-  readonly out: string;
+interface ImportFlags extends Omit<DriftFlags, 'kinds'> {
   readonly kind?: readonly string[];
   readonly site?: readonly string[];
   /** Write drift into the existing manifests. */
   readonly drift?: boolean;
-  readonly base?: string;
-  readonly scope?: string;
   /** With drift: commit it to a separate branch and keep a pull request open. */
   readonly pullRequest?: boolean;
-  readonly onto?: string;
-  readonly author?: string;
   /** Manifest directory around `out`; `true` for the working directory. */
   readonly unmanaged?: string | true;
-  readonly dryRun?: boolean;
-  readonly config?: string;
-  readonly organization?: string;
 }
 
 /** Runs `octavo import`: writes manifests for undeclared resources. A plan of the result is empty. */

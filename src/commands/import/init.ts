@@ -1,3 +1,4 @@
+/** Creates a starter repository, for `octavo init`. */
 import { existsSync, realpathSync } from 'node:fs';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
@@ -19,7 +20,7 @@ import { importCommand } from './import.ts';
 /** Forges with a workflow, and `none`. */
 const INIT_FORGES = ['github', 'gitlab', 'gitea', 'bitbucket', 'none'] as const;
 
-export interface InitFlags {
+interface InitFlags {
   readonly forge?: (typeof INIT_FORGES)[number];
   /** Also create the workflow that opens pull requests for drift. */
   readonly drift?: boolean;

@@ -1,30 +1,36 @@
+/** Plans, asks for confirmation, applies, and waits for the background work of the platform. */
 import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Config, OrganizationConfig } from '../../config/config.ts';
-import type { Plan } from '../../core/change.ts';
+import type { ChangeResult, Plan } from '../../core/change.ts';
 import { AppError, ConfigError, EXIT, type ExitCode, messageOf, RefusedPlanError } from '../../core/errors.ts';
 import { readRegularFile } from '../../core/files/regular-file.ts';
+import { shownJson } from '../../core/json.ts';
 import { isAncestor } from '../../git/commits.ts';
 import { type AppliedRefs, appliedRef } from '../../git/refs.ts';
 import { readHead } from '../../git/work-tree.ts';
 import { kinds } from '../../kinds/registry.ts';
 import { createManifestLoader } from '../../manifests/loader.ts';
-import { counted, printable } from '../../plan/render/words.ts';
+import { PeopleAddresses } from '../../plan/model/people.ts';
+import { resultToJson } from '../../plan/render/json.ts';
+import { summaryLine } from '../../plan/render/text.ts';
+import { counted, printable, printableLines } from '../../plan/render/words.ts';
+import { openReader, openWriter } from '../../platform/client.ts';
 import { idsOf, readOtherScopes, recordApplied, type ScopedDirectory } from '../../reconcile/applied.ts';
-import type { ApplyResult } from '../../reconcile/apply.ts';
+import { type ApplyResult, apply, outcomeOf } from '../../reconcile/apply.ts';
+import { planFollowUp, unfinishedWork, waitForWork } from '../../reconcile/follow-up.ts';
 import { applyParallel, type Planned, type PlanningInput } from '../../reconcile/planning.ts';
 import { chooseOrganization, readConfig } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';
-import { type PlatformSession, withPlatform } from '../cli/session.ts';
-import { runApply } from './apply-run.ts';
-import { isAwaited } from './apply-summary.ts';
+import { type PlatformSession, RequestCount, withPlatform } from '../cli/session.ts';
 import { NO_BASE, openRefs } from './desired.ts';
 import { approvalFor } from './next-command.ts';
 import { renderPlan } from './plan.ts';
 import { findDifferences, type PlanFile, readPlanFile } from './plan-file.ts';
 import { type CommandInput, type PlanningFlags, planAgainstPlatform, planFolder, policyOf } from './planning.ts';
+import { elapsed, showProgress, showWaiting } from './progress.ts';
 
-export interface ApplyFlags extends PlanningFlags {
+interface ApplyFlags extends PlanningFlags {
   readonly organization?: string;
   readonly format: 'text' | 'json';
   readonly yes?: boolean;
@@ -258,4 +264,210 @@ async function refuseOlderCommit(
   throw new RefusedPlanError(
     `the plan file is stale: ${recorded.slice(0, 7)} has been recorded as applied since; create a new plan`,
   );
+}
+
+interface RunOptions {
+  readonly format: 'text' | 'json';
+  /** Maximum number of changes that are applied concurrently. */
+  readonly parallel: number;
+  /** Maximum wait after the last write, in milliseconds; 0 disables it. */
+  readonly wait: number;
+  /** True if changes that become possible during the wait are applied too. */
+  readonly appliesPending: boolean;
+}
+
+type Pending = Plan['pending'];
+
+/**
+ * Applies a plan and reports the result. It waits for the background work that this apply has started and for the work
+ * that the plan found unfinished; then it applies the changes that depended on the results, and no others.
+ */
+async function runApply(
+  input: CommandInput,
+  planned: Planned,
+  { connection, signal }: PlatformSession,
+  { format, parallel, wait, appliesPending }: RunOptions,
+  { terminal, clock }: CommandContext,
+): Promise<ApplyResult & { readonly exit: ExitCode }> {
+  const { plan } = planned;
+  const count = new RequestCount();
+  /** Time of the last write, in monotonic milliseconds; the wait starts then. */
+  let lastWrite = clock.monotonic();
+  let hasWaited = false;
+  const client = {
+    organization: input.organization,
+    priority: 'apply',
+    onRequest: (operation: Parameters<typeof count.onRequest>[0]) => {
+      count.onRequest(operation);
+      if (operation.method !== 'GET') {
+        lastWrite = clock.monotonic();
+      }
+    },
+  } as const;
+  const writer = openWriter(connection, client);
+  // Its requests are cancelled when the process is stopped.
+  const poller = openReader(connection, { ...client, signal });
+
+  const applyPlan = (which: Planned, longest: number): Promise<ApplyResult> => {
+    const progress = showProgress(terminal, which.plan.changes.length, connection.queue);
+    return apply(input, which, {
+      writer,
+      poller,
+      wait: longest,
+      clock,
+      parallel,
+      signal,
+      abort: new AbortController().signal,
+      record: null,
+      onStart: progress.start,
+      onWait: longest > 0 ? progress.wait : () => undefined,
+      onResult: progress.result,
+    }).finally(progress.end);
+  };
+
+  /** Plans and applies the pending changes that became possible; `working` lists unfinished background work. */
+  const applyFollowUp = async (
+    first: ApplyResult,
+    working: Pending,
+    finished: ReadonlySet<string>,
+  ): Promise<ApplyResult> => {
+    let next: Planned;
+    try {
+      next = await planFollowUp(input, first.bindings, finished, writer);
+    } catch (error) {
+      if (!(error instanceof AppError)) {
+        throw error;
+      }
+      terminal.err(`Cannot plan the pending changes: ${printableLines(error.message)}\n`);
+      return first;
+    }
+    const longest = Math.max(0, lastWrite + wait - clock.monotonic());
+    const then = next.plan.changes.length === 0 ? null : await applyPlan(next, longest);
+    const results = then?.results ?? [];
+    const handled = new Set([...results.map(({ address }) => address), ...next.identity.bound.keys()]);
+    const missed = plan.pending
+      .filter((each) => isAwaited(each) && !handled.has(each.address))
+      .map(({ address }) => ({ address, reason: 'a resource that it depends on has changed; run apply again' }));
+    return {
+      results: [...first.results, ...results],
+      bindings: new Map([...next.plan.bindings, ...first.bindings, ...(then?.bindings ?? [])]),
+      pending: merged(next.plan.pending, working, then?.pending ?? [], missed),
+    };
+  };
+
+  const applyAll = async (): Promise<ApplyResult> => {
+    const first = await applyPlan(planned, wait);
+    if (plan.verdict.state !== 'ready') {
+      return { ...first, pending: plan.pending };
+    }
+    // Work that somebody else has started matters only if changes that depend on it may be applied.
+    const earlier = appliesPending ? planned.identity.bound : new Map();
+    const work = unfinishedWork(input, earlier, plan.pending, first);
+    hasWaited = wait > 0 && work.length + first.pending.length > 0;
+    const progress = showWaiting(terminal, clock, wait);
+    const waited = await waitForWork(work, poller, {
+      clock,
+      signal,
+      deadline: lastWrite + wait,
+      onPoll: wait > 0 ? progress.step : () => undefined,
+    }).finally(progress.end);
+    const all = { ...first, pending: merged(plan.pending, first.pending, waited.pending) };
+    if (waited.finished.size === 0 || wait === 0 || signal.aborted) {
+      return all;
+    }
+    if (appliesPending) {
+      return applyFollowUp(all, merged(first.pending, waited.pending), waited.finished);
+    }
+    if (plan.pending.some(isAwaited)) {
+      terminal.err('Pending changes may be possible now, but were not confirmed; run apply again\n');
+    }
+    return all;
+  };
+
+  const applied = await applyAll();
+  const exit = exitOf(planned, applied, { wait, isStopped: signal.aborted }, terminal.err);
+  const requests = { reads: plan.cost.requests.reads + count.reads, writes: count.writes };
+  if (format === 'json') {
+    terminal.out(`${shownJson(resultToJson(plan, applied.results, requests, applied.pending))}\n`);
+  } else {
+    const waited = hasWaited ? clock.monotonic() - lastWrite : null;
+    terminal.out(resultLine(plan, applied, { writes: count.writes, waited }));
+  }
+  return { ...applied, exit };
+}
+
+/** Merges lists to one entry per address; the first one wins. */
+function merged(...lists: readonly Pending[]): Pending {
+  return [
+    ...new Map(
+      lists
+        .flat()
+        .toReversed()
+        .map((each) => [each.address, each]),
+    ).values(),
+  ].toReversed();
+}
+
+/** Returns success only if everything declared exists, unless waiting was disabled. */
+function exitOf(
+  planned: Planned,
+  { results, pending }: ApplyResult,
+  { wait, isStopped }: { readonly wait: number; readonly isStopped: boolean },
+  err: (text: string) => void,
+): ExitCode {
+  const skipped = results.filter((result: ChangeResult) => result.status === 'skipped').length;
+  if (isStopped && skipped > 0) {
+    err(`Stopped: ${counted(skipped, 'change')} not started; run it again to continue\n`);
+    return EXIT.failed;
+  }
+  const open = planned.plan.verdict.state === 'ready' ? pending.filter(isAwaited) : [];
+  for (const { address, reason } of open) {
+    err(`Pending: ${printable(address)}: ${printable(reason)}\n`);
+  }
+  const outcome = outcomeOf(planned, results);
+  if (outcome !== 'done') {
+    return outcome === 'failed' ? EXIT.failed : EXIT.held;
+  }
+  return open.length > 0 && wait > 0 ? EXIT.pending : EXIT.done;
+}
+
+/** Maximum number of pending resources that the line lists. */
+const SHOWN = 3;
+
+interface Effort {
+  readonly writes: number;
+  /** Milliseconds from the last write to the end of the wait; null without a wait. */
+  readonly waited: number | null;
+}
+
+/** Renders the line, such as `12 applied, 1 still pending after 5 minutes: translation/guides-fr; 14 writes`. */
+function resultLine(
+  plan: Plan,
+  { results, pending }: Pick<ApplyResult, 'results' | 'pending'>,
+  { writes, waited }: Effort,
+): string {
+  const ended = (status: ChangeResult['status']) => results.filter((result) => result.status === status).length;
+  const parts = (['applied', 'failed', 'skipped', 'held'] as const)
+    .filter((status) => ended(status) > 0)
+    .map((status) => `${ended(status)} ${status}`);
+  const open = pending.length === 0 ? [] : [pendingText(pending, waited)];
+  return parts.length === 0
+    ? `${[summaryLine(plan), ...open].join(', ')}\n`
+    : `${[...parts, ...open].join(', ')}; ${counted(writes, 'write')}\n`;
+}
+
+const people = new PeopleAddresses(kinds);
+
+/** Reports whether the platform's own work makes a resource available. Nobody waits for people to join. */
+function isAwaited({ address }: Plan['pending'][number]): boolean {
+  return !people.isPerson(address);
+}
+
+function pendingText(pending: Plan['pending'], waited: number | null): string {
+  const names = pending.slice(0, SHOWN).map(({ address }) => printable(address));
+  const rest = pending.length - names.length;
+  const list = rest === 0 ? names.join(', ') : `${names.join(', ')} and ${rest} more`;
+  return waited === null || !pending.some(isAwaited)
+    ? `${pending.length} pending: ${list}`
+    : `${pending.length} still pending after ${elapsed(waited)}: ${list}`;
 }

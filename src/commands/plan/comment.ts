@@ -36,7 +36,7 @@ interface ConfigFlags {
 }
 
 /** The pull request that a CI job runs for. */
-export interface PlanComment {
+interface PlanComment {
   /** Returns the base where `--base` is not given; undefined if the job is not for a pull request. */
   base(folder: string): Promise<string | undefined>;
   /** Publishes the plan. Returns false if that failed although the token has the permission. */

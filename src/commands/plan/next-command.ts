@@ -3,7 +3,7 @@ import { pathArgument, shellCommand } from '../../core/text/shell.ts';
 import type { Approval } from '../../plan/render/text-layout.ts';
 
 /** Flags of the current command that the next one needs, too. */
-export interface TargetFlags {
+interface TargetFlags {
   readonly config?: string | undefined;
   readonly organization?: string | undefined;
 }

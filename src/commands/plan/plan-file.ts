@@ -1,5 +1,6 @@
 /** Writes and reads plan files, and checks that a plan file still matches the current plan. */
 import { createHash } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
 import { z } from 'zod';
 import type { Change, Plan } from '../../core/change.ts';
 import { ConfigError, messageOf, RefusedPlanError } from '../../core/errors.ts';
@@ -101,7 +102,7 @@ function digestOf(content: Readonly<Record<'plan' | 'directory' | 'declared' | '
 }
 
 /** Limits and approvals that the command line overrides. */
-export interface Overrides {
+interface Overrides {
   readonly approved: readonly string[];
   readonly allowDeletes: number;
 }
@@ -150,4 +151,13 @@ function releasedPlan({ verdict }: PlanFile, now: Plan, { approved, allowDeletes
   return verdict.state === 'ready' || now.verdict.state !== 'ready' || isOverridden
     ? []
     : [`the plan is no longer ${verdict.state} as a whole`];
+}
+
+/** Writes a file with mode 600. Throws ConfigError. */
+export async function writePrivateFile(path: string, text: string): Promise<void> {
+  try {
+    await writeFile(path, text, { mode: 0o600 });
+  } catch (error) {
+    throw new ConfigError(`cannot write ${path}: ${messageOf(error)}`, { cause: error });
+  }
 }

@@ -1,3 +1,4 @@
+/** Plans a folder and prints the plan, for `octavo plan`. */
 import { resolve } from 'node:path';
 import type { Plan } from '../../core/change.ts';
 import { EXIT, type ExitCode } from '../../core/errors.ts';
@@ -9,18 +10,16 @@ import { renderPlanText } from '../../plan/render/text.ts';
 import type { Approval } from '../../plan/render/text-layout.ts';
 import { printable } from '../../plan/render/words.ts';
 import { chooseOrganization, readConfig } from '../cli/config.ts';
-import type { CommandContext } from '../cli/context.ts';
-import { writePrivateFile } from '../cli/private-file.ts';
+import { type CommandContext, paintFor } from '../cli/context.ts';
 import { withPlatform } from '../cli/session.ts';
-import { paintFor } from '../cli/terminal.ts';
 import { type ApprovalFlags, approvalFor, nextCommand } from './next-command.ts';
-import { writePlanFile } from './plan-file.ts';
+import { writePlanFile, writePrivateFile } from './plan-file.ts';
 import { type CommandInput, type PlanningFlags, planFolder } from './planning.ts';
 import { planOverSnapshot } from './snapshot.ts';
 
-export type PlanFormat = 'text' | 'markdown' | 'json';
+type PlanFormat = 'text' | 'markdown' | 'json';
 
-export interface PlanFlags extends PlanningFlags {
+interface PlanFlags extends PlanningFlags {
   readonly organization?: string;
   readonly format: PlanFormat;
   readonly out?: string;

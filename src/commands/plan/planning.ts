@@ -10,9 +10,8 @@ import type { Reader } from '../../platform/client.ts';
 import type { Connection } from '../../platform/connection.ts';
 import { platformSource } from '../../reconcile/observe.ts';
 import { applyParallel, makePlan, type Planned, type PlanningInput } from '../../reconcile/planning.ts';
-import type { CommandContext } from '../cli/context.ts';
+import type { CommandContext, Terminal } from '../cli/context.ts';
 import type { PlatformSession } from '../cli/session.ts';
-import type { Terminal } from '../cli/terminal.ts';
 import { type BaseOptions, type FolderBase, type LoadedFolder, loadBase, loadFolder } from './desired.ts';
 import { readWithProgress } from './progress.ts';
 
@@ -38,7 +37,7 @@ export interface CommandInput extends PlanningInput, Pick<FolderBase, 'place' | 
 }
 
 /** The folder to plan, its organization, and the queue that estimates durations. */
-export interface PlanningTarget {
+interface PlanningTarget {
   readonly folder: string;
   readonly config: Config;
   readonly organization: OrganizationConfig;

@@ -1,3 +1,4 @@
+/** Progress of reads, changes and waits, on standard error. */
 import type { Address } from '../../core/address.ts';
 import type { Change, ChangeResult } from '../../core/change.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -5,12 +6,11 @@ import { counted, printable } from '../../plan/render/words.ts';
 import { openReader, type Reader } from '../../platform/client.ts';
 import type { RequestQueue } from '../../queue/dispatcher.ts';
 import { NOT_STARTED } from '../../reconcile/apply.ts';
+import { paintFor, type Terminal } from '../cli/context.ts';
 import { type PlatformSession, RequestCount } from '../cli/session.ts';
-import { paintFor, type Terminal } from '../cli/terminal.ts';
-import { elapsed } from './apply-summary.ts';
 
 /** Progress of an apply: a single updated line on a terminal, a line per result elsewhere. */
-export interface ApplyProgress {
+interface ApplyProgress {
   start(change: Change): void;
   /** Called while the platform works on a change in the background. */
   wait(change: Change): void;
@@ -48,11 +48,10 @@ export async function readWithProgress<T>(
 
 function showReading(terminal: Terminal, queue: RequestQueue, requests: () => number): { step(): void; end(): void } {
   const live = isLive(terminal);
-  const paint = paintFor(terminal.isErrTerminal, terminal.env);
   const show = (limited = '') => {
     if (live) {
       const line = `  reading, ${counted(requests(), 'request')}${limited === '' ? '' : `; ${limited}`}`;
-      terminal.err(`${CLEAR}${paint.faint(line.slice(0, Math.max(10, terminal.columns - 1)))}`);
+      terminal.err(liveLine(terminal, line));
     }
   };
   const stop = watchLimit(queue, terminal, show);
@@ -102,14 +101,13 @@ export function showWaiting(
   longest: number,
 ): { step(open: readonly Address[]): void; end(): void } {
   const live = isLive(terminal);
-  const paint = paintFor(terminal.isErrTerminal, terminal.env);
   const started = clock.monotonic();
   let shown: readonly Address[] = [];
   let shownAt = Number.NEGATIVE_INFINITY;
   const showLine = (open: readonly Address[]) => {
     const time = `${elapsed(clock.monotonic() - started)} of ${elapsed(longest)}`;
     const line = `  waiting for the platform, ${time}: ${open.map(printable).join(', ')}`;
-    terminal.err(`${CLEAR}${paint.faint(line.slice(0, Math.max(10, terminal.columns - 1)))}`);
+    terminal.err(liveLine(terminal, line));
   };
   return {
     step(open) {
@@ -136,6 +134,12 @@ export function showWaiting(
 /** Moves to the start of the line and clears it. */
 const CLEAR = '\r\u001b[2K';
 
+/** Returns the text that replaces the updated line; `before` stays above it. */
+function liveLine(terminal: Terminal, line: string, before = ''): string {
+  const shown = line.slice(0, Math.max(10, terminal.columns - 1));
+  return `${CLEAR}${before}${paintFor(terminal.isErrTerminal, terminal.env).faint(shown)}`;
+}
+
 function isLive(terminal: Terminal): boolean {
   return terminal.isErrTerminal && terminal.env.TERM !== 'dumb';
 }
@@ -154,8 +158,7 @@ export function showProgress(terminal: Terminal, total: number, queue: RequestQu
   let timer: NodeJS.Timeout | undefined;
   const write = () => {
     timer = undefined;
-    const line = `  ${ended}/${total} ${current}`.slice(0, Math.max(10, terminal.columns - 1));
-    terminal.err(live ? `${CLEAR}${lines}${paint.faint(line)}` : lines);
+    terminal.err(live ? liveLine(terminal, `  ${ended}/${total} ${current}`, lines) : lines);
     lines = '';
   };
   const writeSoon = () => {
@@ -206,4 +209,10 @@ export function showProgress(terminal: Terminal, total: number, queue: RequestQu
       }
     },
   };
+}
+
+/** Formats milliseconds, such as `5 minutes` or `12 seconds`. */
+export function elapsed(milliseconds: number): string {
+  const seconds = Math.max(1, Math.round(milliseconds / 1000));
+  return seconds < 120 ? counted(seconds, 'second') : counted(Math.round(seconds / 60), 'minute');
 }

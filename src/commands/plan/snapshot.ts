@@ -1,3 +1,4 @@
+/** Saves the actual state, and plans against a saved one. */
 import { resolve } from 'node:path';
 import type { Config, OrganizationConfig } from '../../config/config.ts';
 import type { Plan } from '../../core/change.ts';
@@ -19,13 +20,13 @@ import {
 import { SECRET } from '../../redact.ts';
 import { chooseOrganization, readConfig, readConfigWithoutSecrets } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';
-import { writePrivateFile } from '../cli/private-file.ts';
 import { withPlatform } from '../cli/session.ts';
 import { nextCommand } from './next-command.ts';
+import { writePrivateFile } from './plan-file.ts';
 import { type CommandInput, type PlanningFlags, planningInput } from './planning.ts';
 import { readWithProgress } from './progress.ts';
 
-export interface SnapshotFlags {
+interface SnapshotFlags {
   readonly config?: string;
   readonly organization?: string;
   readonly out?: string;

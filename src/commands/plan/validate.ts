@@ -1,3 +1,4 @@
+/** Checks manifests offline, and prints their JSON Schema. */
 import { realpathSync } from 'node:fs';
 import { relative, resolve, sep } from 'node:path';
 import { DesiredStateError, EXIT, type ExitCode, formatProblem, type Problem } from '../../core/errors.ts';
@@ -5,6 +6,7 @@ import { shownJson } from '../../core/json.ts';
 import { findRepositoryRoot } from '../../git/work-tree.ts';
 import { kinds } from '../../kinds/registry.ts';
 import type { DesiredState } from '../../manifests/loader.ts';
+import { manifestJsonSchema } from '../../manifests/reference/json-schema.ts';
 import { findSharedKeys } from '../../plan/identity/natural-key.ts';
 import { findPlaceholders } from '../../plan/placeholders.ts';
 import { counted, printableLines } from '../../plan/render/words.ts';
@@ -13,12 +15,12 @@ import { toJUnit } from '../../report/junit.ts';
 import type { Report, Tool } from '../../report/report.ts';
 import { toSarif } from '../../report/sarif.ts';
 import type { CommandContext } from '../cli/context.ts';
-import { loadManifests } from './desired.ts';
+import { declaredAddresses, loadManifests } from './desired.ts';
 
 /** Report formats for other programs; their file names are relative to the repository root. */
 const REPORTS = { github: toGitHub, sarif: toSarif, junit: toJUnit } as const;
 
-export type ValidateFormat = 'text' | 'json' | keyof typeof REPORTS;
+type ValidateFormat = 'text' | 'json' | keyof typeof REPORTS;
 
 /** Runs `octavo validate [DIR]`: checks manifests offline. Throws DesiredStateError with every problem. */
 export async function validate(
@@ -96,4 +98,14 @@ function fromRoot({ files, problems, warnings }: Report, cwd: string): Report {
 function toolOf(version: string): Tool {
   const rules = kinds.map(({ name }) => ({ id: name, description: `Declarations of ${name} must be valid.` }));
   return { version, rules };
+}
+
+/** Runs `octavo schema`: prints the JSON Schema of manifests; with a folder, references complete to its keys. */
+export async function schemaCommand(
+  { repo }: { readonly repo?: string },
+  { terminal }: CommandContext,
+): Promise<ExitCode> {
+  const declared = repo === undefined ? null : await declaredAddresses(terminal.cwd, repo);
+  terminal.out(`${JSON.stringify(manifestJsonSchema(kinds, declared), null, 2)}\n`);
+  return EXIT.done;
 }

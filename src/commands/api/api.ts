@@ -1,5 +1,5 @@
+/** Runs `octavo api`: lists operations, shows a request, or sends it after confirmation. */
 import { resolve } from 'node:path';
-import type { Config, OrganizationConfig } from '../../config/config.ts';
 import { CancelledError, ConfigError, EXIT, type ExitCode, InterruptedError, messageOf } from '../../core/errors.ts';
 import { MAX_FILE_BYTES, readRegularFile } from '../../core/files/regular-file.ts';
 import { shownJson } from '../../core/json.ts';
@@ -10,45 +10,39 @@ import { operations } from '../../platform/operations/index.ts';
 import type { Operation } from '../../platform/operations/model/operation.ts';
 import { createRedactor, SECRET } from '../../redact.ts';
 import { chooseOrganization, readConfig } from '../cli/config.ts';
-import { type CommandContext, untilAborted } from '../cli/context.ts';
+import { type CommandContext, paintFor, untilAborted } from '../cli/context.ts';
 import { withPlatform } from '../cli/session.ts';
-import { paintFor } from '../cli/terminal.ts';
-import { type ApiFlags, checkFlags, type RepeatableFlags } from './flags.ts';
-import { secretValues } from './headers.ts';
-import { openJqFilter } from './jq.ts';
-import { listOperations } from './list.ts';
-import { colorJson, ResponseWriter } from './output.ts';
-import { type PreparedRequest, prepare } from './prepare.ts';
-import { type ShowOptions, sendAndShow } from './show.ts';
+import { listOperations } from './operations.ts';
+import { type FieldArgument, type PreparedRequest, prepare, type RequestArguments, secretValues } from './request.ts';
+import { colorJson, openJqFilter, ResponseWriter, sendAndShow } from './response.ts';
 
 /**
- * Runs `octavo api`. Throws InterruptedError as soon as the process is stopped; succeeds when standard output is closed
- * early and nothing has failed.
+ * Returns `octavo api`. It throws InterruptedError as soon as the process is stopped; it succeeds when standard output is
+ * closed early and nothing has failed. `repeated` has the values of repeatable options, in their order.
  */
-export async function apiCommand(
-  words: readonly string[],
-  repeated: RepeatableFlags,
-  flags: ApiFlags,
-  context: CommandContext,
-): Promise<ExitCode> {
-  const { outputClosed } = context.terminal;
-  const signal = outputClosed === undefined ? context.signal : AbortSignal.any([context.signal, outputClosed]);
-  try {
-    return await runApi(words, repeated, flags, { ...context, signal });
-  } catch (error) {
-    if (context.signal.aborted) {
-      throw new InterruptedError(context.stoppedBy?.(), { cause: error });
+export function apiCommand(repeated: {
+  readonly fields: readonly FieldArgument[];
+  readonly headers: readonly string[];
+}) {
+  return async (words: readonly string[], flags: ApiFlags, context: CommandContext): Promise<ExitCode> => {
+    const { outputClosed } = context.terminal;
+    const signal = outputClosed === undefined ? context.signal : AbortSignal.any([context.signal, outputClosed]);
+    try {
+      return await runApi({ ...repeated, words }, flags, { ...context, signal });
+    } catch (error) {
+      if (context.signal.aborted) {
+        throw new InterruptedError(context.stoppedBy?.(), { cause: error });
+      }
+      if (outputClosed?.aborted === true && error instanceof CancelledError) {
+        return EXIT.done;
+      }
+      throw error;
     }
-    if (outputClosed?.aborted === true && error instanceof CancelledError) {
-      return EXIT.done;
-    }
-    throw error;
-  }
+  };
 }
 
 async function runApi(
-  words: readonly string[],
-  { fields, headers }: RepeatableFlags,
+  { words, fields, headers }: Pick<RequestArguments, 'words' | 'fields' | 'headers'>,
   flags: ApiFlags,
   context: CommandContext,
 ): Promise<ExitCode> {
@@ -65,40 +59,33 @@ async function runApi(
     { words, method: flags.method, fields, headers, data: flags.data, isRaw: flags.raw === true },
     { table, organization: organization.id, baseUrl, read: (name) => readInput(name, context) },
   );
-  for (const secret of secretValues(request.headers)) {
+  const secrets = secretValues(request.headers);
+  for (const secret of secrets) {
     context.secrets?.add(secret);
   }
   checkFlags(request, flags);
   const jqFilter = flags.jq === undefined ? null : await openJqFilter(flags.jq, context.signal);
   try {
-    return await execute({ request, flags, jqFilter, context }, config, organization);
+    for (const note of request.notes) {
+      context.terminal.err(`${printableLines(note)}\n`);
+    }
+    const url = `${withoutTrailingSlashes(baseUrl)}${request.path}`;
+    if (flags.dryRun === true) {
+      showRequest(request, url, flags, context);
+      return EXIT.done;
+    }
+    if (!(await confirm(request, url, flags, context))) {
+      context.terminal.err('\nNot sent.\n');
+      return EXIT.failed;
+    }
+    const writer = new ResponseWriter(context, [organization.token, ...secrets]);
+    await withPlatform(config, organization, context, (session) =>
+      sendAndShow({ request, flags, jqFilter, writer, context }, session),
+    );
+    return EXIT.done;
   } finally {
     await jqFilter?.close();
   }
-}
-
-interface Invocation extends ShowOptions {
-  readonly flags: ApiFlags;
-}
-
-/** Prints the request for a dry run; otherwise sends it, after confirmation where one is needed. */
-async function execute(invocation: Invocation, config: Config, organization: OrganizationConfig): Promise<ExitCode> {
-  const { request, flags, context } = invocation;
-  for (const note of request.notes) {
-    context.terminal.err(`${printableLines(note)}\n`);
-  }
-  const url = `${withoutTrailingSlashes(config.platform.baseUrl)}${request.path}`;
-  if (flags.dryRun === true) {
-    showRequest(request, url, flags, context);
-    return EXIT.done;
-  }
-  if (!(await confirm(request, url, flags, context))) {
-    context.terminal.err('\nNot sent.\n');
-    return EXIT.failed;
-  }
-  const writer = new ResponseWriter(context, [organization.token, ...secretValues(request.headers)]);
-  await withPlatform(config, organization, context, (session) => sendAndShow({ ...invocation, writer }, session));
-  return EXIT.done;
 }
 
 async function readInput(name: string, { terminal, signal }: CommandContext): Promise<string> {
@@ -171,4 +158,39 @@ async function confirm(
     throw new CancelledError(`${request.name} was not sent`);
   }
   return reply.trim().toLowerCase() === 'yes';
+}
+
+interface ApiFlags {
+  readonly method?: string;
+  readonly data?: string;
+  readonly paginate?: boolean;
+  readonly jq?: string;
+  readonly include?: boolean;
+  readonly silent?: boolean;
+  readonly slurp?: boolean;
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+  readonly raw?: boolean;
+  /** A filter, or true without one. */
+  readonly list?: string | true;
+  readonly format: 'text' | 'json';
+  readonly config?: string;
+  readonly organization?: string;
+}
+
+/** Throws ConfigError when flags conflict with the request or with each other. */
+function checkFlags({ name, method, operation }: PreparedRequest, flags: ApiFlags): void {
+  const { paginate, include, slurp, silent, jq } = flags;
+  if (paginate === true && (method !== 'GET' || operation?.paginated === false)) {
+    throw new ConfigError(`${name} is not a paginated list; leave out --paginate`);
+  }
+  if (slurp === true && paginate !== true) {
+    throw new ConfigError('--slurp requires --paginate');
+  }
+  if (include === true && paginate === true) {
+    throw new ConfigError('-i cannot be combined with --paginate, because each page has its own headers');
+  }
+  if (silent === true && jq !== undefined) {
+    throw new ConfigError('--silent cannot be combined with --jq');
+  }
 }

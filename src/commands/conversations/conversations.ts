@@ -1,0 +1,224 @@
+/** Commands about conversations, answered by the daemon, or from the store if none runs. */
+import { randomBytes } from 'node:crypto';
+import { outboxLimit } from '../../config/conversations.ts';
+import { type ConversationRequest, handleConversationRequest } from '../../conversations/ingestion/control-api.ts';
+import { Ingestion } from '../../conversations/ingestion/ingestion.ts';
+import { openSources } from '../../conversations/ingestion/open-sources.ts';
+import { loadIdPseudonymizer } from '../../conversations/intake/id-pseudonymizer.ts';
+import type { ConversationEvents } from '../../conversations/model/events.ts';
+import { redactionOptions } from '../../conversations/redact/options.ts';
+import { RedactionThreads, THREADS } from '../../conversations/redact/redaction-threads.ts';
+import { createConversationRedactor } from '../../conversations/redact/redactor.ts';
+import { EXIT, type ExitCode } from '../../core/errors.ts';
+import { type Json, type JsonObject, shownJson } from '../../core/json.ts';
+import { counted, printable } from '../../plan/render/words.ts';
+import type { Writer } from '../../platform/client.ts';
+import { senderWords } from '../../server/conversation-log.ts';
+import { recordedId } from '../../store/recorded-id.ts';
+import { CONVERSATIONS } from '../cli/answers.ts';
+import type { CommandContext } from '../cli/context.ts';
+import { callDaemon, chooseState, openUnusedStore, type StateFlags, type StateTarget } from '../cli/control-call.ts';
+import { shortAge, table } from '../cli/table.ts';
+
+/** `octavo conversations status`. */
+export async function statusCommand(flags: StateFlags, context: CommandContext): Promise<ExitCode> {
+  const answer = await callConversations({ subcommand: 'status' }, flags, context);
+  const isJson = flags.format === 'json';
+  context.terminal.out(isJson ? `${shownJson({ format: 'octavo.conversations/2', ...answer })}\n` : statusText(answer));
+  return EXIT.done;
+}
+
+function statusText(answer: JsonObject): string {
+  const sources = (answer.sources ?? []) as readonly JsonObject[];
+  const rows = sources.map((source) => {
+    const counts = (source.counts ?? {}) as Readonly<Record<string, Json>>;
+    const skipped = Object.entries(counts)
+      .filter(([name]) => name.startsWith('skipped.'))
+      .reduce((sum, [, count]) => sum + Number(count), 0);
+    return [
+      String(source.source),
+      age(source.pollAgeSeconds),
+      String(counts.found ?? 0),
+      String(source.waiting),
+      age(source.oldestWaitSeconds),
+      String(source.sending),
+      String(skipped),
+      String(counts.rejected ?? 0),
+      String(source.deadLetters),
+    ];
+  });
+  const header = ['SOURCE', 'POLLED', 'FOUND', 'WAITING', 'SINCE', 'SENDING', 'SKIPPED', 'REJECTED', 'DEAD'];
+  const lines = table(header, rows);
+  const cursors = sources
+    .filter(({ cursor }) => cursor !== null)
+    .map(({ source, cursor }) => `${String(source)} resumes from ${shortJson(cursor ?? null)}`);
+  const errors = sources
+    .filter(({ error }) => error !== null)
+    .map(({ source, error }) => `${String(source)}: the last poll failed: ${printable(String(error))}`);
+  const outdated = Object.entries((answer.outdated ?? {}) as Readonly<Record<string, Json>>).map(
+    ([source, count]) =>
+      `${source}: ${count} waiting conversations were redacted with earlier settings; run conversations resync to redact them again`,
+  );
+  const sender = `Sender: ${senderWords(answer.sender as unknown as Parameters<typeof senderWords>[0])}`;
+  const none = sources.length === 0 ? ['No source has been read yet.'] : [];
+  return `${[...lines, ...none, ...cursors, ...errors, ...outdated, sender].join('\n')}\n`;
+}
+
+const MAX_CURSOR_LENGTH = 80;
+
+function shortJson(value: Json): string {
+  const text = printable(JSON.stringify(value));
+  return text.length > MAX_CURSOR_LENGTH ? `${text.slice(0, MAX_CURSOR_LENGTH - 1)}…` : text;
+}
+
+function age(seconds: Json | undefined): string {
+  return shortAge(typeof seconds === 'number' ? seconds * 1000 : null);
+}
+
+interface DeadFlags extends StateFlags {
+  readonly source?: string;
+  /** Maximum number of entries to list. */
+  readonly limit?: number;
+}
+
+/** The subcommands of `octavo conversations dead`. */
+export const deadCommands = {
+  list: (flags: DeadFlags, context: CommandContext) =>
+    dead({ subcommand: 'dead list', source: flags.source, limit: flags.limit }, lettersText, flags, context),
+
+  show: (key: string, flags: DeadFlags, context: CommandContext) =>
+    dead({ subcommand: 'dead show', key }, (answer) => `${shownJson(answer)}\n`, flags, context),
+
+  retry: (key: string | undefined, flags: DeadFlags, context: CommandContext) =>
+    dead(
+      { subcommand: 'dead retry', source: flags.source, key },
+      changedText('queued to be sent again'),
+      flags,
+      context,
+    ),
+
+  drop: (key: string | undefined, flags: DeadFlags, context: CommandContext) =>
+    dead({ subcommand: 'dead drop', source: flags.source, key }, changedText('deleted'), flags, context),
+};
+
+async function dead(
+  request: ConversationRequest,
+  text: (answer: JsonObject) => string,
+  flags: DeadFlags,
+  context: CommandContext,
+): Promise<ExitCode> {
+  const answer = await callConversations(request, flags, context);
+  context.terminal.out(flags.format === 'json' ? `${shownJson(answer)}\n` : text(answer));
+  return EXIT.done;
+}
+
+function changedText(done: string): (answer: JsonObject) => string {
+  return ({ count }) => `${counted(Number(count), 'dead letter')} ${done}\n`;
+}
+
+function lettersText(answer: JsonObject): string {
+  const letters = (answer.deadLetters ?? []) as readonly JsonObject[];
+  if (letters.length === 0) {
+    return 'No dead letters.\n';
+  }
+  const rows = letters.map(({ key, source, refusedAt, reason }) =>
+    [key, source, String(refusedAt).slice(0, 16), reason].map(String),
+  );
+  const more = Number(answer.more);
+  const rest = more === 0 ? [] : [`${more} more; use --limit ${letters.length + more} to list all`];
+  return `${[...table(['CONVERSATION', 'SOURCE', 'SINCE', 'REASON'], rows), ...rest].join('\n')}\n`;
+}
+
+/** `octavo conversations resync SOURCE --since 30d`. */
+export async function resyncCommand(
+  source: string,
+  flags: StateFlags & { readonly since: number },
+  context: CommandContext,
+): Promise<ExitCode> {
+  const since = context.clock.now() - flags.since;
+  await callConversations({ subcommand: 'resync', source, since }, flags, context);
+  const from = new Date(since).toISOString().slice(0, 16);
+  context.terminal.out(
+    `The next poll of ${source} starts from ${from}Z. Unchanged conversations are not sent again.\n`,
+  );
+  return EXIT.done;
+}
+
+/** Longest ticket that the main thread redacts, in UTF-16 units. Longer ones have a large heap of their own. */
+const LONGEST_HERE = 1024 * 1024;
+
+/**
+ * Asks the daemon if one runs, otherwise opens the state file. Throws what `handleConversationRequest` throws.
+ */
+async function callConversations(
+  request: ConversationRequest,
+  flags: StateFlags,
+  context: CommandContext,
+): Promise<JsonObject> {
+  const target = await chooseState(flags, context);
+  const expected = { answer: CONVERSATIONS[request.subcommand], version: context.version };
+  const answer = await callDaemon(target, { command: 'conversations', request }, expected);
+  return answer ?? withIngestion(target, null, {}, context, (opened) => opened.answer(request));
+}
+
+interface OpenIngestion {
+  readonly ingestion: Ingestion;
+  /** Answers a request. `own` cancels it in addition to the signal of the command. */
+  answer(request: ConversationRequest, own?: AbortSignal): Promise<JsonObject>;
+}
+
+/** Opens the state file for a moment. `writer` null: nothing can be sent. */
+export async function withIngestion<T>(
+  { config, organization }: StateTarget,
+  writer: Writer | null,
+  events: ConversationEvents,
+  { clock, random, version, signal }: CommandContext,
+  work: (desk: OpenIngestion) => Promise<T>,
+): Promise<T> {
+  const { conversations } = organization;
+  const { site } = conversations;
+  const store = await openUnusedStore(config.store, { clock, random });
+  try {
+    const outbox = store.outbox(organization.id, outboxLimit(conversations));
+    const pseudonymize = await loadIdPseudonymizer(store, organization.id, randomBytes);
+    const note = (topic: string) => store.note(`conversations/${organization.id}/${topic}`);
+    const redaction = redactionOptions(conversations.redact);
+    const redactor = createConversationRedactor(redaction, pseudonymize);
+    const ingestion = new Ingestion({
+      sources: openSources(conversations, { note, userAgent: `octavo/${version}`, clock, random }),
+      outbox,
+      redactor,
+      // Nothing else waits for this process, so its main thread redacts long tickets too.
+      threads: new RedactionThreads({
+        redaction,
+        redactor,
+        threads: THREADS,
+        clock,
+        onUnavailable: events.onThreadsUnavailable,
+        longestHere: LONGEST_HERE,
+      }),
+      writer,
+      site: site === null ? null : () => recordedId(store.organization(organization.id), 'site', site),
+      settleDelay: conversations.settleDelay,
+      batch: conversations.batch,
+      clock,
+      random,
+      events,
+    });
+    const sources = conversations.sources.map(({ name }) => name);
+    try {
+      return await work({
+        ingestion,
+        answer: (request, own = signal) =>
+          handleConversationRequest({ ingestion, outbox, sources, signal: AbortSignal.any([signal, own]) }, request),
+      });
+    } finally {
+      await ingestion.stop(CLOSING);
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+/** Time limit in milliseconds for requests in flight when the ingestion is closed. */
+const CLOSING = 5000;

@@ -1,0 +1,386 @@
+/** Checks the connection, the permissions of the token and the features of the platform, for `octavo doctor`. */
+import type { Config, OrganizationConfig } from '../config/config.ts';
+import type { ConversationsConfig } from '../config/conversations.ts';
+import { ConfigError, EXIT, type ExitCode, messageOf, RejectedError, TransientError } from '../core/errors.ts';
+import type { Paint } from '../plan/render/text-layout.ts';
+import { openReader, type Reader } from '../platform/client.ts';
+import { ConversationsProbe, isMissingOperation } from '../platform/conversations-probe.ts';
+import {
+  isSection,
+  isSectionGroup,
+  isSiteSpace,
+  operations,
+  type StructureItem,
+} from '../platform/operations/index.ts';
+import type { BudgetSnapshot } from '../queue/snapshot.ts';
+import { ownUser } from '../reconcile/observe.ts';
+import { callControl, controlSocketPath, UnknownAnswerError } from '../server/control-client.ts';
+import { VIEWS } from './cli/answers.ts';
+import { readConfig } from './cli/config.ts';
+import { type CommandContext, paintFor } from './cli/context.ts';
+import { userName } from './cli/control-call.ts';
+import { type PlatformSession, withPlatform } from './cli/session.ts';
+
+/** Runs `octavo doctor`: checks the connection, the permissions of the token and the features of the platform. */
+export async function doctorCommand(flags: { readonly config?: string }, context: CommandContext): Promise<ExitCode> {
+  const { terminal } = context;
+  const config = await readConfig(flags.config, context);
+  const paint = paintFor(terminal.isOutTerminal, terminal.env);
+  let exit: ExitCode = EXIT.done;
+  for (const organization of config.organizations) {
+    terminal.out(`${paint.strong(`${organization.id} at ${config.platform.baseUrl}`)}\n`);
+    const findings = [
+      ...(await withPlatform(config, organization, context, (session) => runChecks(config, organization, session))),
+      ...(await webhookFinding(config, organization, {
+        isTrusted: flags.config !== undefined,
+        version: context.version,
+      })),
+    ];
+    for (const finding of findings) {
+      terminal.out(`  ${label(finding, paint)} ${finding.what.padEnd(14)} ${finding.detail}\n`);
+      exit = finding.verdict === 'bad' ? EXIT.failed : exit;
+    }
+  }
+  return exit;
+}
+
+function label({ verdict }: Finding, paint: Paint): string {
+  return { good: paint.create('ok  '), warn: paint.change('note'), bad: paint.remove('bad ') }[verdict];
+}
+
+async function runChecks(
+  config: Config,
+  organization: OrganizationConfig,
+  { connection, signal, explain }: PlatformSession,
+): Promise<readonly Finding[]> {
+  const reader = openReader(connection, { organization: organization.id, priority: 'person', signal });
+  const check = async (what: string, run: () => Promise<Finding | readonly Finding[]>): Promise<readonly Finding[]> => {
+    try {
+      return [await run()].flat();
+    } catch (error) {
+      return [bad(what, messageOf(explain(error)))];
+    }
+  };
+  const platform = await check('platform', async () =>
+    good('platform', versionWords(await reader.get(operations.getVersion))),
+  );
+  const token = await check('token', async () =>
+    good('token', organizationWords(await reader.get(operations.getOrganization))),
+  );
+  if (token.some(({ verdict }) => verdict === 'bad')) {
+    return [...platform, ...token];
+  }
+  const probe = new ConversationsProbe();
+  const findings = await Promise.all([
+    check('permissions', () => checkPermissions(reader, organization, probe)),
+    check('platform.user', () => checkUser(config, reader)),
+    check('sites', () => siteFindings(reader)),
+    ...FEATURES.map((each) => each(reader)),
+    check('conversations', () => conversationFindings(reader, organization.conversations, probe)),
+    check('link listings', () => linkListings(reader)),
+  ]);
+  const { clockSkew, budgets } = connection.queue.snapshot();
+  return [...platform, ...token, checkClock(clockSkew), rateLimitFinding(budgets), ...findings.flat()];
+}
+
+function versionWords({
+  version,
+  build,
+}: {
+  readonly version?: string | null;
+  readonly build?: string | null;
+}): string {
+  return `reachable${version ? `, version ${version}` : ''}${build ? ` (${build})` : ''}`;
+}
+
+function organizationWords({ title }: { readonly title: string }): string {
+  return `accepted, for ${title}`;
+}
+
+async function checkPermissions(
+  reader: Reader,
+  { source, conversations, clusters }: OrganizationConfig,
+  probe: ConversationsProbe,
+): Promise<Finding> {
+  const { permissions } = await reader.get(operations.getOrganization);
+  const what = 'permissions';
+  if (permissions === null || permissions === undefined) {
+    return note(what, 'the platform does not report the permissions of the token');
+  }
+  // Context records, which replace conversations, need no separate permission.
+  const ingests = conversations.sources.length > 0 && (await probe.has(reader)) ? ['ingestConversations'] : [];
+  const isWithoutManifests = source === null && (conversations.sources.length > 0 || clusters.enabled);
+  const drafts = clusters.enabled ? ['createContent'] : [];
+  const own = isWithoutManifests ? drafts : ['admin', 'createContent', 'listMembers', 'listTeams'];
+  const needed = [...own, ...ingests];
+  const missing = needed.filter((name) => permissions[name] === false);
+  return missing.length === 0
+    ? good(what, 'the token has all permissions that Octavo needs')
+    : bad(what, `the token lacks: ${missing.join(', ')}`);
+}
+
+/** Checks that the user of the token is known; otherwise plans that lock it out cannot be refused. */
+async function checkUser(config: Config, reader: Reader): Promise<Finding> {
+  const what = 'platform.user';
+  const caller = await ownUser(reader);
+  const user = config.platform.user ?? caller;
+  if (user === null) {
+    const detail =
+      'not set, and the platform does not report the owner of the token; set it to the email of that user, so that no plan can lock it out';
+    return note(what, detail);
+  }
+  if (caller !== null && caller.toLowerCase() !== user.toLowerCase()) {
+    const detail = `${user} is configured, but the token belongs to ${caller}; plans can lock that user out`;
+    return note(what, detail);
+  }
+  for await (const member of reader.pages(operations.listMembers, { query: { search: user } })) {
+    if (member.user?.email?.toLowerCase() === user.toLowerCase()) {
+      return good(what, `${user}, ${member.role ?? 'guest'}`);
+    }
+  }
+  return bad(what, `${user} is not a member of the organization`);
+}
+
+function checkClock(ahead: number | null): Finding {
+  const what = 'clock';
+  if (ahead === null) {
+    return note(what, 'the platform does not report its time');
+  }
+  const seconds = Math.round(Math.abs(ahead) / 1000);
+  return seconds <= 2
+    ? good(what, 'within 2 s of the platform clock')
+    : note(what, `${seconds} s ${ahead > 0 ? 'behind' : 'ahead of'} the platform clock, which is used for rate limits`);
+}
+
+function rateLimitFinding(budgets: readonly BudgetSnapshot[]): Finding {
+  const known = budgets.filter((budget) => budget.limit !== null);
+  const words = known.map(({ classes, limit, window }) => {
+    const span = window === null ? '' : ` in ${Math.round(window / 1000)} s`;
+    return `${classes.join(' and ')}: ${limit}${span}`;
+  });
+  return good('rate limit', words.length === 0 ? 'not reported by the platform' : words.join('; '));
+}
+
+/**
+ * Reports whether the platform has conversations and issue clusters, or the context records, topics and findings (or
+ * issues) of the configured site. Throws AppError. Source: docs/platform-notes.md#changes-by-version
+ */
+async function conversationFindings(
+  reader: Reader,
+  { site, sources }: ConversationsConfig,
+  probe: ConversationsProbe,
+): Promise<readonly Finding[]> {
+  if (await probe.has(reader)) {
+    return [good('conversations', 'conversations and issue clusters are supported')];
+  }
+  if (site === null) {
+    const waits = sources.length === 0 ? '' : '; until then, conversations wait';
+    const instead = `set conversations.site to a site that takes context records instead${waits}`;
+    return [note('conversations', `not supported by this platform (removed in 0.167); ${instead}`)];
+  }
+  const path = { siteId: site };
+  if (!(await isThere(reader.get(operations.listSiteTopics, { path })))) {
+    const known = 'a manifest key resolves only in the daemon that applied it';
+    return [
+      note('conversations', `not supported by this platform, and no site has the id ${JSON.stringify(site)}; ${known}`),
+    ];
+  }
+  const query = { limit: 1 };
+  const kinds = [
+    ['findings', () => reader.get(operations.listSiteFindings, { path, query })],
+    ['issues', () => reader.get(operations.listSiteIssues, { path, query })],
+  ] as const;
+  const found = good('conversations', `context records of the site ${site}, and its topics for issue clusters`);
+  for (const [name, read] of kinds) {
+    if (await isThere(read())) {
+      return [found, good('topics', `the ${name} of the site report their impact`)];
+    }
+  }
+  return [found, note('topics', 'the site lists neither findings nor issues, so the impact of topics is unknown')];
+}
+
+async function isThere(read: Promise<unknown>): Promise<boolean> {
+  try {
+    await read;
+    return true;
+  } catch (error) {
+    if (isMissingOperation(error)) {
+      return false;
+    }
+    throw error;
+  }
+}
+
+/** Result of a check. */
+interface Finding {
+  readonly verdict: 'good' | 'warn' | 'bad';
+  readonly what: string;
+  readonly detail: string;
+}
+
+/** Checks one feature with reads only. A failed read is a finding, too. */
+type FeatureCheck = (reader: Reader) => Promise<Finding>;
+
+/** Options of a list whose items do not matter. */
+const ONE = { query: { limit: 1 } };
+
+/** Features that differ between versions of the platform. Source: docs/platform-notes.md#changes-by-version */
+const FEATURES: readonly FeatureCheck[] = [
+  feature('spaces', (reader) => reader.get(operations.listSpaces, ONE), 'spaces can be listed'),
+  feature('openapi', (reader) => reader.get(operations.listOpenApiSpecs, ONE), 'OpenAPI specifications are supported'),
+  feature('translations', (reader) => reader.get(operations.listTranslations, ONE), 'translations are supported'),
+  feature('saml', (reader) => reader.get(operations.listSamlProviders, ONE), 'SAML providers are supported'),
+];
+
+/** Returns a check that reports a feature as missing if its read responds with 404. */
+function feature(
+  what: string,
+  read: (reader: Reader) => Promise<unknown>,
+  has: string,
+  lacks = 'not supported by this platform',
+): FeatureCheck {
+  return async (reader) => {
+    try {
+      await read(reader);
+      return good(what, has);
+    } catch (error) {
+      return error instanceof RejectedError && error.status === 404 ? note(what, lacks) : bad(what, messageOf(error));
+    }
+  };
+}
+
+function bad(what: string, detail: string): Finding {
+  return { verdict: 'bad', what, detail };
+}
+
+function good(what: string, detail: string): Finding {
+  return { verdict: 'good', what, detail };
+}
+
+function note(what: string, detail: string): Finding {
+  return { verdict: 'warn', what, detail };
+}
+
+/** Checks features that only a site shows, on the first site. */
+async function siteFindings(reader: Reader): Promise<readonly Finding[]> {
+  const { items } = await reader.get(operations.listSites, ONE);
+  const [site] = items;
+  if (site === undefined) {
+    return [good('sites', 'the organization has no sites yet')];
+  }
+  const path = { siteId: site.id };
+  let structure: readonly StructureItem[] = [];
+  const readStructure = feature(
+    'sites',
+    async (each) => {
+      ({ structure } = await each.get(operations.getSiteStructure, { path }));
+    },
+    'a site and its structure can be read',
+  );
+  const readGroups = feature(
+    'section groups',
+    (each) => each.get(operations.listSiteFindings, { path, ...ONE }),
+    'sections join a group through a section update (0.181 and later)',
+    'sections join a group through the group operations (before 0.181)',
+  );
+  const [sites, groups] = await Promise.all([readStructure(reader), readGroups(reader)]);
+  const agents = site.agentsContext
+    ? good('agentsContext', 'sites have an agent visibility setting')
+    : note('agentsContext', 'not supported by this platform (removed in 0.167); leave it out of manifests');
+  return [
+    sites,
+    // Only a write shows which operations exist; the first move in a pass finds out, regardless of this finding.
+    groups.verdict === 'warn' ? good(groups.what, groups.detail) : groups,
+    agents,
+    ...structureFindings(structure),
+  ];
+}
+
+/** Derives features from the items of a site structure. */
+function structureFindings(structure: readonly StructureItem[]): readonly Finding[] {
+  const items = [...itemsOf(structure)];
+  const [space] = items.filter(isSiteSpace);
+  const links = items.filter(({ object }) => object === 'site-external-link').length;
+  const findings: Finding[] = [];
+  if (space !== undefined) {
+    findings.push(
+      typeof space.hidden === 'boolean'
+        ? good('hidden', 'site spaces can be hidden')
+        : note('hidden', 'not reported by the platform; before 0.167 site spaces cannot be hidden'),
+    );
+  }
+  if (links > 0) {
+    const words = links === 1 ? '1 external link' : `${links} external links`;
+    findings.push(
+      good(
+        'external links',
+        `${words} on the first site; manifests do not declare them, and they keep their positions`,
+      ),
+    );
+  }
+  return findings;
+}
+
+function* itemsOf(items: readonly StructureItem[]): Generator<StructureItem> {
+  for (const item of items) {
+    yield item;
+    if (isSectionGroup(item)) {
+      yield* itemsOf(item.children ?? []);
+    } else if (isSection(item)) {
+      yield* item.siteSpaces ?? [];
+    }
+  }
+}
+
+/** Checks link listings, which only a space has, on the first space. */
+async function linkListings(reader: Reader): Promise<readonly Finding[]> {
+  const { items } = await reader.get(operations.listSpaces, ONE);
+  const spaceId = items[0]?.id;
+  if (spaceId === undefined) {
+    return [];
+  }
+  const check = feature(
+    'link listings',
+    (each) => each.get(operations.listSpaceLinks, { path: { spaceId }, ...ONE }),
+    'links and backlinks can be listed',
+    'not supported by this platform (removed in 0.201); not needed by Octavo',
+  );
+  return [await check(reader)];
+}
+
+/**
+ * Asks the running daemon for the last delivery; empty if no webhook is configured. `isTrusted`: the configuration was
+ * named, so its control socket may be opened.
+ */
+async function webhookFinding(
+  config: Config,
+  { id, forge }: OrganizationConfig,
+  { isTrusted, version }: { readonly isTrusted: boolean; readonly version: string },
+): Promise<readonly Finding[]> {
+  if (forge?.webhookSecret === undefined) {
+    return [];
+  }
+  if (!isTrusted) {
+    return [note('webhook', 'configured; pass --config to ask the daemon for the last delivery')];
+  }
+  try {
+    const path = `/o/${encodeURIComponent(id)}`;
+    const request = { command: 'views', user: userName(), path } as const;
+    const expected = { answer: VIEWS.organization, version };
+    const { webhook } = await callControl(controlSocketPath(config), request, expected);
+    if (webhook === null) {
+      return [note('webhook', 'configured, but not in the running daemon; restart it')];
+    }
+    return webhook.needsAttention
+      ? [note('webhook', `${webhook.sentence}; octavo webhook ${id} shows what to enter at the forge`)]
+      : [good('webhook', `last delivery at ${webhook.lastAt}: ${webhook.sentence}`)];
+  } catch (error) {
+    if (error instanceof UnknownAnswerError) {
+      return [note('webhook', error.message)];
+    }
+    if (error instanceof ConfigError || error instanceof TransientError) {
+      return [note('webhook', 'configured; deliveries arrive while the daemon runs')];
+    }
+    throw error;
+  }
+}
