@@ -5,11 +5,16 @@ import type { EventBus } from '../core/event-bus.ts';
 import { DAEMON_HISTORY, type History } from '../store/history.ts';
 import type { Notifications } from '../store/notifications.ts';
 import type { Store } from '../store/store.ts';
-import type { ActionHandlers, Backend, OrganizationState, QueueState } from '../views/model/backend.ts';
-import type { ReplicaConfigurationProblem } from '../views/model/configuration-problem.ts';
-import type { FleetState } from '../views/model/fleet-state.ts';
-import type { LogBuffer } from '../views/model/log-buffer.ts';
-import type { NotificationReader } from '../views/model/notification-reader.ts';
+import type {
+  ActionHandlers,
+  Backend,
+  FleetState,
+  NotificationReader,
+  OrganizationState,
+  QueueState,
+} from '../web/model/backend.ts';
+import type { ReplicaConfigurationProblem } from '../web/model/configuration.ts';
+import type { LogBuffer } from '../web/model/log-buffer.ts';
 import type { BudgetSampler } from './budget-sampler.ts';
 import type { FleetReports } from './fleet/fleet-reports.ts';
 import type { DaemonEvents } from './organization/feature.ts';

@@ -1,7 +1,7 @@
 /** Samples the budgets of all queues, for the page of the budgets. */
 import type { Clock } from '../core/clock.ts';
 import type { RequestQueue } from '../queue/dispatcher.ts';
-import { BudgetSamples, sampleInterval } from '../views/model/budget-samples.ts';
+import { BudgetSamples, sampleInterval } from '../web/model/budget-samples.ts';
 
 /** Samples of the queues, by name. */
 export class BudgetSampler {

@@ -4,7 +4,7 @@ import type { MetricOwnership } from '../server/current-registry.ts';
 import type { FleetMetrics } from '../server/fleet-metrics.ts';
 import { FLEET_LEASE, organizationLease } from '../store/leases.ts';
 import type { TransactionListener } from '../store/sql/timed-database.ts';
-import type { FleetState } from '../views/model/fleet-state.ts';
+import type { FleetState } from '../web/model/backend.ts';
 import type { FleetReports } from './fleet/fleet-reports.ts';
 import type { FleetOrganizations } from './fleet/organizations.ts';
 import type { TokenConnections } from './fleet/token-connections.ts';

@@ -4,7 +4,7 @@ import { messageOf } from '../core/errors.ts';
 import type { FleetLeases } from '../fleet/fleet-leases.ts';
 import type { CommandKind } from '../store/fleet/commands.ts';
 import type { FleetSignals } from '../store/leases.ts';
-import type { ActionHandlers, Backend } from '../views/model/backend.ts';
+import type { ActionHandlers, Backend } from '../web/model/backend.ts';
 import { CommandRunner } from './commands/command-runner.ts';
 import { CommandSender } from './commands/command-sender.ts';
 import { RoutedActions } from './commands/routed-actions.ts';

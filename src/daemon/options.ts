@@ -8,7 +8,7 @@ import type { Logger } from '../log.ts';
 import type { OrganizationReconciler } from '../reconcile/organization.ts';
 import type { PassEvents } from '../reconcile/pass.ts';
 import type { Store } from '../store/store.ts';
-import type { LogBuffer } from '../views/model/log-buffer.ts';
+import type { LogBuffer } from '../web/model/log-buffer.ts';
 import type { ConfigurationFiles } from './fleet/configuration.ts';
 
 /** Parts and settings of the daemon. */

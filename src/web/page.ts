@@ -1,7 +1,7 @@
 /** Interface of a page: a path, a view model and its HTML. The JSON of a page is its view model. */
 import type { html } from 'hono/html';
 import type { Actor } from '../store/history.ts';
-import type { Backend } from '../views/model/backend.ts';
+import type { Backend } from './model/backend.ts';
 
 /** Escaped HTML, made by the `html` tag of hono. */
 export type Html = ReturnType<typeof html>;
@@ -43,4 +43,9 @@ export interface PageDefinition<View extends object = object> {
 /** Erases the view type, for lists of pages. */
 export function definePage<View extends object>(page: PageDefinition<View>): PageDefinition {
   return page as unknown as PageDefinition;
+}
+
+/** Reads a whole number of a query; `otherwise` if it is missing or something else. */
+export function wholeNumber<T>(text: string | undefined, otherwise: T): number | T {
+  return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : otherwise;
 }

@@ -6,7 +6,7 @@ import { planToJson } from '../../src/plan/render/json.ts';
 import { planMarkdown } from '../../src/plan/render/markdown.ts';
 import { accessWords, renderPlanText } from '../../src/plan/render/text.ts';
 import { PLAIN } from '../../src/plan/render/text-layout.ts';
-import { planContent } from '../../src/views/model/plan-content.ts';
+import { planContent } from '../../src/web/model/plan.ts';
 import { NAMES } from '../support/certificates.ts';
 import { actual, type PlanCase, planOf } from '../support/planning.ts';
 

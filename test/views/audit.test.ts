@@ -1,6 +1,6 @@
 /** View of the audit. */
 import { expect, test } from 'vitest';
-import { auditView } from '../../src/views/audit.ts';
+import { auditView } from '../../src/web/pages/audit.ts';
 import { NOW, someOrganization } from './some-backend.ts';
 
 const entry = (at: number, subject: string) => ({

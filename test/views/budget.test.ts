@@ -1,7 +1,7 @@
 /** View of the budgets. */
 import { expect, test } from 'vitest';
-import { budgetView } from '../../src/views/budget.ts';
-import type { BudgetSample } from '../../src/views/model/budget-samples.ts';
+import type { BudgetSample } from '../../src/web/model/budget-samples.ts';
+import { budgetView } from '../../src/web/pages/budget.ts';
 import { someBudget, someQueue } from './queue-samples.ts';
 import { NOW, someOrganization } from './some-backend.ts';
 

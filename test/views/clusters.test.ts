@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { ClusterOverview, type RunEnd } from '../../src/clusters/events.ts';
 import type { OwnRequest } from '../../src/clusters/store.ts';
-import { clustersView } from '../../src/views/clusters.ts';
+import { clustersView } from '../../src/web/pages/clusters.ts';
 import { someCluster } from '../clusters/samples.ts';
 import { MINUTE, NOW, someOrganization } from './some-backend.ts';
 

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { expect, test } from 'vitest';
-import { configurationDetail, configurationHead, configurationViews } from '../../src/views/configuration.ts';
+import { configurationDetail, configurationHead, configurationViews } from '../../src/web/model/configuration.ts';
 import { loadAssets } from '../../src/web/server/assets.ts';
 import { layout } from '../../src/web/server/layout.ts';
 import { HOSTILE_TEXTS } from '../support/hostile-texts.ts';

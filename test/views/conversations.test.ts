@@ -1,6 +1,6 @@
 /** View of the ingestion of conversations. */
 import { expect, test } from 'vitest';
-import { conversationsView } from '../../src/views/conversations.ts';
+import { conversationsView } from '../../src/web/pages/conversations.ts';
 import { MINUTE, NOW, someOrganization, someSource } from './some-backend.ts';
 
 const HELP = { name: 'help', zendesk: {}, pollInterval: 5 * MINUTE };

@@ -1,8 +1,8 @@
 /** Views of conditions and deliveries. */
 import { expect, test } from 'vitest';
 import { openMemoryStore } from '../../src/store/memory.ts';
-import { conditionsView } from '../../src/views/conditions.ts';
-import { deliveriesView } from '../../src/views/deliveries.ts';
+import { conditionsView } from '../../src/web/pages/conditions.ts';
+import { deliveriesView } from '../../src/web/pages/deliveries.ts';
 import { addNotifications, someCondition, someDelivery, someFact, someNotifications } from './some-notifications.ts';
 
 const NOW = Date.parse('2026-06-01T12:00:00Z');

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/core/json.ts';
-import { passesView, passView } from '../../src/views/passes.ts';
-import { planDifference, planJson, planView } from '../../src/views/plan.ts';
-import { passPage } from '../../src/web/pages/pass.ts';
+import { passesView, passPage, passView } from '../../src/web/pages/passes.ts';
+import { planDifference, planJson, planView } from '../../src/web/pages/plan.ts';
 import { actual, type PlanCase } from '../support/planning.ts';
 import { COMMIT, fakeDaemon, NOW, type OrganizationCase, passOf } from './backend.ts';
 import { someRequest } from './some-backend.ts';

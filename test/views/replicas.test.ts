@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import type { FleetState } from '../../src/views/model/fleet-state.ts';
-import { replicasView } from '../../src/views/replicas.ts';
+import type { FleetState } from '../../src/web/model/backend.ts';
 import { conditionsPage } from '../../src/web/pages/conditions.ts';
-import { replicasPage } from '../../src/web/pages/replicas.ts';
+import { replicasPage, replicasView } from '../../src/web/pages/replicas.ts';
 import { loadAssets } from '../../src/web/server/assets.ts';
 import { renderPage } from '../../src/web/server/respond.ts';
 import { NOW, someBackend, someOrganization, someRequest } from './some-backend.ts';

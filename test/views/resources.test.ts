@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { organizationView } from '../../src/views/organization.ts';
-import { resourceView } from '../../src/views/resource.ts';
+import { organizationView } from '../../src/web/pages/organization.ts';
+import { resourceView } from '../../src/web/pages/resource.ts';
 import { actual, type PlanCase } from '../support/planning.ts';
 import { COMMIT, fakeDaemon, NOW, type OrganizationCase, resultsOf } from './backend.ts';
 

@@ -6,9 +6,8 @@ import type { IngestionStatus } from '../../src/conversations/ingestion/ingestio
 import type { JsonObject } from '../../src/core/json.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { DeadLetter } from '../../src/store/outbox/outbox.ts';
-import type { Backend, OrganizationState, QueueState } from '../../src/views/model/backend.ts';
-import { LogBuffer } from '../../src/views/model/log-buffer.ts';
-import type { NotificationReader } from '../../src/views/model/notification-reader.ts';
+import type { Backend, NotificationReader, OrganizationState, QueueState } from '../../src/web/model/backend.ts';
+import { LogBuffer } from '../../src/web/model/log-buffer.ts';
 import type { PageRequest, ViewerRole } from '../../src/web/page.ts';
 import { settingsOf } from '../clusters/samples.ts';
 import { someQueue } from './queue-samples.ts';

@@ -1,7 +1,7 @@
 /** Notifications of a fake daemon, for views and pages. */
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { Condition, Fact, NotificationDelivery, Notifications } from '../../src/store/notifications.ts';
-import type { NotificationReader } from '../../src/views/model/notification-reader.ts';
+import type { NotificationReader } from '../../src/web/model/backend.ts';
 
 /** Fact of an organization of the tests. */
 export function someFact(over: Partial<Fact> & { readonly organization?: string | null } = {}): Fact {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { DesiredStateError, SourceError } from '../../src/core/errors.ts';
-import { type OrganizationsQuery, organizationsView } from '../../src/views/organizations.ts';
+import { type OrganizationsQuery, organizationsView } from '../../src/web/pages/organizations.ts';
 import { actual } from '../support/planning.ts';
 import { fakeDaemon, NOW, type OrganizationCase, passOf, resultsOf } from './backend.ts';
 

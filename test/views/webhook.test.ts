@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { LastPush } from '../../src/reconcile/push-receiver.ts';
-import { webhookView } from '../../src/views/model/webhook.ts';
+import { webhookView } from '../../src/web/pages/organization.ts';
 
 const AT = Date.parse('2026-03-01T12:00:00Z');
 const last = (outcome: LastPush['outcome'], mismatch: LastPush['mismatch'] = null) => ({ at: AT, outcome, mismatch });

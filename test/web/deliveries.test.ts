@@ -1,7 +1,7 @@
 /** Rights and forms of deliveries on the web page. */
 import { expect, test } from 'vitest';
 import { openMemoryStore } from '../../src/store/memory.ts';
-import type { Backend } from '../../src/views/model/backend.ts';
+import type { Backend } from '../../src/web/model/backend.ts';
 import { type Asked, NOW, someBackend, someOrganization } from '../views/some-backend.ts';
 import { someNotifications } from '../views/some-notifications.ts';
 import { openPageApp, tokenEntry } from './page-app.ts';

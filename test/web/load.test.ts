@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Backend } from '../../src/views/model/backend.ts';
+import type { Backend } from '../../src/web/model/backend.ts';
 import type { PageDefinition, PageRequest } from '../../src/web/page.ts';
 import { organizationPage } from '../../src/web/pages/organization.ts';
 import { organizationsPage } from '../../src/web/pages/organizations.ts';

@@ -5,7 +5,7 @@ import { kinds } from '../../src/kinds/registry.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { Sessions } from '../../src/store/sessions.ts';
 import type { Store } from '../../src/store/store.ts';
-import type { Backend } from '../../src/views/model/backend.ts';
+import type { Backend } from '../../src/web/model/backend.ts';
 import { createPageServer, type PageServer } from '../../src/web/server/page-server.ts';
 import { NOW, someBackend, someOrganization } from '../views/some-backend.ts';
 

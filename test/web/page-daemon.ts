@@ -8,7 +8,7 @@ import type { ConfigurationFiles } from '../../src/daemon/fleet/configuration.ts
 import { createDaemon, type Daemon } from '../../src/daemon.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { createLogger } from '../../src/log.ts';
-import { LogBuffer } from '../../src/views/model/log-buffer.ts';
+import { LogBuffer } from '../../src/web/model/log-buffer.ts';
 import type { DaemonSettings, Workspace } from '../support/workspace.ts';
 
 /** A daemon with a web page. */

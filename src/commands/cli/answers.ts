@@ -1,14 +1,14 @@
 /** Schemas of the daemon's answers: the members that commands read. A daemon of another version may answer differently. */
 import { type ZodType, z } from 'zod';
-import type { AuditView } from '../../views/audit.ts';
-import type { ClustersView } from '../../views/clusters.ts';
-import type { ConditionsView } from '../../views/conditions.ts';
-import type { ConversationsView } from '../../views/conversations.ts';
-import type { OrganizationStatus } from '../../views/model/status.ts';
-import type { OrganizationView } from '../../views/organization.ts';
-import type { OrganizationsView } from '../../views/organizations.ts';
-import type { PassesView } from '../../views/passes.ts';
-import type { ReplicasView } from '../../views/replicas.ts';
+import type { OrganizationStatus } from '../../web/model/status.ts';
+import type { AuditView } from '../../web/pages/audit.ts';
+import type { ClustersView } from '../../web/pages/clusters.ts';
+import type { ConditionsView } from '../../web/pages/conditions.ts';
+import type { ConversationsView } from '../../web/pages/conversations.ts';
+import type { OrganizationView } from '../../web/pages/organization.ts';
+import type { OrganizationsView } from '../../web/pages/organizations.ts';
+import type { PassesView } from '../../web/pages/passes.ts';
+import type { ReplicasView } from '../../web/pages/replicas.ts';
 
 const text = z.string();
 const count = z.number();

@@ -1,7 +1,7 @@
 /** Shows the conditions of the running daemon. */
 import { EXIT, type ExitCode } from '../../core/errors.ts';
 import { counted } from '../../plan/render/words.ts';
-import type { ConditionView } from '../../views/conditions.ts';
+import type { ConditionView } from '../../web/pages/conditions.ts';
 import { VIEWS } from '../cli/answers.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { table } from '../cli/table.ts';

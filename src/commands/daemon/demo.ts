@@ -17,7 +17,7 @@ import { kinds } from '../../kinds/registry.ts';
 import { createLogger } from '../../log.ts';
 import { openReader, openWriter } from '../../platform/client.ts';
 import { openConnection } from '../../platform/connection.ts';
-import { LogBuffer } from '../../views/model/log-buffer.ts';
+import { LogBuffer } from '../../web/model/log-buffer.ts';
 import { type CommandContext, paintFor } from '../cli/context.ts';
 import { nextCommand } from '../plan/next-command.ts';
 

@@ -1,8 +1,8 @@
 /** Command about the fleet of the running daemon. */
 import { EXIT, type ExitCode } from '../../core/errors.ts';
 import { counted, spanWords } from '../../plan/render/words.ts';
-import { configurationDetail, configurationHead, PARTIAL_EFFECT } from '../../views/configuration.ts';
-import type { ReplicasView } from '../../views/replicas.ts';
+import { configurationDetail, configurationHead, PARTIAL_EFFECT } from '../../web/model/configuration.ts';
+import type { ReplicasView } from '../../web/pages/replicas.ts';
 import { VIEWS } from '../cli/answers.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { line, openViews, print, type ViewFlags } from './views.ts';

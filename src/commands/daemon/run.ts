@@ -5,7 +5,7 @@ import { createLogger } from '../../log.ts';
 import { summaryLine } from '../../plan/render/text.ts';
 import { printable } from '../../plan/render/words.ts';
 import type { PassEnd } from '../../reconcile/pass.ts';
-import { LogBuffer } from '../../views/model/log-buffer.ts';
+import { LogBuffer } from '../../web/model/log-buffer.ts';
 import { type CommandContext, untilAborted } from '../cli/context.ts';
 import { createMemoryRelease, keepHeapSmall } from '../cli/small-heap.ts';
 import { nextCommand } from '../plan/next-command.ts';

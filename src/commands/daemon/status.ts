@@ -2,8 +2,8 @@
 
 import { EXIT, type ExitCode } from '../../core/errors.ts';
 import { append } from '../../core/lists.ts';
-import type { OrganizationStatus } from '../../views/model/status.ts';
-import type { OrganizationsView } from '../../views/organizations.ts';
+import type { OrganizationStatus } from '../../web/model/status.ts';
+import type { OrganizationsView } from '../../web/pages/organizations.ts';
 import { VIEWS } from '../cli/answers.ts';
 import { chooseOrganization, readTrustedConfig } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';

@@ -13,7 +13,7 @@ import type { OpenCommand } from '../../store/fleet/commands.ts';
 import type { Actor } from '../../store/history.ts';
 import type { FleetSignals } from '../../store/leases.ts';
 import type { Store } from '../../store/store.ts';
-import type { ActionHandlers } from '../../views/model/backend.ts';
+import type { ActionHandlers } from '../../web/model/backend.ts';
 import type { ManagedOrganization } from '../organization/managed-organization.ts';
 import { findEarlierResult } from './earlier-result.ts';
 

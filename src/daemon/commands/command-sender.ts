@@ -8,7 +8,7 @@ import { spanWords } from '../../plan/render/words.ts';
 import type { CommandKind, CommandTable } from '../../store/fleet/commands.ts';
 import type { Actor } from '../../store/history.ts';
 import type { FleetSignal, FleetSignals } from '../../store/leases.ts';
-import type { OrganizationOwner } from '../../views/model/backend.ts';
+import type { OrganizationOwner } from '../../web/model/backend.ts';
 
 export interface CommandSenderOptions {
   readonly commands: CommandTable;

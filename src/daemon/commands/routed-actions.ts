@@ -8,7 +8,7 @@ import type { ActionRequest } from '../../reconcile/approvals.ts';
 import type { CommandKind } from '../../store/fleet/commands.ts';
 import type { Actor } from '../../store/history.ts';
 import type { SessionRequest } from '../../store/session-request.ts';
-import type { ActionHandlers, OrganizationOwner, OrganizationState } from '../../views/model/backend.ts';
+import type { ActionHandlers, OrganizationOwner, OrganizationState } from '../../web/model/backend.ts';
 import { chooseOrganization, heldChecksums } from '../organization/held-plans.ts';
 import type { CommandSender } from './command-sender.ts';
 

@@ -4,8 +4,8 @@ import type { Clock } from '../../core/clock.ts';
 import { counted } from '../../plan/render/words.ts';
 import type { NewAuditEntry, NewPass } from '../../store/history.ts';
 import type { NotificationEvent } from '../../store/notifications.ts';
-import { organizationPath, passPath, planPath } from '../../views/model/paths.ts';
-import { shortChecksum, shortCommit } from '../../views/model/words.ts';
+import { organizationPath, passPath, planPath } from '../../web/model/paths.ts';
+import { shortChecksum, shortCommit } from '../../web/model/words.ts';
 import { detailLines, oneLine } from './fact.ts';
 
 /** Returns the event of a commit that was applied completely; nothing for other passes. `number`: that of the pass. */

@@ -1,7 +1,7 @@
 /** Facts about the fleet: organizations that no replica has. */
 import { spanWords } from '../../plan/render/words.ts';
 import type { Fact } from '../../store/notifications.ts';
-import type { FleetState } from '../../views/model/fleet-state.ts';
+import type { FleetState } from '../../web/model/backend.ts';
 import { newFact } from './fact.ts';
 
 /** Number of organizations that are conditions of their own. */

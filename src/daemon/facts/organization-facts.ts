@@ -6,9 +6,9 @@ import { counted, spanWords } from '../../plan/render/words.ts';
 import { describePause } from '../../reconcile/waiting.ts';
 import type { ManualPause } from '../../store/history.ts';
 import type { Fact, Scope } from '../../store/notifications.ts';
-import type { Freshness } from '../../views/model/freshness.ts';
-import { organizationPath, resourcePath } from '../../views/model/paths.ts';
-import { isoTime } from '../../views/model/words.ts';
+import { organizationPath, resourcePath } from '../../web/model/paths.ts';
+import type { Freshness } from '../../web/model/status.ts';
+import { isoTime } from '../../web/model/words.ts';
 import { newFact, oneLine } from './fact.ts';
 
 /** Nobody is notified of a pause that ends within this time of its start. */

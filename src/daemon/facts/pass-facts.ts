@@ -2,8 +2,8 @@
 import { AuthError, DesiredStateError, formatProblem, messageOf, SourceError, StoreError } from '../../core/errors.ts';
 import { counted } from '../../plan/render/words.ts';
 import type { Fact, Scope } from '../../store/notifications.ts';
-import type { ReconcilerState } from '../../views/model/backend.ts';
-import { organizationPath } from '../../views/model/paths.ts';
+import type { ReconcilerState } from '../../web/model/backend.ts';
+import { organizationPath } from '../../web/model/paths.ts';
 import { newFact, oneLine } from './fact.ts';
 
 /** Returns null before a pass has ended: what is true is not known. */

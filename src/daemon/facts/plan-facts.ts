@@ -5,9 +5,9 @@ import type { Revert } from '../../plan/identity/flapping.ts';
 import { waitingDeletions } from '../../plan/render/waiting.ts';
 import { counted } from '../../plan/render/words.ts';
 import type { Fact, Scope } from '../../store/notifications.ts';
-import type { ReconcilerState } from '../../views/model/backend.ts';
-import { organizationPath, planPath, resourcePath, withQuery } from '../../views/model/paths.ts';
-import { heldChanges } from '../../views/model/status.ts';
+import type { ReconcilerState } from '../../web/model/backend.ts';
+import { organizationPath, planPath, resourcePath, withQuery } from '../../web/model/paths.ts';
+import { heldChanges } from '../../web/model/status.ts';
 import { newFact } from './fact.ts';
 
 export interface PlanFactsInput {

@@ -4,7 +4,7 @@ import { smallest } from '../../core/lists.ts';
 import { spanWords } from '../../plan/render/words.ts';
 import type { QueueSnapshot } from '../../queue/snapshot.ts';
 import type { Fact, Scope } from '../../store/notifications.ts';
-import type { ReplicaConfigurationProblem } from '../../views/model/configuration-problem.ts';
+import type { ReplicaConfigurationProblem } from '../../web/model/configuration.ts';
 import { newFact, oneLine } from './fact.ts';
 
 /** A request that waits this long counts as waiting for the rate limit. */

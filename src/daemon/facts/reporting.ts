@@ -9,7 +9,7 @@ import type { Lease } from '../../store/leases.ts';
 import type { Notifications } from '../../store/notifications.ts';
 import type { Store } from '../../store/store.ts';
 import { untilStored } from '../../store/until-stored.ts';
-import type { Backend } from '../../views/model/backend.ts';
+import type { Backend } from '../../web/model/backend.ts';
 import { FactCollector } from './collector.ts';
 import { changeRequestEvents } from './events.ts';
 import { PassActivity } from './pass-activity.ts';

@@ -6,7 +6,7 @@ import type { Clock } from '../../core/clock.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { EventBus } from '../../core/event-bus.ts';
 import type { Logger } from '../../log.ts';
-import type { ConfigurationProblem } from '../../views/model/configuration-problem.ts';
+import type { ConfigurationProblem } from '../../web/model/configuration.ts';
 import type { DaemonEvents } from '../organization/feature.ts';
 import { requireWork } from './require-work.ts';
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Config } from '../../config/config.ts';
 import { LAST_TIME } from '../../core/last-time.ts';
 import { organizationOfLease } from '../../store/leases.ts';
-import type { ConfigurationProblem, ReplicaConfigurationProblem } from '../../views/model/configuration-problem.ts';
+import type { ConfigurationProblem, ReplicaConfigurationProblem } from '../../web/model/configuration.ts';
 import { ReplicaReports, type ReplicaReportsOptions } from './replica-reports.ts';
 
 export interface FleetReportsOptions extends Omit<ReplicaReportsOptions<never>, 'topic' | 'schema' | 'own'> {

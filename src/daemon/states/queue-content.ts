@@ -1,7 +1,7 @@
 /** Queues and their samples for the pages of other replicas. Durations become times, which stay true. */
 import { PRIORITIES } from '../../queue/request.ts';
 import type { BudgetSnapshot, QueueSnapshot } from '../../queue/snapshot.ts';
-import type { BudgetSample } from '../../views/model/budget-samples.ts';
+import type { BudgetSample } from '../../web/model/budget-samples.ts';
 import type { MapChunk } from './map-chunks.ts';
 
 /** Times in milliseconds since the epoch, of what was a duration; null if there is none. */

@@ -4,7 +4,7 @@ import type { OrganizationConfig } from '../../config/config.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { PushReceiver } from '../../reconcile/push-receiver.ts';
 import type { Store } from '../../store/store.ts';
-import type { OrganizationOwner, OrganizationState } from '../../views/model/backend.ts';
+import type { OrganizationOwner, OrganizationState } from '../../web/model/backend.ts';
 import { UNKNOWN_QUEUE } from './queue-content.ts';
 import { UNKNOWN_STATE } from './restored-state.ts';
 import type { StateReader } from './state-reader.ts';

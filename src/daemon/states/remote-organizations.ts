@@ -5,7 +5,7 @@ import type { FleetLeases } from '../../fleet/fleet-leases.ts';
 import { PushReceiver, pushWebhook } from '../../reconcile/push-receiver.ts';
 import { organizationLease } from '../../store/leases.ts';
 import type { Store } from '../../store/store.ts';
-import type { OrganizationOwner, OrganizationState } from '../../views/model/backend.ts';
+import type { OrganizationOwner, OrganizationState } from '../../web/model/backend.ts';
 import { remoteOrganization } from './remote-organization.ts';
 import { StateReader } from './state-reader.ts';
 import { StoredConversations } from './stored-conversations.ts';

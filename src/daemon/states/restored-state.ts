@@ -4,7 +4,7 @@ import { errorFromJson } from '../../core/error-json.ts';
 import type { Declared } from '../../core/resource.ts';
 import type { QueueSnapshot } from '../../queue/snapshot.ts';
 import type { Check } from '../../reconcile/pass.ts';
-import type { OrganizationState, ReconcilerState } from '../../views/model/backend.ts';
+import type { OrganizationState, ReconcilerState } from '../../web/model/backend.ts';
 import { joinMap } from './map-chunks.ts';
 import { readCheck } from './plan-content.ts';
 import { readQueue } from './queue-content.ts';

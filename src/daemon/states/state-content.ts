@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import type { IngestionActivity } from '../../conversations/ingestion/ingestion-status.ts';
 import { errorToJson } from '../../core/error-json.ts';
 import type { StatePart } from '../../store/fleet/organization-states.ts';
-import type { OrganizationState, ReconcilerState } from '../../views/model/backend.ts';
+import type { OrganizationState, ReconcilerState } from '../../web/model/backend.ts';
 import { type MapChunk, splitMap } from './map-chunks.ts';
 import { writeCheck } from './plan-content.ts';
 import { writeQueue, writeSamples } from './queue-content.ts';

@@ -1,6 +1,6 @@
-/** Planned changes in pages: what would change, why it waits, and where it is declared. */
+/** Planned changes in pages: what would change, why it waits, where it is declared, and how two plans differ. */
 import { html } from 'hono/html';
-import type { ChangeView, SourceView } from '../../views/model/plan-content.ts';
+import type { ChangeView, DifferingChange, PlanDifference, SourceView } from '../model/plan.ts';
 import type { Html } from '../page.ts';
 import { link } from './link.ts';
 import { RESULT_LABELS, stateBadge } from './state.ts';
@@ -70,4 +70,37 @@ function lineClass(name: string, text: string): string {
     return 'removed';
   }
   return name === '' && text.startsWith('+ ') ? 'added' : '';
+}
+
+/** Returns what the present plan has that another one had not, and a link to it. */
+export function differenceSection({
+  path,
+  difference,
+}: {
+  readonly path: string;
+  readonly difference: PlanDifference;
+}): Html {
+  return html`<section aria-labelledby="difference"><h2 id="difference">What differs in the ${link(path, 'present plan')}</h2>
+${differenceList(difference)}</section>`;
+}
+
+/** Returns the changes that were added, removed and changed. */
+function differenceList({ added, removed, changed, counts }: PlanDifference): Html {
+  if (counts.added + counts.removed + counts.changed === 0) {
+    return html`<p>Nothing: its changes are the same.</p>`;
+  }
+  return html`${part('Only in the present plan', counts.added, added)}
+${part('No longer in the plan', counts.removed, removed)}
+${part('With other values', counts.changed, changed)}
+<p class="faint">${counts.same} ${counts.same === 1 ? 'change is' : 'changes are'} the same.</p>`;
+}
+
+function part(title: string, count: number, changes: readonly DifferingChange[]): Html {
+  if (count === 0) {
+    return html``;
+  }
+  const more = count - changes.length;
+  return html`<h3>${title} (${count})</h3>
+<ul>${changes.map(({ action, address }) => html`<li>${actionWord(action)} <code>${shown(address)}</code></li>`)}</ul>
+${more === 0 ? '' : html`<p>${more} more</p>`}`;
 }

@@ -1,8 +1,8 @@
 /** States in pages: a dot with a color, and a word. */
 import { html } from 'hono/html';
 import type { PassRecord } from '../../store/history.ts';
-import type { ResourceState } from '../../views/model/resource-state.ts';
-import type { OrganizationStatus } from '../../views/model/status.ts';
+import type { ResourceState } from '../model/resources.ts';
+import type { OrganizationStatus } from '../model/status.ts';
 import type { Html } from '../page.ts';
 
 /** Color of a state: `bad` needs a person, `wait` is on hold, `old` is not known any more. */

@@ -1,6 +1,7 @@
-/** Tables in pages: with a caption and column headings, and scrolled on their own where they are too wide. */
+/** Tables in pages: with a caption and column headings, scrolled on their own where they are too wide, and divided into pages. */
 import { html } from 'hono/html';
 import type { Html } from '../page.ts';
+import { link } from './link.ts';
 
 export interface TableOptions {
   /** For screen readers: a heading says the same to others. */
@@ -29,4 +30,15 @@ function row([name = '', ...cells]: TableOptions['rows'][number], [, ...labels]:
     (cell, index) => html`<td role="cell" data-label="${labels[index] ?? ''}">${cell}</td>`,
   )}</tr>
 `;
+}
+
+/** Returns links to the first and the next page. Null: this is the first, or the last one. */
+export function paging(first: string | null, next: string | null, what: string): Html {
+  if (first === null && next === null) {
+    return html``;
+  }
+  return html`<nav class="paging" aria-label="Pages of ${what}">
+${first === null ? '' : link(first, 'First page')}
+${next === null ? '' : link(next, 'Next page')}
+</nav>`;
 }

@@ -1,10 +1,31 @@
-/** Untrusted text in pages: invisible characters are written out, and long text is cut. The `html` tag escapes it. */
+/** Times and untrusted text in pages: invisible characters are written out, and long text is cut. The `html` tag escapes it. */
 import { html } from 'hono/html';
 import { maskUrls } from '../../core/text/safe-url.ts';
-import { printable } from '../../plan/render/words.ts';
-import { shortChecksum, shortCommit } from '../../views/model/words.ts';
+import { printable, spanWords } from '../../plan/render/words.ts';
+import type { Actor } from '../../store/history.ts';
+import type { Freshness } from '../model/status.ts';
+import { ageWords, shortChecksum, shortCommit } from '../model/words.ts';
 import type { Html } from '../page.ts';
 import { link } from './link.ts';
+
+/** Returns `2 minutes ago`, or `in 5 minutes` for a time to come. `at` is ISO 8601; null: `never`. */
+export function age(at: string | null, now: number): Html {
+  const time = at === null ? Number.NaN : Date.parse(at);
+  if (at === null || Number.isNaN(time)) {
+    return html`<span class="faint">never</span>`;
+  }
+  return html`<time datetime="${at}" title="${at}">${ageWords(time, now)}</time>`;
+}
+
+/** Returns when something was observed, and says so if that is too long ago. `never`: text if it never was. */
+export function observed({ asOf, ageSeconds, isStale }: Freshness, now: number, never: string): Html {
+  if (asOf === null || ageSeconds === null) {
+    return html`<span class="faint">${never}</span>`;
+  }
+  return isStale
+    ? html`<time class="state old" datetime="${asOf}" title="${asOf}">not for ${spanWords(ageSeconds * 1000)}</time>`
+    : age(asOf, now);
+}
 
 /** Longest name that is shown, in characters. */
 const LONGEST = 200;
@@ -42,4 +63,9 @@ function cut(text: string, longest: number): string {
   return characters.length <= longest && start.length === text.length
     ? text
     : `${characters.slice(0, longest - 1).join('')}…`;
+}
+
+/** Returns the name of a person, and how Octavo knows who it is. */
+export function personText(name: string, method: Actor['method']): Html {
+  return html`<b>${name === '' ? 'unknown' : shown(name)}</b> <span class="faint">(${method})</span>`;
 }

@@ -1,15 +1,151 @@
-/** Page of the conditions of all organizations. */
+/** Page of the conditions: those that fire, those that may fire soon, and those that were resolved lately. */
+
 import { html } from 'hono/html';
-import type { Severity } from '../../core/condition-codes.ts';
+import { CONDITION_RULES, type ConditionCode, type Severity } from '../../core/condition-codes.ts';
+import { inhibited, isFlapping } from '../../notify/conditions.ts';
 import { counted } from '../../plan/render/words.ts';
-import { type ConditionsView, type ConditionView, conditionsView } from '../../views/conditions.ts';
-import { age } from '../html/age.ts';
+import type { Condition, ConditionState, Fact } from '../../store/notifications.ts';
 import { link, pathTo } from '../html/link.ts';
 import { type StateLabel, stateBadge } from '../html/state.ts';
 import { table } from '../html/table.ts';
-import { shown } from '../html/text.ts';
-import { visibilityOf } from '../html/visibility.ts';
+import { age, shown } from '../html/text.ts';
+import { canSee, type Visibility, visibilityOf } from '../html/visibility.ts';
+import type { NotificationReader } from '../model/backend.ts';
+import { isoTime } from '../model/words.ts';
 import { definePage, type Html } from '../page.ts';
+
+/** Condition that another one explains, so that nobody is notified of it. */
+export interface InhibitedView {
+  readonly code: ConditionCode;
+  readonly title: string;
+  readonly organization: string | null;
+  readonly summary: string;
+}
+
+export interface ConditionView extends InhibitedView {
+  readonly id: string;
+  readonly severity: Severity;
+  readonly state: ConditionState;
+  /** Such as the name of a source; may be empty. */
+  readonly subject: string;
+  readonly details: readonly string[];
+  /** Page that shows it; null if there is none. */
+  readonly path: string | null;
+  readonly since: string;
+  readonly firedAt: string | null;
+  readonly resolvedAt: string | null;
+  readonly isFlapping: boolean;
+  /** Number of conditions that it explains, and the first of them. */
+  readonly inhibits: number;
+  readonly inhibited: readonly InhibitedView[];
+}
+
+export interface ConditionsView {
+  readonly sentence: string;
+  /** The most severe first. */
+  readonly firing: readonly ConditionView[];
+  /** They fire unless they end soon. */
+  readonly pending: readonly ConditionView[];
+  /** Newest first. */
+  readonly resolved: readonly ConditionView[];
+  /** Number of firing and pending conditions that are not shown. */
+  readonly notShown: number;
+}
+
+/** Number of conditions that are read, and of those that are shown in each list. */
+const READ = 5000;
+const SHOWN = 200;
+const SHOWN_INHIBITED = 10;
+/** Milliseconds for which a resolved condition is shown. */
+const LATELY = 24 * 3_600_000;
+const SEVERITIES: readonly Severity[] = ['page', 'warning', 'info'];
+
+/**
+ * Returns the conditions that a person may see. `organization`: only its conditions, and what explains them; null: all of
+ * them. Throws StoreError.
+ */
+export async function conditionsView(
+  notifications: Pick<NotificationReader, 'conditions'>,
+  visibility: Visibility,
+  now: number,
+  organization: string | null = null,
+): Promise<ConditionsView> {
+  const all = await notifications.conditions(READ);
+  const present = all.filter(({ state, clearSince }) => state !== 'resolved' && clearSince === null);
+  const causes = inhibited(present.map(({ fact }) => fact));
+  const visible = all
+    .filter(({ fact }) => canSee(visibility, fact.scope.organization))
+    .filter(({ fact }) => organization === null || isAbout(organization, fact, causes));
+  const isVisible = new Set(visible.map(({ fact }) => fact));
+  const toView = (condition: Condition) => conditionView(condition, { causes, isVisible });
+  // Somebody who may not see the cause still sees what it causes.
+  const isHeldBack = ({ state, fact }: Condition) => {
+    const cause = causes.get(fact);
+    return state === 'pending' && cause !== undefined && isVisible.has(cause);
+  };
+  const firing = visible.filter(({ state }) => state === 'firing').toSorted(bySeverity);
+  const pending = visible.filter((each) => each.state === 'pending' && !isHeldBack(each)).toSorted(bySeverity);
+  const resolved = visible
+    .filter(({ state, resolvedAt }) => state === 'resolved' && resolvedAt !== null && now - resolvedAt < LATELY)
+    .toSorted((a, b) => (b.resolvedAt ?? 0) - (a.resolvedAt ?? 0));
+  return {
+    sentence: sentenceOf(firing.length, pending.length, visibility),
+    firing: firing.slice(0, SHOWN).map(toView),
+    pending: pending.slice(0, SHOWN).map(toView),
+    resolved: resolved.slice(0, SHOWN).map(toView),
+    notShown: Math.max(0, firing.length - SHOWN) + Math.max(0, pending.length - SHOWN),
+  };
+}
+
+/** Returns true for a fact about an organization, and for one that explains such a fact. */
+function isAbout(organization: string, fact: Fact, causes: ReadonlyMap<Fact, Fact>): boolean {
+  const isOwn = ({ scope }: Fact) => scope.organization === organization;
+  return isOwn(fact) || [...causes].some(([caused, cause]) => cause === fact && isOwn(caused));
+}
+
+interface ConditionContext {
+  readonly causes: ReadonlyMap<Fact, Fact>;
+  /** Facts that the person may see. */
+  readonly isVisible: ReadonlySet<Fact>;
+}
+
+function conditionView(
+  { id, fact, state, starts, ...times }: Condition,
+  { causes, isVisible }: ConditionContext,
+): ConditionView {
+  const { code, subject, details, path } = fact;
+  const caused = [...causes].filter(([each, cause]) => cause === fact && isVisible.has(each)).map(([each]) => each);
+  return {
+    ...shortView(fact),
+    ...{ id, state, subject, details, path, severity: CONDITION_RULES[code].severity },
+    since: isoTime(fact.since),
+    firedAt: isoTime(times.firedAt),
+    resolvedAt: isoTime(times.resolvedAt),
+    isFlapping: state === 'firing' && isFlapping({ starts }),
+    inhibits: caused.length,
+    inhibited: caused.slice(0, SHOWN_INHIBITED).map(shortView),
+  };
+}
+
+function shortView({ code, scope, summary }: Fact): InhibitedView {
+  return { code, title: CONDITION_RULES[code].title, organization: scope.organization, summary };
+}
+
+function bySeverity(a: Condition, b: Condition): number {
+  const rank = ({ fact }: Condition) => SEVERITIES.indexOf(CONDITION_RULES[fact.code].severity);
+  return rank(a) - rank(b) || b.since - a.since || (a.id < b.id ? -1 : 1);
+}
+
+function sentenceOf(firing: number, pending: number, { seesAll, seesNone }: Visibility): string {
+  if (seesNone) {
+    return 'You have no role in any organization, so you see no conditions';
+  }
+  if (firing === 0 && pending === 0) {
+    return seesAll ? 'Nothing is wrong' : 'Nothing is wrong in the organizations that you may see';
+  }
+  const fire = firing === 0 ? 'Nothing fires' : `${firing} ${firing === 1 ? 'condition fires' : 'conditions fire'}`;
+  return pending === 0 ? fire : `${fire}; ${pending} may fire soon`;
+}
 
 export const conditionsPage = definePage<ConditionsView>({
   path: '/conditions',

@@ -1,21 +1,186 @@
-/** Page of the ingestion of conversations. */
+/** Page of the ingestion of conversations: sources, outbox, dead letters and redactions. */
+
 import { html } from 'hono/html';
+import type { IngestionStatus } from '../../conversations/ingestion/ingestion-status.ts';
+import { REDACTION_TYPES, type RedactionType } from '../../conversations/model/conversation.ts';
+import type { SenderState } from '../../conversations/model/events.ts';
 import { counted } from '../../plan/render/words.ts';
-import {
-  type ConversationSourceView,
-  type ConversationsView,
-  conversationsView,
-  type OutboxView,
-} from '../../views/conversations.ts';
 import { stackedBar } from '../charts/stacked-bar.ts';
-import { age } from '../html/age.ts';
 import { link, pathTo } from '../html/link.ts';
-import { observed } from '../html/observed.ts';
 import { stateBadge, type Tone } from '../html/state.ts';
 import { table } from '../html/table.ts';
-import { shown } from '../html/text.ts';
+import { age, observed, shown } from '../html/text.ts';
+import type { OrganizationState } from '../model/backend.ts';
+import { type Freshness, freshness } from '../model/status.ts';
+import { isoTime } from '../model/words.ts';
 import { definePage, type Html, type PageRequest } from '../page.ts';
-import { deadLetterTable } from './dead-letters.ts';
+import { type DeadLetterView, deadLetterTable, toDeadLetter } from './dead-letters.ts';
+
+type SourceState = IngestionStatus['sources'][number];
+
+/** Source of conversations. */
+export interface ConversationSourceView {
+  readonly name: string;
+  /** Such as `zendesk`; null if it is not configured, such as pushed files. */
+  readonly kind: string | null;
+  readonly state: 'working' | 'failing' | 'stale' | 'not-read' | 'other';
+  readonly freshness: Freshness;
+  readonly error: string | null;
+  readonly waiting: number;
+  readonly waitingSince: string | null;
+  readonly sending: number;
+  readonly deadLetters: number;
+  /** Waiting conversations that were redacted with other settings than those of now. */
+  readonly outdated: number;
+}
+
+export interface OutboxView {
+  readonly waiting: number;
+  /** Being sent, without those in doubt. */
+  readonly sending: number;
+  /** Being sent again, because a response was lost. */
+  readonly inDoubt: number;
+  readonly deadLetters: number;
+  readonly bytes: number;
+  readonly maxItems: number;
+  readonly maxBytes: number;
+  readonly isFull: boolean;
+}
+
+export interface ConversationsView {
+  readonly organization: string;
+  readonly sentence: string;
+  readonly isConfigured: boolean;
+  readonly sender: SenderState['kind'];
+  /** Why nothing is sent; null if it is. */
+  readonly senderReason: string | null;
+  readonly sources: readonly ConversationSourceView[];
+  readonly outbox: OutboxView;
+  /** Number of redacted values by type since the state file was created; only those above 0. */
+  readonly redactions: readonly { readonly type: RedactionType; readonly count: number }[];
+  /** Tickets that were read and not sent, by reason. */
+  readonly skipped: readonly { readonly reason: string; readonly count: number }[];
+  /** The oldest ones. */
+  readonly deadLetters: readonly DeadLetterView[];
+}
+
+/** Number of dead letters in the view. */
+const SHOWN_LETTERS = 5;
+
+/** Returns the view of an organization. Throws StoreError. */
+export async function conversationsView(state: OrganizationState, now: number): Promise<ConversationsView> {
+  const { conversations, config, id } = state;
+  const status = await conversations.status();
+  const outdated = await conversations.outdated();
+  const configured = new Map(config.conversations.sources.map((source) => [source.name, source]));
+  const sources = status.sources.map((source) =>
+    toSource(source, configured.get(source.source), outdated.get(source.source) ?? 0, now),
+  );
+  const outbox = toOutbox(status);
+  const isConfigured = configured.size > 0 || sources.length > 0;
+  const reason = 'reason' in status.sender ? status.sender.reason : null;
+  return {
+    organization: id,
+    sentence: isConfigured ? sentenceOf(status.sender, sources, outbox) : 'No source of conversations is configured',
+    isConfigured,
+    sender: status.sender.kind,
+    senderReason: reason,
+    sources,
+    outbox,
+    redactions: countsOf(status, 'redacted.')
+      .map(({ name, count }) => ({ type: name as RedactionType, count }))
+      .sort((a, b) => REDACTION_TYPES.indexOf(a.type) - REDACTION_TYPES.indexOf(b.type)),
+    skipped: countsOf(status, 'skipped.').map(({ name, count }) => ({ reason: name, count })),
+    deadLetters: outbox.deadLetters === 0 ? [] : (await conversations.deadLetters({}, SHOWN_LETTERS)).map(toDeadLetter),
+  };
+}
+
+type ConfiguredSource = OrganizationState['config']['conversations']['sources'][number];
+
+const KINDS = ['zendesk', 'intercom', 'freshdesk', 'github', 'webhook', 'folder'] as const;
+
+function toSource(
+  { source, polledAt, error, waiting, waitingSince, sending, deadLetters }: SourceState,
+  configured: ConfiguredSource | undefined,
+  outdated: number,
+  now: number,
+): ConversationSourceView {
+  // A webhook is not polled, so it has no interval.
+  const isPolled = configured !== undefined && configured.webhook === undefined;
+  const age = freshness(polledAt, now, isPolled ? configured.pollInterval : null);
+  return {
+    name: source,
+    kind: configured === undefined ? null : (KINDS.find((kind) => configured[kind] !== undefined) ?? null),
+    state: !isPolled
+      ? 'other'
+      : error !== null
+        ? 'failing'
+        : polledAt === null
+          ? 'not-read'
+          : age.isStale
+            ? 'stale'
+            : 'working',
+    freshness: age,
+    error,
+    waiting,
+    waitingSince: isoTime(waitingSince),
+    sending,
+    deadLetters,
+    outdated,
+  };
+}
+
+function toOutbox({ sources, outbox }: IngestionStatus): OutboxView {
+  const sum = (count: (source: SourceState) => number) => sources.reduce((total, each) => total + count(each), 0);
+  return {
+    waiting: sum(({ waiting }) => waiting),
+    sending: sum(({ sending, inDoubt }) => sending - inDoubt),
+    inDoubt: sum(({ inDoubt }) => inDoubt),
+    deadLetters: sum(({ deadLetters }) => deadLetters),
+    bytes: outbox.stored.bytes,
+    maxItems: outbox.limit.items,
+    maxBytes: outbox.limit.bytes,
+    isFull: outbox.isFull,
+  };
+}
+
+/** Describes the ingestion: the worst of what is true of it, then what waits. */
+function sentenceOf(sender: SenderState, sources: readonly ConversationSourceView[], outbox: OutboxView): string {
+  const failing = sources.filter(({ state }) => state === 'failing' || state === 'stale').length;
+  const parts = [
+    ...('reason' in sender ? [SENDER_WORDS[sender.kind]] : []),
+    ...(outbox.isFull ? ['the outbox is full, so sources wait'] : []),
+    ...(failing > 0 ? [`${counted(failing, 'source')} cannot be read`] : []),
+    ...(outbox.deadLetters > 0
+      ? [`${counted(outbox.deadLetters, 'dead letter')} ${outbox.deadLetters === 1 ? 'needs' : 'need'} a person`]
+      : []),
+    outbox.waiting === 0
+      ? 'nothing waits'
+      : `${counted(outbox.waiting, 'conversation')} ${outbox.waiting === 1 ? 'waits' : 'wait'}`,
+  ];
+  const text = parts.join('; ');
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}
+
+const SENDER_WORDS = {
+  failing: 'the platform fails, so nothing is sent',
+  refused: 'the platform refuses the token, so nothing is sent',
+  unsupported: 'the platform has no ingestion, so nothing is sent',
+} as const;
+
+/** Sums the counters of all sources whose name starts with a prefix, largest first. */
+function countsOf({ sources }: IngestionStatus, prefix: string): { name: string; count: number }[] {
+  const sums = new Map<string, number>();
+  for (const { counts } of sources) {
+    for (const [key, value] of Object.entries(counts)) {
+      if (key.startsWith(prefix) && value > 0) {
+        const name = key.slice(prefix.length);
+        sums.set(name, (sums.get(name) ?? 0) + value);
+      }
+    }
+  }
+  return [...sums].map(([name, count]) => ({ name, count })).sort((a, b) => b.count - a.count);
+}
 
 export const conversationsPage = definePage<ConversationsView>({
   path: '/o/:organization/conversations',

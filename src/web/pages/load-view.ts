@@ -1,5 +1,5 @@
 /** View models of pages by their path, for callers other than browsers. */
-import type { Backend } from '../../views/model/backend.ts';
+import type { Backend } from '../model/backend.ts';
 import type { PageDefinition, Viewer } from '../page.ts';
 import { pages } from './index.ts';
 

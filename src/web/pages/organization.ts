@@ -1,20 +1,273 @@
-/** Page of one organization. */
+/** Page of one organization: its state, what waits for a person, its resources and its last passes. */
+
 import { html } from 'hono/html';
+import { DesiredStateError } from '../../core/errors.ts';
 import { counted, spanWords } from '../../plan/render/words.ts';
-import { organizationPath, withQuery } from '../../views/model/paths.ts';
-import type { ResourcePage } from '../../views/model/resource-list.ts';
-import { type OrganizationView, organizationView } from '../../views/organization.ts';
+import type { LastPush, PushStatus } from '../../reconcile/push-receiver.ts';
+import type { ManualPause } from '../../store/history.ts';
 import { outcomeBars } from '../charts/outcome-bars.ts';
-import { age } from '../html/age.ts';
-import { actionForm } from '../html/form.ts';
+import { actionWord } from '../html/changes.ts';
+import { actionForm, pauseForm, pauseNotice } from '../html/form.ts';
 import { link } from '../html/link.ts';
-import { paging } from '../html/paging.ts';
-import { pauseForm, pauseNotice } from '../html/pauses.ts';
-import { resourceList } from '../html/resources.ts';
 import { RESOURCE_LABELS, STATUS_LABELS, stateBadge } from '../html/state.ts';
-import { commitText, shown, shownLines } from '../html/text.ts';
+import { paging } from '../html/table.ts';
+import { age, commitText, shown, shownLines } from '../html/text.ts';
+import type { Backend, OrganizationState } from '../model/backend.ts';
+import { forgeLinks, organizationPath, planPath, resourcePath, withQuery } from '../model/paths.ts';
+import {
+  listResources,
+  type ResourceFilter,
+  type ResourcePage,
+  type ResourceRow,
+  resourceStates,
+  resourceTree,
+} from '../model/resources.ts';
+import {
+  errorSentence,
+  heldChanges,
+  type OrganizationSummary,
+  type PauseView,
+  pauseSentence,
+  pauseView,
+  summarize,
+} from '../model/status.ts';
+import { isoTime } from '../model/words.ts';
 import { definePage, type Html, type PageRequest } from '../page.ts';
-import { passTable } from './passes.ts';
+import { type PassRow, passRow, passTable } from './passes.ts';
+
+/** Place in the manifests that is wrong. */
+export interface ProblemView {
+  readonly file: string;
+  readonly line: number;
+  readonly address: string;
+  readonly message: string;
+}
+
+export interface OrganizationView extends OrganizationSummary {
+  /** Page of the commit at the forge. */
+  readonly commitUrl: string | null;
+  /** Seconds between checks for new commits; null if changes are noticed as they happen, or there is no source. */
+  readonly pollSeconds: number | null;
+  /** Null if no webhook is configured. */
+  readonly webhook: WebhookView | null;
+  readonly waiting: readonly WaitingItem[];
+  readonly pauses: readonly PauseView[];
+  /** Pass of the first commit whose manifests were invalid; null if they are valid, or have no commit. */
+  readonly brokenBy: Pick<PassRow, 'commit' | 'commitUrl' | 'author' | 'subject'> | null;
+  /** Problems of the manifests, causes first; of many, the first ones. */
+  readonly problems: readonly ProblemView[];
+  readonly plan: { readonly checksum: string; readonly path: string; readonly changes: number } | null;
+  /** Null before the manifests were read. */
+  readonly list: ResourcePage | null;
+  /** Newest first. */
+  readonly passes: readonly PassRow[];
+}
+
+/** Passes that are shown as bars. */
+const PASSES = 60;
+const PROBLEMS = 50;
+const FAILURES = 20;
+
+/** Describes an organization; null if there is none with this id. */
+export async function organizationView(
+  backend: Backend,
+  id: string,
+  { filter, now }: { readonly filter: ResourceFilter; readonly now: number },
+): Promise<OrganizationView | null> {
+  const state = backend.organizations().find((each) => each.id === id);
+  if (state === undefined) {
+    return null;
+  }
+  const { reconciler, history, config } = state;
+  const pauses = await history.pauses(now);
+  const summary = await summarize(backend, state, pauses, now);
+  const passes = await history.passes({ limit: PASSES });
+  const links = forgeLinks(config.source);
+  const plan = reconciler?.lastCheck?.plan ?? null;
+  const desired = reconciler?.lastDesired ?? null;
+  const waiting = [
+    ...waitingForPerson(state, now),
+    ...(await waitingElsewhere(state)),
+    ...pauses.map((pause) => pauseItem(id, pause, now)),
+  ];
+  const rows = passes.map((pass) => passRow(id, pass, links));
+  return {
+    ...summary,
+    commitUrl: summary.commit === null ? null : links.commit(summary.commit),
+    pollSeconds: state.pollInterval === null || reconciler === null ? null : Math.round(state.pollInterval / 1000),
+    webhook: state.webhook === null ? null : webhookView(await state.webhook.status()),
+    waiting,
+    pauses: pauses.map((pause) => pauseView(pause, now)),
+    brokenBy: brokenBy(state, rows),
+    problems: problemsOf(state),
+    plan:
+      plan === null || plan.changes.length === 0
+        ? null
+        : { checksum: plan.checksum, path: planPath(id, plan.checksum), changes: plan.changes.length },
+    list:
+      reconciler === null || desired === null
+        ? null
+        : listResources(
+            id,
+            resourceTree(desired.state.declared),
+            resourceStates(reconciler, summary.freshness.isStale),
+            filter,
+          ),
+    passes: rows,
+  };
+}
+
+function waitingForPerson({ id, reconciler }: OrganizationState, now: number): readonly WaitingItem[] {
+  if (reconciler === null) {
+    return [];
+  }
+  const { lastCheck, lastEnd } = reconciler;
+  const plan = lastCheck?.plan;
+  const items: WaitingItem[] = [];
+  const text = errorSentence(reconciler, now);
+  if (text !== null) {
+    items.push({ kind: 'problems', text, path: organizationPath(id, '/passes') });
+  }
+  if (plan?.verdict.state === 'refused') {
+    const text = `The plan is refused: ${plan.verdict.reasons.join('; ')}`;
+    items.push({ kind: 'refused', text, path: planPath(id, plan.checksum) });
+  }
+  const held = plan === undefined ? 0 : heldChanges(plan);
+  if (plan !== undefined && held > 0) {
+    const text = `${counted(held, 'change')} ${held === 1 ? 'waits' : 'wait'} for approval`;
+    items.push({ kind: 'approval', text, path: planPath(id, plan.checksum) });
+  }
+  const failed = (lastEnd?.results ?? []).filter(({ status }) => status === 'failed');
+  for (const { address, error } of failed.slice(0, FAILURES)) {
+    items.push({ kind: 'failed', text: `${address} failed: ${error ?? ''}`, path: resourcePath(id, address) });
+  }
+  if (failed.length > FAILURES) {
+    const text = `${counted(failed.length - FAILURES, 'more change')} failed`;
+    items.push({ kind: 'failed', text, path: withQuery(organizationPath(id), { state: 'failed' }) });
+  }
+  return items;
+}
+
+function pauseItem(id: string, pause: ManualPause, now: number): WaitingItem {
+  const { address } = pause;
+  const about = address === '' ? '' : `${address}: `;
+  const path = address === '' ? organizationPath(id) : resourcePath(id, address);
+  return { kind: 'pause', text: `${about}${pauseSentence(pause, now)}`, path };
+}
+
+/** A pass that applied something in spite of the problems is recorded with the last valid commit. */
+function brokenBy({ reconciler }: OrganizationState, newestFirst: readonly PassRow[]): OrganizationView['brokenBy'] {
+  if (!(reconciler?.lastEnd?.error instanceof DesiredStateError)) {
+    return null;
+  }
+  const lastGood = newestFirst.findIndex(({ error }) => error === null);
+  const failing = lastGood === -1 ? newestFirst : newestFirst.slice(0, lastGood);
+  const valid = reconciler.lastDesired?.commit ?? null;
+  const pass = failing.findLast(({ commit }) => commit !== null && commit !== valid);
+  return pass === undefined
+    ? null
+    : { commit: pass.commit, commitUrl: pass.commitUrl, author: pass.author, subject: pass.subject };
+}
+
+function problemsOf({ reconciler }: OrganizationState): readonly ProblemView[] {
+  const error = reconciler?.lastEnd?.error;
+  return error instanceof DesiredStateError
+    ? error.problems.slice(0, PROBLEMS).map(({ file, line, address, message }) => ({ file, line, address, message }))
+    : [];
+}
+
+/** Something that a person should see to. */
+export interface WaitingItem {
+  readonly kind:
+    | 'approval'
+    | 'refused'
+    | 'failed'
+    | 'problems'
+    | 'pause'
+    | 'conversations'
+    | 'dead-letters'
+    | 'clusters';
+  readonly text: string;
+  readonly path: string;
+}
+
+/** Returns what a person should see to, in addition to plans and pauses. Throws StoreError. */
+async function waitingElsewhere(state: OrganizationState): Promise<readonly WaitingItem[]> {
+  return [...(await inConversations(state)), ...inClusters(state)];
+}
+
+async function inConversations({ id, config, conversations }: OrganizationState): Promise<readonly WaitingItem[]> {
+  if (config.conversations.sources.length === 0) {
+    return [];
+  }
+  const { sources, sender } = await conversations.status();
+  const letters = sources.reduce((sum, { deadLetters }) => sum + deadLetters, 0);
+  const failing = sources.filter(({ error }) => error !== null);
+  const path = organizationPath(id, '/conversations');
+  const items: WaitingItem[] = [];
+  if (sender.kind === 'refused') {
+    items.push({ kind: 'conversations', text: `Conversations are not sent: ${sender.reason}`, path });
+  }
+  for (const { source, error } of failing) {
+    items.push({ kind: 'conversations', text: `Source ${source} cannot be read: ${error}`, path });
+  }
+  if (letters > 0) {
+    const text = `${counted(letters, 'dead letter')} ${letters === 1 ? 'was' : 'were'} refused by the platform`;
+    items.push({ kind: 'dead-letters', text, path: organizationPath(id, '/dead-letters') });
+  }
+  return items;
+}
+
+function inClusters({ id, config, clusters }: OrganizationState): readonly WaitingItem[] {
+  const { lastRun } = clusters.overview;
+  if (!config.clusters.enabled || lastRun === null || lastRun.outcome !== 'failed') {
+    return [];
+  }
+  const text = `The last run over issue clusters failed: ${lastRun.error ?? 'it was interrupted'}`;
+  return [{ kind: 'clusters', text, path: organizationPath(id, '/clusters') }];
+}
+
+export interface WebhookView {
+  /** Time of the last delivery with a valid signature; null if there was none. */
+  readonly lastAt: string | null;
+  /** The last delivery, and refused requests since then. */
+  readonly sentence: string;
+  /** Time of the last refused request since the daemon started, if it is later than the last delivery. */
+  readonly refusedAt: string | null;
+  /** True if the forge has to be set up, or set up differently. */
+  readonly needsAttention: boolean;
+}
+
+/** Describes the state of a webhook. */
+export function webhookView({ last, refusedAt }: PushStatus): WebhookView {
+  const isRefused = refusedAt !== null && refusedAt > (last?.at ?? Number.NEGATIVE_INFINITY);
+  const refused = isRefused ? '; requests are refused since then: the secret or the format differs' : '';
+  return {
+    lastAt: isoTime(last?.at ?? null),
+    sentence: `${last === null ? 'no delivery has arrived yet' : describeLast(last)}${refused}`,
+    refusedAt: isRefused ? isoTime(refusedAt) : null,
+    needsAttention: isRefused || last === null,
+  };
+}
+
+function describeLast({ outcome, mismatch }: LastPush): string {
+  switch (outcome) {
+    case 'accepted':
+      return 'a push, which was fetched at once';
+    case 'repeated':
+      return 'a push that was received before';
+    case 'ping':
+      return 'a ping';
+    case 'ignored':
+      return IGNORED[mismatch ?? 'event'];
+  }
+}
+
+const IGNORED = {
+  event: 'ignored, because it was not a push',
+  repository: 'ignored, because it was a push to another repository',
+  ref: 'ignored, because it was a push to another branch or tag',
+} as const satisfies Record<NonNullable<LastPush['mismatch']>, string>;
 
 export const organizationPage = definePage<OrganizationView>({
   path: '/o/:organization',
@@ -127,4 +380,60 @@ function actionsSection({ id, pauses, path, list }: OrganizationView, { viewer }
   return html`<section aria-labelledby="actions"><h2 id="actions">Actions</h2>
 ${actionForm({ organization: id, action: 'reconcile', button: 'Check now', back: path })}
 ${pauseForm({ organization: id, address: '', pause, back: path })}</section>`;
+}
+
+/** A resource of the page, or one that only contains some. */
+interface Branch {
+  readonly address: string;
+  row: ResourceRow | null;
+  readonly children: Branch[];
+}
+
+/** Returns the rows as a tree. Rows come after what they are part of; that may be on an earlier page. */
+function resourceList(rows: readonly ResourceRow[]): Html {
+  const roots: Branch[] = [];
+  const known = new Map<string, Branch>();
+  const branch = (address: string, siblings: Branch[]): Branch => {
+    const before = known.get(address);
+    if (before !== undefined) {
+      return before;
+    }
+    const created = { address, row: null, children: [] };
+    known.set(address, created);
+    siblings.push(created);
+    return created;
+  };
+  for (const row of rows) {
+    let siblings = roots;
+    for (const ancestor of row.ancestors) {
+      siblings = branch(ancestor, siblings).children;
+    }
+    // A resource that is deleted and declared again has two rows.
+    const own = known.has(row.address) ? undefined : branch(row.address, siblings);
+    if (own === undefined) {
+      siblings.push({ address: row.address, row, children: [] });
+    } else {
+      own.row = row;
+    }
+  }
+  return html`<ul class="tree">${roots.map(item)}</ul>`;
+}
+
+function item({ address, row, children }: Branch): Html {
+  const label = row === null ? html`<span class="faint">${shown(address, 100)} (continued)</span>` : rowText(row);
+  return children.length === 0
+    ? html`<li>${label}</li>
+`
+    : html`<li>${label}<details open><summary>${children.length} inside</summary><ul>${children.map(item)}</ul></details></li>
+`;
+}
+
+function rowText({ address, title, path, state, action, isDrift, isDeclared }: ResourceRow): Html {
+  const isChanging = action !== null;
+  const change = isChanging ? html` <span class="faint">to ${actionWord(action).toLowerCase()}</span>` : '';
+  const drift = isDrift ? html` <span class="faint">drift</span>` : '';
+  const gone = isDeclared ? '' : html` <span class="faint">(no longer declared)</span>`;
+  return html`${stateBadge(RESOURCE_LABELS[state])} ${link(path, shown(address, 100))}${
+    title === '' ? '' : html` <span class="title">${shown(title, 80)}</span>`
+  }${gone}${change}${drift}`;
 }

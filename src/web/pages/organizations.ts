@@ -1,15 +1,85 @@
 /** Page of all organizations, worst first. */
+
 import { html } from 'hono/html';
 import { counted } from '../../plan/render/words.ts';
-import { withQuery } from '../../views/model/paths.ts';
-import type { OrganizationSummary } from '../../views/model/summary.ts';
-import { type OrganizationsView, organizationsView } from '../../views/organizations.ts';
-import { age } from '../html/age.ts';
 import { link } from '../html/link.ts';
-import { paging } from '../html/paging.ts';
 import { STATUS_LABELS, stateBadge } from '../html/state.ts';
-import { shown } from '../html/text.ts';
+import { paging } from '../html/table.ts';
+import { age, shown } from '../html/text.ts';
+import type { Backend } from '../model/backend.ts';
+import { withQuery } from '../model/paths.ts';
+import {
+  ORGANIZATION_STATUSES,
+  type OrganizationStatus,
+  type OrganizationSummary,
+  summarize,
+} from '../model/status.ts';
 import { definePage, type Html } from '../page.ts';
+
+export interface OrganizationsView {
+  readonly version: string;
+  /** Number of replicas; null if there is no fleet. */
+  readonly replicas: number | null;
+  readonly filter: { readonly text: string; readonly state: string };
+  /** States that occur, with the number of organizations. */
+  readonly states: readonly { readonly state: OrganizationStatus; readonly count: number }[];
+  readonly organizations: readonly OrganizationSummary[];
+  /** Organizations that the filter selects. */
+  readonly selected: number;
+  readonly total: number;
+  /** Value of `after` for the next page; null on the last one. */
+  readonly next: string | null;
+}
+
+export interface OrganizationsQuery {
+  /** Part of an id or title. */
+  readonly text: string;
+  readonly state: string;
+  /** Id of the last organization of the page before. */
+  readonly after: string;
+  readonly isVisible: (organization: string) => boolean;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** Organizations of one page. */
+const PAGE_SIZE = 100;
+
+/** Lists the organizations that a person may see. */
+export async function organizationsView(
+  backend: Backend,
+  { text, state, after, isVisible, now }: OrganizationsQuery,
+): Promise<OrganizationsView> {
+  const visible = backend.organizations().filter(({ id }) => isVisible(id));
+  const all = await Promise.all(
+    visible.map(async (each) => summarize(backend, each, await each.history.pauses(now), now)),
+  );
+  const wanted = text.toLowerCase();
+  const selected = all
+    .filter((each) => state === '' || each.state === state)
+    .filter(({ id, title }) => wanted === '' || `${id}\n${title}`.toLowerCase().includes(wanted))
+    .toSorted(compare);
+  const start = selected.findIndex(({ id }) => id === after) + 1;
+  const organizations = selected.slice(start, start + PAGE_SIZE);
+  const isLast = start + organizations.length >= selected.length;
+  return {
+    version: backend.version,
+    replicas: backend.fleet()?.replicas.length ?? null,
+    filter: { text, state },
+    states: ORGANIZATION_STATUSES.map((each) => ({
+      state: each,
+      count: all.filter((summary) => summary.state === each).length,
+    })).filter(({ count }) => count > 0),
+    organizations,
+    selected: selected.length,
+    total: all.length,
+    next: isLast ? null : (organizations.at(-1)?.id ?? null),
+  };
+}
+
+function compare(a: OrganizationSummary, b: OrganizationSummary): number {
+  return ORGANIZATION_STATUSES.indexOf(a.state) - ORGANIZATION_STATUSES.indexOf(b.state) || (a.id < b.id ? -1 : 1);
+}
 
 export const organizationsPage = definePage<OrganizationsView>({
   path: '/',

@@ -1,17 +1,230 @@
-/** Page of one resource. */
+/** Page of one resource: where it is declared, what the platform had, what waits, and its last changes. */
 
 import { html } from 'hono/html';
+import type { Change } from '../../core/change.ts';
+import type { Json } from '../../core/json.ts';
+import type { Declared } from '../../core/resource.ts';
+import { kinds } from '../../kinds/registry.ts';
+import { normalizeFields } from '../../plan/model/diff.ts';
+import { valueText } from '../../plan/render/field-text.ts';
 import { spanWords } from '../../plan/render/words.ts';
-import { organizationPath, resourcePath } from '../../views/model/paths.ts';
-import { type FieldView, type PastChangeView, type ResourceView, resourceView } from '../../views/resource.ts';
-import { age } from '../html/age.ts';
 import { actionWord, changeList, sourceText } from '../html/changes.ts';
+import { pauseForm, pauseNotice } from '../html/form.ts';
 import { link } from '../html/link.ts';
-import { pauseForm, pauseNotice } from '../html/pauses.ts';
 import { RESOURCE_LABELS, RESULT_LABELS, stateBadge } from '../html/state.ts';
 import { table } from '../html/table.ts';
-import { commitText, shown, shownLines } from '../html/text.ts';
+import { age, commitText, shown, shownLines } from '../html/text.ts';
+import type { Backend, OrganizationState } from '../model/backend.ts';
+import { type ForgeLinks, forgeLinks, organizationPath, passPath, planPath, resourcePath } from '../model/paths.ts';
+import { type ChangeView, changeView, type SourceView, sourceView, statusesOf } from '../model/plan.ts';
+import {
+  pauseOf,
+  type ResourceState,
+  type ResourceStates,
+  resourceStates,
+  resourceTree,
+  titleOf,
+} from '../model/resources.ts';
+import { checkTimes, type Freshness, type PauseView, pauseView } from '../model/status.ts';
+import { isoTime } from '../model/words.ts';
 import { definePage, type Html, type PageRequest } from '../page.ts';
+
+/** Field of a resource, as declared and as the platform had it when it was last checked. */
+export interface FieldView {
+  readonly name: string;
+  /** Absent if the field is not declared, or the resource is not. */
+  readonly declared?: Json;
+  /** Absent if the resource or the value does not exist, or is not known. */
+  readonly live?: Json;
+  /** Short forms, for people. */
+  readonly declaredText: string;
+  readonly liveText: string;
+  readonly differs: boolean;
+}
+
+/** Change of a resource that the last check planned. */
+export interface PlannedChangeView extends Omit<ChangeView, 'isDangerous'> {
+  /** True if it undoes what somebody changed on the platform. */
+  readonly isDrift: boolean;
+  readonly error: string | null;
+}
+
+/** Past change of a resource. */
+export interface PastChangeView {
+  readonly action: string;
+  readonly status: string;
+  readonly error: string | null;
+  readonly commit: string | null;
+  readonly commitUrl: string | null;
+  readonly subject: string;
+  readonly at: string;
+  readonly pass: { readonly number: number; readonly path: string };
+}
+
+export interface ResourceView {
+  readonly organization: string;
+  readonly address: string;
+  readonly kind: string;
+  readonly title: string;
+  /** Id on the platform; null if it does not exist there, or is not known. */
+  readonly id: string | null;
+  readonly state: ResourceState;
+  readonly freshness: Freshness;
+  /** Null for a resource that no manifest declares any more. */
+  readonly source: SourceView | null;
+  readonly commit: string | null;
+  /** Resource that it is part of. */
+  readonly parent: { readonly address: string; readonly path: string } | null;
+  readonly fields: readonly FieldView[];
+  readonly changes: readonly PlannedChangeView[];
+  /** Page of the plan that the changes are part of; null if there are none. */
+  readonly planPath: string | null;
+  /** Why it cannot be created yet; null if it can, or exists. */
+  readonly pending: string | null;
+  /** Pause that the manifest declares. */
+  readonly declaredPause: { readonly reason: string; readonly until: string | null } | null;
+  /** Pause that a person set, for the resource or for the organization. */
+  readonly pause: PauseView | null;
+  /** Newest first. */
+  readonly history: readonly PastChangeView[];
+}
+
+/** Past changes that are shown. */
+const CHANGES = 20;
+const KINDS = new Map(kinds.map((kind) => [kind.name, kind]));
+
+/** Describes a resource. Null if it is neither declared nor part of the last plan, nor known to the history. */
+export async function resourceView(
+  backend: Backend,
+  id: string,
+  { address, now }: { readonly address: string; readonly now: number },
+): Promise<ResourceView | null> {
+  const state = backend.organizations().find((each) => each.id === id);
+  const { reconciler } = state ?? {};
+  if (state === undefined || reconciler == null) {
+    return null;
+  }
+  const { freshness } = await checkTimes(backend, state, now);
+  const states = resourceStates(reconciler, freshness.isStale);
+  const declared = reconciler.lastDesired?.state.declared.get(address);
+  const changes = states.changesOf(address);
+  const past = await state.history.changesOf(address, CHANGES);
+  if (declared === undefined && changes.length === 0 && past.length === 0) {
+    return null;
+  }
+  const links = forgeLinks(state.config.source);
+  const commit = reconciler.lastDesired?.commit ?? null;
+  const pause = pauseOf(address, await state.history.pauses(now));
+  return {
+    organization: id,
+    ...identityOf(address, declared, changes),
+    id: changes.find((change) => change.id !== null)?.id ?? reconciler.lastCheck?.plan.bindings.get(address) ?? null,
+    state: declared === undefined && changes.length === 0 ? 'unknown' : states.state(address),
+    freshness,
+    source: sourceView(declared?.source ?? null, commit, links),
+    commit,
+    parent: parentView(id, address, state),
+    fields: fieldViews(declared, changes, states, reconciler.lastCheck !== null),
+    changes: changes.map((change) => plannedChange(id, change, { commit, links, states, state })),
+    planPath: changes.length === 0 ? null : planPath(id, reconciler.lastPlan?.checksum ?? ''),
+    pending: states.pendingReason(address) ?? null,
+    declaredPause: declared?.paused ?? null,
+    pause: pause === null ? null : pauseView(pause, now),
+    history: past.map(({ pass, commit: by, at, ...rest }) => ({
+      ...rest,
+      commit: by,
+      commitUrl: by === null ? null : links.commit(by),
+      at: isoTime(at),
+      pass: { number: pass, path: passPath(id, pass) },
+    })),
+  };
+}
+
+function identityOf(address: string, declared: Declared | undefined, [change]: readonly Change[]) {
+  const kind = declared?.kind ?? change?.kind ?? address.split('/', 1)[0] ?? '';
+  const title =
+    declared !== undefined ? titleOf(declared) : change === undefined ? '' : titleOf({ fields: change.actual });
+  return { address, kind, title };
+}
+
+function parentView(id: string, address: string, { reconciler }: OrganizationState): ResourceView['parent'] {
+  const declared = reconciler?.lastDesired?.state.declared;
+  const resource = declared?.get(address);
+  const parent = declared === undefined || resource === undefined ? null : resourceTree(declared).parentOf(resource);
+  return parent === null ? null : { address: parent.address, path: resourcePath(id, parent.address) };
+}
+
+function plannedChange(
+  id: string,
+  change: Change,
+  about: {
+    readonly commit: string | null;
+    readonly links: ForgeLinks;
+    readonly states: ResourceStates;
+    readonly state: OrganizationState;
+  },
+): PlannedChangeView {
+  const result = about.states.result(change);
+  return {
+    ...changeView(
+      id,
+      change,
+      sourceView(change.source, about.commit, about.links),
+      statusesOf(result === undefined ? [] : [result])(change),
+    ),
+    isDrift: about.state.reconciler?.lastCheck?.drift.has(change) === true,
+    error: result?.error ?? null,
+  };
+}
+
+/** Lists the declared fields with their values on the platform, and for a deletion the fields that were last seen. */
+function fieldViews(
+  declared: Declared | undefined,
+  changes: readonly Change[],
+  states: ResourceStates,
+  isChecked: boolean,
+): readonly FieldView[] {
+  const kind = KINDS.get(declared?.kind ?? changes[0]?.kind ?? '');
+  if (kind === undefined) {
+    return [];
+  }
+  const wanted = new Map(Object.entries(declared === undefined ? {} : normalizeFields(kind, declared.fields)));
+  const waiting = changes.filter((change) => states.result(change)?.status !== 'applied');
+  const removed = waiting.find(({ action }) => action === 'delete');
+  if (declared === undefined) {
+    return Object.entries(removed === undefined ? {} : normalizeFields(kind, removed.actual)).map(([name, live]) =>
+      fieldView(name, undefined, live, false),
+    );
+  }
+  const isMissing =
+    waiting.some(({ action }) => action === 'create') || states.pendingReason(declared.address) !== undefined;
+  const differing = new Map(
+    waiting
+      .filter(({ action }) => action === 'update' || action === 'move')
+      .flatMap(({ fields }) => fields.map((field) => [field.path, field.from] as const)),
+  );
+  const names = [...wanted.keys()].filter((name) => kind.fields[name]?.declarationOnly !== true);
+  return [...new Set([...names, ...differing.keys()])].map((name) => {
+    const value = wanted.get(name);
+    if (isMissing) {
+      return fieldView(name, value, undefined, value !== undefined);
+    }
+    return differing.has(name)
+      ? fieldView(name, value, differing.get(name), true)
+      : fieldView(name, value, isChecked ? value : undefined, false);
+  });
+}
+
+function fieldView(name: string, declared: Json | undefined, live: Json | undefined, differs: boolean): FieldView {
+  return {
+    name,
+    ...(declared === undefined ? {} : { declared }),
+    ...(live === undefined ? {} : { live }),
+    declaredText: declared === undefined ? '' : valueText(declared),
+    liveText: live === undefined ? '' : valueText(live),
+    differs,
+  };
+}
 
 export const resourcePage = definePage<ResourceView>({
   path: '/o/:organization/r/*',

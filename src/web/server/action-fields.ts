@@ -7,7 +7,7 @@ import type { JsonObject } from '../../core/json.ts';
 import { type DeliveryRequest, deliveryRequest } from '../../notify/deliveries.ts';
 import { actionRequest } from '../../reconcile/approvals.ts';
 import type { Actor } from '../../store/history.ts';
-import type { ActionHandlers } from '../../views/model/backend.ts';
+import type { ActionHandlers } from '../model/backend.ts';
 import type { ViewerRole } from '../page.ts';
 import { PageError } from '../page-error.ts';
 

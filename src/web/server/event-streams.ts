@@ -3,8 +3,8 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { UiConfig } from '../../config/ui.ts';
 import type { Clock } from '../../core/clock.ts';
-import type { Backend } from '../../views/model/backend.ts';
 import { type KnownPerson, viewerOf } from '../auth/authenticator.ts';
+import type { Backend } from '../model/backend.ts';
 import type { Viewer } from '../page.ts';
 import { PageError } from '../page-error.ts';
 

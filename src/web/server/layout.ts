@@ -1,14 +1,13 @@
 /** Frame of every page: navigation, the content, and the places for notices. */
 import { html } from 'hono/html';
+import { link, pathTo } from '../html/link.ts';
+import { age, shown } from '../html/text.ts';
 import {
   type ConfigurationView,
   configurationDetail,
   configurationHead,
   PARTIAL_EFFECT,
-} from '../../views/configuration.ts';
-import { age } from '../html/age.ts';
-import { link, pathTo } from '../html/link.ts';
-import { shown } from '../html/text.ts';
+} from '../model/configuration.ts';
 import type { Html, Viewer } from '../page.ts';
 import type { Assets } from './assets.ts';
 

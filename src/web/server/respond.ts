@@ -2,13 +2,13 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
-import { configurationViews } from '../../views/configuration.ts';
-import type { Backend } from '../../views/model/backend.ts';
-import { databaseWarning } from '../../views/replicas.ts';
 import { link } from '../html/link.ts';
 import { visibilityOf } from '../html/visibility.ts';
+import type { Backend } from '../model/backend.ts';
+import { configurationViews } from '../model/configuration.ts';
 import type { PageDefinition, PageRequest, Viewer } from '../page.ts';
 import { PageError } from '../page-error.ts';
+import { databaseWarning } from '../pages/replicas.ts';
 import type { Assets } from './assets.ts';
 import { layout } from './layout.ts';
 

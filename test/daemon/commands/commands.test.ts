@@ -11,7 +11,7 @@ import type { AuditEntry } from '../../../src/store/history.ts';
 import type { FleetSignal, FleetSignals } from '../../../src/store/leases.ts';
 import { SqliteDatabase } from '../../../src/store/sql/sqlite-database.ts';
 import type { Store } from '../../../src/store/store.ts';
-import type { ActionHandlers, OrganizationOwner } from '../../../src/views/model/backend.ts';
+import type { ActionHandlers, OrganizationOwner } from '../../../src/web/model/backend.ts';
 import { createVirtualClock } from '../../queue/virtual-clock.ts';
 
 const ANA = { name: 'ana@acme.example', method: 'oidc' } as const;

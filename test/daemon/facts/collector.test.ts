@@ -5,7 +5,7 @@ import { FactCollector } from '../../../src/daemon/facts/collector.ts';
 import { configuredReporters } from '../../../src/daemon/facts/reporters.ts';
 import { openMemoryStore } from '../../../src/store/memory.ts';
 import type { FactReport, Notifications } from '../../../src/store/notifications.ts';
-import type { OrganizationState } from '../../../src/views/model/backend.ts';
+import type { OrganizationState } from '../../../src/web/model/backend.ts';
 import { someQueue } from '../../views/queue-samples.ts';
 import { NOW, someBackend, someOrganization, someSource } from '../../views/some-backend.ts';
 

@@ -31,7 +31,7 @@ import type { Revert } from '../../../src/plan/identity/flapping.ts';
 import type { PassEnd } from '../../../src/reconcile/pass.ts';
 import type { ManualPause } from '../../../src/store/history.ts';
 import type { Fact } from '../../../src/store/notifications.ts';
-import { freshness } from '../../../src/views/model/freshness.ts';
+import { freshness } from '../../../src/web/model/status.ts';
 import { fakeDaemon, NOW, type OrganizationCase, resultsOf } from '../../views/backend.ts';
 import { someQueue } from '../../views/queue-samples.ts';
 import { someSource } from '../../views/some-backend.ts';

@@ -4,7 +4,7 @@ import { EventBus } from '../../../src/core/event-bus.ts';
 import { FleetLink, type FleetLinkOptions } from '../../../src/daemon/fleet-link.ts';
 import type { DaemonEvents } from '../../../src/daemon/organization/feature.ts';
 import type { FleetSignal } from '../../../src/store/leases.ts';
-import type { Backend } from '../../../src/views/model/backend.ts';
+import type { Backend } from '../../../src/web/model/backend.ts';
 
 /** Opens the link of the replica `a`, and returns what it does for the messages that it receives. */
 function openLink() {

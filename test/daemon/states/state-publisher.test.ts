@@ -13,7 +13,7 @@ import {
   type StateChange,
 } from '../../../src/store/fleet/organization-states.ts';
 import { SqliteDatabase } from '../../../src/store/sql/sqlite-database.ts';
-import type { ReconcilerState } from '../../../src/views/model/backend.ts';
+import type { ReconcilerState } from '../../../src/web/model/backend.ts';
 import { createVirtualClock } from '../../queue/virtual-clock.ts';
 import { fakeDaemon } from '../../views/backend.ts';
 

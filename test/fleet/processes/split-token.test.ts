@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { callControl } from '../../../src/server/control-client.ts';
-import type { BudgetPageView } from '../../../src/views/budget.ts';
+import type { BudgetPageView } from '../../../src/web/pages/budget.ts';
 import { eventually } from '../../support/octavo-process.ts';
 import { hasPostgres, startPostgres } from '../../support/postgres.ts';
 import { OwnerSampler } from '../owner-sampler.ts';

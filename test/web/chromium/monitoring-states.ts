@@ -1,7 +1,6 @@
 /** Conditions, deliveries and replicas of the pages: none, and very many with long texts. */
 import { openMemoryStore } from '../../../src/store/memory.ts';
-import type { Backend } from '../../../src/views/model/backend.ts';
-import type { FleetState } from '../../../src/views/model/fleet-state.ts';
+import type { Backend, FleetState } from '../../../src/web/model/backend.ts';
 import { NOW } from '../../views/backend.ts';
 import {
   addNotifications,

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { ClusterOverview } from '../../../src/clusters/events.ts';
 import type { OwnRequest } from '../../../src/clusters/store.ts';
-import type { Backend } from '../../../src/views/model/backend.ts';
-import { LogBuffer } from '../../../src/views/model/log-buffer.ts';
+import type { Backend } from '../../../src/web/model/backend.ts';
+import { LogBuffer } from '../../../src/web/model/log-buffer.ts';
 import type { PageDefinition, PageRequest } from '../../../src/web/page.ts';
 import { auditPage, organizationAuditPage } from '../../../src/web/pages/audit.ts';
 import { budgetPage } from '../../../src/web/pages/budget.ts';

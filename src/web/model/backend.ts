@@ -1,5 +1,4 @@
-/** State of the daemon that views are made from. */
-
+/** State of the daemon that pages are made from. */
 import type { ClusterRequest } from '../../clusters/control-api.ts';
 import type { ClusterOverview } from '../../clusters/events.ts';
 import type { OwnRequest } from '../../clusters/store.ts';
@@ -17,14 +16,14 @@ import type { PassEnd } from '../../reconcile/pass.ts';
 import type { PushStatus } from '../../reconcile/push-receiver.ts';
 import type { Desired } from '../../reconcile/source.ts';
 import type { Actor, History } from '../../store/history.ts';
+import type { Replica } from '../../store/leases.ts';
+import type { Notifications } from '../../store/notifications.ts';
 import type { DeadFilter, DeadLetter } from '../../store/outbox/outbox.ts';
 import type { SessionRequest } from '../../store/session-request.ts';
 import type { OrganizationRecord } from '../../store/store.ts';
 import type { BudgetSample } from './budget-samples.ts';
-import type { ReplicaConfigurationProblem } from './configuration-problem.ts';
-import type { FleetState } from './fleet-state.ts';
+import type { ReplicaConfigurationProblem } from './configuration.ts';
 import type { LogBuffer } from './log-buffer.ts';
-import type { NotificationReader } from './notification-reader.ts';
 
 /** The queue of a token in one replica, which the organizations with the same token share there. */
 export interface QueueState {
@@ -127,4 +126,35 @@ export interface Backend {
    * `notifications` or `replicas`. Returns a function that stops it.
    */
   onChange(listener: (topic: string) => void): () => void;
+}
+
+/** The fleet as the last check of this replica found it. */
+export interface FleetState {
+  /** Id of this replica. */
+  readonly replica: string;
+  readonly replicas: readonly (Replica & {
+    /** Number of organizations that it has. */
+    readonly organizations: number;
+  })[];
+  /** Milliseconds that the leases of this replica last without another renewal; at most 0 if they are lost. */
+  readonly left: number;
+  /** Why the last renewal failed; null if it succeeded. */
+  readonly failure: string | null;
+  /** Average milliseconds of a transaction; recent ones count most. Null before the first one. */
+  readonly latency: number | null;
+  /** Organizations that no replica has, with milliseconds since when; null: not known. */
+  readonly unowned: readonly {
+    readonly organization: string;
+    readonly age: number | null;
+    /** False if only other replicas have it configured. */
+    readonly isConfigured: boolean;
+  }[];
+  /** Milliseconds for which nobody sends notifications; null if a replica does. */
+  readonly notificationsUnowned: number | null;
+}
+
+/** Notifications of the daemon, as pages read them. */
+export interface NotificationReader extends Pick<Notifications, 'conditions' | 'deliveries' | 'lastSent'> {
+  /** Names of the channels in the configuration. */
+  readonly channels: readonly string[];
 }

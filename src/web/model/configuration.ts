@@ -1,9 +1,25 @@
-/** View of configurations that cannot be used, for every page and for `octavo fleet status`. */
-import { smallest } from '../core/lists.ts';
-import { counted } from '../plan/render/words.ts';
-import type { ReplicaConfigurationProblem } from './model/configuration-problem.ts';
-import type { Visibility } from './model/notification-reader.ts';
-import { isoTime } from './model/words.ts';
+/** Configurations that cannot be used, so that earlier settings stay in use: for every page and for `octavo fleet status`. */
+import { smallest } from '../../core/lists.ts';
+import { counted } from '../../plan/render/words.ts';
+import { isoTime } from './words.ts';
+
+/** Files of the configuration that cannot be used, so that earlier settings stay in use. */
+export interface ConfigurationProblem {
+  /** One line for each problem, such as `config.yaml:3:8: prune: "some" is not valid`. */
+  readonly reason: string;
+  /** Milliseconds since the epoch. */
+  readonly since: number;
+  /** Time at which the configuration in use was read, in milliseconds since the epoch. */
+  readonly usedSince: number;
+  /** True if only organization files are invalid, and everything else is in use. */
+  readonly isPartial: boolean;
+}
+
+/** Problem of one process. Each replica of a fleet has files of its own. */
+export interface ReplicaConfigurationProblem extends ConfigurationProblem {
+  /** Host name and process id of the replica; null: there is no fleet. */
+  readonly replica: string | null;
+}
 
 export interface ConfigurationView {
   /** Addresses of the replicas whose files have these problems; empty without a fleet. */
@@ -22,7 +38,7 @@ export interface ConfigurationView {
 /** Describes the problems; replicas with the same problems are described together. */
 export function configurationViews(
   problems: readonly ReplicaConfigurationProblem[],
-  isVisible: () => Pick<Visibility, 'seesAll'>,
+  isVisible: () => { readonly seesAll: boolean },
 ): readonly ConfigurationView[] {
   const groups = problems.length === 0 ? [] : [...Map.groupBy(problems, ({ reason }) => reason)];
   const seesAll = groups.length > 0 && isVisible().seesAll;

@@ -1,4 +1,4 @@
-/** Times, counts and names in the words of the views. */
+/** Times, counts and names in the words of the pages. */
 import { spanWords } from '../../plan/render/words.ts';
 
 const SECOND = 1000;

@@ -1,0 +1,385 @@
+/**
+ * State of an organization in one sentence, with the age of what it says. Nothing is called in sync on the basis of an old
+ * observation.
+ */
+
+import { cronFiring } from '../../config/model/cron.ts';
+import { windowState } from '../../config/windows.ts';
+import type { Plan } from '../../core/change.ts';
+import { DesiredStateError, messageOf, SourceError } from '../../core/errors.ts';
+import { largest, smallest } from '../../core/lists.ts';
+import { maskUrls } from '../../core/text/safe-url.ts';
+import { counted, spanWords } from '../../plan/render/words.ts';
+import type { ManualPause } from '../../store/history.ts';
+import type { Backend, OrganizationState, ReconcilerState } from './backend.ts';
+import { organizationPath } from './paths.ts';
+import { ageWords, isoTime, shortCommit } from './words.ts';
+
+/** When something was last observed. Times are ISO 8601 in UTC. */
+export interface Freshness {
+  /** Null: never. */
+  readonly asOf: string | null;
+  readonly ageSeconds: number | null;
+  /** Usual time between observations; null if it is not known. */
+  readonly intervalSeconds: number | null;
+  /** True if it was never observed, or longer ago than twice the interval. */
+  readonly isStale: boolean;
+}
+
+/** Describes an observation. All arguments are milliseconds, and the first two since the epoch. */
+export function freshness(at: number | null, now: number, interval: number | null): Freshness {
+  const age = at === null ? null : Math.max(0, now - at);
+  return {
+    asOf: at === null ? null : new Date(at).toISOString(),
+    ageSeconds: age === null ? null : Math.floor(age / 1000),
+    intervalSeconds: interval === null ? null : Math.round(interval / 1000),
+    isStale: age === null || (interval !== null && age > 2 * interval),
+  };
+}
+
+/** States of an organization, worst first. */
+export const ORGANIZATION_STATUSES = [
+  'unowned',
+  'failed',
+  'stale',
+  'held',
+  'paused',
+  'applying',
+  'waiting',
+  'unknown',
+  'in-sync',
+  'unmanaged',
+] as const;
+export type OrganizationStatus = (typeof ORGANIZATION_STATUSES)[number];
+
+export interface DescribedStatus {
+  readonly state: OrganizationStatus;
+  readonly sentence: string;
+}
+
+/** Input of {@link describeStatus}. */
+export interface StatusInput {
+  readonly state: Pick<OrganizationState, 'config' | 'reconciler' | 'owner'>;
+  /** Pauses that have not ended. */
+  readonly pauses: readonly ManualPause[];
+  readonly freshness: Freshness;
+  /** Commit of the last valid manifests, which may be of an earlier process; null if there is none. */
+  readonly lastValid: string | null;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** Describes an organization: the worst of what is true of it. */
+function describeStatus(input: StatusInput): DescribedStatus {
+  const { reconciler, owner } = input.state;
+  if (owner.kind === 'none') {
+    const age = owner.since === null ? '' : ` for ${spanWords(input.now - owner.since)}`;
+    return {
+      state: 'unowned',
+      sentence: `No replica has had this organization${age}, so nothing is checked or applied`,
+    };
+  }
+  if (reconciler === null) {
+    return { state: 'unmanaged', sentence: 'No source of manifests is configured' };
+  }
+  return (
+    failure(reconciler, input) ??
+    age(reconciler, input) ??
+    pause(input) ??
+    approval(reconciler) ??
+    progress(reconciler, input) ??
+    inSync(reconciler, input)
+  );
+}
+
+function failure(reconciler: ReconcilerState, { now, lastValid }: StatusInput): DescribedStatus | null {
+  const { lastEnd, lastCheck } = reconciler;
+  const error = errorSentence(reconciler, now);
+  if (error !== null) {
+    const rest = lastValid === null ? '' : `; the last valid commit is ${shortCommit(lastValid)}`;
+    return { state: 'failed', sentence: `${error}${rest}` };
+  }
+  const failed = (lastEnd?.results ?? []).filter(({ status }) => status === 'failed').length;
+  if (lastEnd !== null && failed > 0) {
+    const when = ageWords(lastEnd.endedAt, now);
+    return { state: 'failed', sentence: `${failed} of ${counted(lastEnd.results.length, 'change')} failed, ${when}` };
+  }
+  const verdict = lastCheck?.plan.verdict;
+  if (verdict?.state === 'refused') {
+    return { state: 'failed', sentence: `The plan is refused: ${verdict.reasons.join('; ')}` };
+  }
+  return lastEnd?.outcome === 'failed' ? { state: 'failed', sentence: 'The last pass was interrupted' } : null;
+}
+
+/** Describes the error of the last pass in one line; null if there is none. */
+export function errorSentence({ lastEnd, failingSince }: ReconcilerState, now: number): string | null {
+  if (lastEnd?.error == null) {
+    return null;
+  }
+  const { error, endedAt } = lastEnd;
+  if (error instanceof DesiredStateError) {
+    const since = spanWords(now - (failingSince ?? endedAt));
+    const what = error.problems.length === 0 ? error.message : counted(error.problems.length, 'problem');
+    return `Manifests have been invalid for ${since}: ${what}`;
+  }
+  const when = ageWords(endedAt, now);
+  const [line = ''] = maskUrls(messageOf(error)).split('\n', 1);
+  return error instanceof SourceError
+    ? `Manifests cannot be read, ${when}: ${line}`
+    : `The last pass failed, ${when}: ${line}`;
+}
+
+function age({ lastCheck, isRunning }: ReconcilerState, { freshness }: StatusInput): DescribedStatus | null {
+  const { ageSeconds } = freshness;
+  if (ageSeconds !== null && freshness.isStale) {
+    return { state: 'stale', sentence: `Not checked for ${spanWords(ageSeconds * 1000)}` };
+  }
+  if (lastCheck === null) {
+    const before = ageSeconds === null ? '' : `; last checked ${spanWords(ageSeconds * 1000)} ago`;
+    return { state: 'unknown', sentence: `${isRunning ? 'The first check is running' : 'Not checked yet'}${before}` };
+  }
+  return null;
+}
+
+function pause({ pauses, now }: StatusInput): DescribedStatus | null {
+  const whole = pauses.find(({ address }) => address === '');
+  return whole === undefined ? null : { state: 'paused', sentence: pauseSentence(whole, now) };
+}
+
+/** Pause that a person set. */
+export interface PauseView {
+  /** Empty for the whole organization. */
+  readonly address: string;
+  readonly sentence: string;
+  readonly by: string;
+  readonly reason: string;
+  readonly since: string;
+  readonly until: string | null;
+  /** True if it ends within an hour. */
+  readonly endsSoon: boolean;
+}
+
+const SOON = 3_600_000;
+
+/** Describes a pause. */
+export function pauseView(pause: ManualPause, now: number): PauseView {
+  const { address, by, reason, since, until } = pause;
+  return {
+    address,
+    sentence: pauseSentence(pause, now),
+    by: by.name,
+    reason,
+    since: isoTime(since),
+    until: isoTime(until),
+    endsSoon: until !== null && until - now <= SOON,
+  };
+}
+
+/** `Paused by ana@example.com for 2 more hours: migration`. */
+export function pauseSentence({ by, until, reason }: ManualPause, now: number): string {
+  const end = until === null ? 'until it is resumed' : `for ${spanWords(until - now)} more`;
+  return `Paused by ${by.name === '' ? 'an unknown person' : by.name} ${end}: ${reason}`;
+}
+
+function approval({ lastCheck, isRunning, lastEnd }: ReconcilerState): DescribedStatus | null {
+  const plan = lastCheck?.plan;
+  if (plan === undefined || (isRunning && lastEnd?.plan !== plan)) {
+    return null;
+  }
+  const held = heldChanges(plan);
+  if (held === 0) {
+    return null;
+  }
+  const whole = plan.verdict.state === 'held' ? `: ${plan.verdict.reasons.join('; ')}` : '';
+  return {
+    state: 'held',
+    sentence: `${counted(held, 'change')} ${held === 1 ? 'waits' : 'wait'} for approval${whole}`,
+  };
+}
+
+/** Returns the number of changes that wait for approval: all if the whole plan is held, none if it is refused. */
+export function heldChanges(plan: Plan): number {
+  if (plan.verdict.state === 'refused') {
+    return 0;
+  }
+  if (plan.verdict.state === 'held') {
+    return plan.changes.length;
+  }
+  return plan.heldChecksum === null
+    ? 0
+    : plan.changes.filter(({ held, approvable }) => held !== null && approvable).length;
+}
+
+function progress(reconciler: ReconcilerState, { state, now }: StatusInput): DescribedStatus | null {
+  const { lastCheck, lastEnd, isRunning } = reconciler;
+  const plan = lastCheck?.plan;
+  if (plan === undefined) {
+    return null;
+  }
+  if (isRunning && lastEnd?.plan !== plan) {
+    return plan.changes.length === 0
+      ? null
+      : { state: 'applying', sentence: `Applying ${counted(plan.changes.length, 'change')}${of(plan.commit)}` };
+  }
+  const applied = (lastEnd?.results ?? []).filter(({ status }) => status === 'applied').length;
+  const left = plan.changes.length - applied;
+  if (left <= 0) {
+    return null;
+  }
+  const window = windowState(state.config.syncWindows, now);
+  const why = window.open ? pausedWords(plan) : `: ${window.reason}`;
+  return { state: 'waiting', sentence: `${counted(left, 'change')} ${left === 1 ? 'waits' : 'wait'}${why}` };
+}
+
+function pausedWords({ summary }: Plan): string {
+  return summary.paused === 0 ? ' to be applied' : `; ${summary.paused} of them paused`;
+}
+
+function inSync({ lastCheck }: ReconcilerState, { freshness }: StatusInput): DescribedStatus {
+  const plan = lastCheck?.plan;
+  const pending = plan?.pending.length ?? 0;
+  const rest = pending === 0 ? '' : `; ${counted(pending, 'resource')} pending`;
+  const checked = spanWords((freshness.ageSeconds ?? 0) * 1000);
+  const commit = plan?.commit ?? null;
+  const what = commit === null ? 'the manifests' : shortCommit(commit);
+  return { state: 'in-sync', sentence: `In sync with ${what}, checked ${checked} ago${rest}` };
+}
+
+function of(commit: string | null): string {
+  return commit === null ? '' : ` of ${shortCommit(commit)}`;
+}
+
+/** Firings of a cron expression around an instant, in milliseconds since the epoch. */
+interface Firings {
+  readonly since: number;
+  /** Null if it never fires again. */
+  readonly next: number | null;
+  /**
+   * Longest time between two of the firings before and after the instant; null if it never fires. A schedule of working
+   * hours has longer ones at night, which nothing has missed.
+   */
+  readonly interval: number | null;
+}
+
+/** Firings by cron expression: parsing one takes longer than everything else that a list says about an organization. */
+const known = new WeakMap<Backend, Map<string, Firings>>();
+
+/** Last successful check of an organization, and the next one. */
+export interface CheckTimes {
+  readonly freshness: Freshness;
+  /** Milliseconds since the epoch; null: only a trigger starts one. */
+  readonly next: number | null;
+}
+
+/**
+ * Returns when the manifests of an organization were last compared with the platform. After a restart, the history knows
+ * it.
+ */
+export async function checkTimes(backend: Backend, state: OrganizationState, now: number): Promise<CheckTimes> {
+  const { reconciler, config } = state;
+  const { next, interval } = firings(backend, config.schedule.drift, now);
+  const end = reconciler?.lastEnd ?? null;
+  const retry = end === null || end.retryIn === null ? null : end.endedAt + end.retryIn;
+  const upcoming = [next, retry].flatMap((at) => (at === null || at < now ? [] : [at]));
+  return {
+    freshness: freshness(await lastCheckAt(state), now, interval),
+    next: reconciler === null || upcoming.length === 0 ? null : smallest(upcoming),
+  };
+}
+
+async function lastCheckAt({ reconciler, history }: OrganizationState): Promise<number | null> {
+  if (reconciler === null) {
+    return null;
+  }
+  if (reconciler.lastCheck !== null) {
+    return reconciler.lastCheck.at;
+  }
+  const [last] = (await history.passes({ limit: 1 })).filter(({ checksum }) => checksum !== null);
+  return last?.endedAt ?? null;
+}
+
+function firings(backend: Backend, cron: string, now: number): Firings {
+  const all = known.get(backend) ?? new Map<string, Firings>();
+  known.set(backend, all);
+  const before = all.get(cron);
+  if (before !== undefined && before.since <= now && (before.next === null || now < before.next)) {
+    return before;
+  }
+  const next = cronFiring(cron, 'next', now);
+  const last = cronFiring(cron, 'prev', now);
+  const times = [
+    last === null ? null : cronFiring(cron, 'prev', last),
+    last,
+    next,
+    next === null ? null : cronFiring(cron, 'next', next),
+  ].filter((at) => at !== null);
+  const gaps = times.slice(1).map((at, index) => at - (times[index] ?? at));
+  const found = { since: now, next, interval: gaps.length === 0 ? null : largest(gaps) };
+  all.set(cron, found);
+  return found;
+}
+
+export interface OrganizationSummary {
+  readonly id: string;
+  /** Title on the platform; the id before it is known. */
+  readonly title: string;
+  readonly path: string;
+  /** Address of the replica that has it; null if there is no fleet, or none has it. */
+  readonly replica: string | null;
+  readonly state: OrganizationStatus;
+  readonly sentence: string;
+  /** Commit of the last check; null if there is none. */
+  readonly commit: string | null;
+  readonly freshness: Freshness;
+  readonly nextCheck: string | null;
+  /** Declared resources; null before the manifests were read. */
+  readonly resources: number | null;
+  /** Changes that wait for approval. */
+  readonly held: number;
+  /** Checksum whose approval releases them; null if there are none. */
+  readonly approval: string | null;
+  /** Changes of the last pass that failed. */
+  readonly failed: number;
+}
+
+/** Summarizes an organization. `pauses`: those that have not ended. */
+export async function summarize(
+  backend: Backend,
+  state: OrganizationState,
+  pauses: readonly ManualPause[],
+  now: number,
+): Promise<OrganizationSummary> {
+  const { id, reconciler, owner } = state;
+  const { freshness, next } = await checkTimes(backend, state, now);
+  const plan = reconciler?.lastCheck?.plan ?? null;
+  const held = plan === null ? 0 : heldChanges(plan);
+  const checksum = plan?.verdict.state === 'held' ? plan.checksum : (plan?.heldChecksum ?? null);
+  const results = reconciler?.lastEnd?.results ?? [];
+  return {
+    id,
+    title: plan?.title ?? id,
+    path: organizationPath(id),
+    replica: owner.kind === 'replica' ? owner.address : null,
+    ...describeStatus({ state, pauses, freshness, lastValid: await lastValid(state), now }),
+    commit: plan?.commit ?? null,
+    freshness,
+    nextCheck: isoTime(next),
+    resources: reconciler?.lastDesired?.state.declared.size ?? null,
+    held,
+    approval: held === 0 ? null : checksum,
+    failed: results.filter(({ status }) => status === 'failed').length,
+  };
+}
+
+/** Number of passes that are searched for the last valid commit. */
+const SEARCHED = 20;
+
+/** Returns the commit of the last valid manifests. After a restart, the history knows it. */
+async function lastValid({ reconciler, history }: OrganizationState): Promise<string | null> {
+  const { lastEnd, lastDesired } = reconciler ?? {};
+  if (lastEnd?.error == null || lastDesired != null) {
+    return lastDesired?.commit ?? null;
+  }
+  const passes = await history.passes({ limit: SEARCHED });
+  return passes.find(({ checksum }) => checksum !== null)?.commit ?? null;
+}
