@@ -8,7 +8,7 @@ import { didYouMean, quote } from '../core/text/suggest.ts';
 import type { Reader } from '../platform/client.ts';
 import { operations } from '../platform/operations/index.ts';
 import type { Item } from '../platform/operations/model/operation.ts';
-import type { OrganizationRecord } from '../store/store.ts';
+import type { OrganizationRecord } from '../store/record.ts';
 import { type ClusterIssue, cut, type IssueCluster, oneLine, pickRepresentatives, webUrl } from './cluster.ts';
 import { nullIfNotFound } from './sources.ts';
 

@@ -8,7 +8,7 @@ import type { Reader, Writer } from '../platform/client.ts';
 import { ConversationsProbe, isMissingOperation } from '../platform/conversations-probe.ts';
 import { PlatformTime } from '../platform/platform-time.ts';
 import type { Priority } from '../queue/request.ts';
-import type { Note } from '../store/store.ts';
+import type { Note } from '../store/record.ts';
 import { clusterKey } from './change-request.ts';
 import { compareSeverity, type IssueCluster } from './cluster.ts';
 import { type ClusterEvents, isRefusal, type RunEnd, redactEvents, type SkipReason } from './events.ts';

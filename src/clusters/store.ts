@@ -1,7 +1,7 @@
 /** Stored state of an organization's clusters. */
 import * as z from 'zod';
 import type { Json } from '../core/json.ts';
-import type { Note } from '../store/store.ts';
+import type { Note } from '../store/record.ts';
 import type { Redaction } from './redaction.ts';
 import type { ReaderState } from './select.ts';
 

@@ -15,7 +15,7 @@ import { createManifestLoader } from '../manifests/loader.ts';
 import { openReader, openWriter } from '../platform/client.ts';
 import type { Priority } from '../queue/request.ts';
 import { oneLine } from '../server/cluster-log.ts';
-import { recordedId } from '../store/recorded-id.ts';
+import { recordedId } from '../store/record.ts';
 import { CLUSTERS } from './cli/answers.ts';
 import type { CommandContext } from './cli/context.ts';
 import { callDaemon, chooseState, openUnusedStore, type StateFlags, type StateTarget } from './cli/control-call.ts';

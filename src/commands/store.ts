@@ -4,11 +4,8 @@ import { ConfigError, EXIT, type ExitCode } from '../core/errors.ts';
 import { largest } from '../core/lists.ts';
 import { databasePasswords, isPostgresUrl, isUrl, parsePostgresUrl } from '../core/postgres-url.ts';
 import { counted, printable } from '../plan/render/words.ts';
-import { checkStore } from '../store/copy/check-store.ts';
-import { copyStore } from '../store/copy/copy-store.ts';
-import type { TableSummary } from '../store/copy/table-reader.ts';
-import { type OpenDatabase, openDatabase } from '../store/open/open-database.ts';
-import type { StorePlace } from '../store/open/open-store.ts';
+import { checkStore, copyStore, type TableSummary } from '../store/open/copy-store.ts';
+import { type OpenDatabase, openDatabase, type StorePlace } from '../store/open/open-store.ts';
 import { readTrustedConfig } from './cli/config.ts';
 import type { CommandContext } from './cli/context.ts';
 

@@ -10,7 +10,7 @@ import type { ActionRequest } from '../reconcile/approvals.ts';
 import type { OrganizationReconciler } from '../reconcile/organization.ts';
 import type { ControlHandlers } from '../server/control.ts';
 import type { Actor, History, NewAuditEntry } from '../store/history.ts';
-import type { SessionRequest } from '../store/session-request.ts';
+import type { SessionRequest } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
 import type { AuditWriter } from './audit-writer.ts';
 import type { DeliveryActions } from './delivery-actions.ts';

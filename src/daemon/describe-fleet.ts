@@ -3,7 +3,7 @@ import type { FleetLeases } from '../fleet/fleet-leases.ts';
 import type { MetricOwnership } from '../server/current-registry.ts';
 import type { FleetMetrics } from '../server/fleet-metrics.ts';
 import { FLEET_LEASE, organizationLease } from '../store/leases.ts';
-import type { TransactionListener } from '../store/sql/timed-database.ts';
+import type { TransactionListener } from '../store/sql/database.ts';
 import type { FleetState } from '../web/model/backend.ts';
 import type { FleetReports } from './fleet/fleet-reports.ts';
 import type { FleetOrganizations } from './fleet/organizations.ts';

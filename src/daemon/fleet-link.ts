@@ -2,7 +2,7 @@
 import type { OrganizationConfig } from '../config/config.ts';
 import { messageOf } from '../core/errors.ts';
 import type { FleetLeases } from '../fleet/fleet-leases.ts';
-import type { CommandKind } from '../store/fleet/commands.ts';
+import type { CommandKind } from '../store/commands.ts';
 import type { FleetSignals } from '../store/leases.ts';
 import type { ActionHandlers, Backend } from '../web/model/backend.ts';
 import { CommandRunner } from './commands/command-runner.ts';

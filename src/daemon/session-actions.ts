@@ -5,8 +5,7 @@ import type { JsonObject } from '../core/json.ts';
 import { LAST_TIME } from '../core/last-time.ts';
 import { counted } from '../plan/render/words.ts';
 import { type Actor, DAEMON_HISTORY } from '../store/history.ts';
-import { type SessionRequest, sessionRequest } from '../store/session-request.ts';
-import type { SessionRecord } from '../store/sessions.ts';
+import { type SessionRecord, type SessionRequest, sessionRequest } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
 import type { AuditWriter } from './audit-writer.ts';
 

@@ -6,7 +6,7 @@ import { CancelledError, LeaseLostError, messageOf, StoreError } from '../core/e
 import type { Progress, Writes } from '../kinds/model/request.ts';
 import type { KindRules } from '../plan/model/rules.ts';
 import type { Reader, Writer } from '../platform/client.ts';
-import type { OrganizationRecord } from '../store/store.ts';
+import type { OrganizationRecord } from '../store/record.ts';
 import { isLast, type Planned, type PlanningInput, planSteps, requestsOf, type Step } from './planning.ts';
 import { type Completion, Recorder } from './record.ts';
 import {

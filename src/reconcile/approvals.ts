@@ -5,7 +5,7 @@ import { isObject } from '../core/json.ts';
 import { LAST_TIME } from '../core/last-time.ts';
 import { type CommitAuthors, MAX_COMMITS, normalizeEmail } from '../git/commits.ts';
 import type { Actor } from '../store/history.ts';
-import type { Note, PlanDecision } from '../store/store.ts';
+import type { Note, PlanDecision } from '../store/record.ts';
 import type { DesiredSource } from './source.ts';
 
 const MAX_REASON = 500;

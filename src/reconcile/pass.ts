@@ -16,7 +16,7 @@ import type { Policy } from '../plan/policy.ts';
 import type { Reader, Writer } from '../platform/client.ts';
 import type { Priority } from '../queue/request.ts';
 import type { History, ManualPause } from '../store/history.ts';
-import type { OrganizationRecord } from '../store/store.ts';
+import type { OrganizationRecord } from '../store/record.ts';
 import { idsOf } from './applied.ts';
 import { type ApplyResult, apply, outcomeOf, type PassOutcome } from './apply.ts';
 import { approvedChecksums, type PlanAuthors } from './approvals.ts';

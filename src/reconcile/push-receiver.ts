@@ -5,7 +5,7 @@ import { forgeTarget } from '../config/forge-target.ts';
 import type { Clock } from '../core/clock.ts';
 import type { WebhookRequest } from '../core/signature.ts';
 import { type PushResult, type PushWebhook, readPush } from '../forge/webhooks.ts';
-import type { Note } from '../store/store.ts';
+import type { Note } from '../store/record.ts';
 
 /** Outcome of a webhook request. `repeated`: the delivery was received before. */
 export type PushOutcome = 'accepted' | 'repeated' | 'ignored' | 'ping' | 'refused';

@@ -5,7 +5,7 @@ import { isObject, type JsonObject, sameJson } from '../core/json.ts';
 import type { Base, BaseEntry, Declared, Place } from '../core/resource.ts';
 import type { Kind } from '../kinds/model/kind.ts';
 import { normalizeFields } from '../plan/model/diff.ts';
-import type { OrganizationRecord, RecordEntry } from '../store/store.ts';
+import type { OrganizationRecord, RecordEntry } from '../store/record.ts';
 import type { Planned, PlanningInput } from './planning.ts';
 
 /** Reads the base from a record; null if nothing was ever applied. */

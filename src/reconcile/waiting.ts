@@ -7,7 +7,7 @@ import { smallest } from '../core/lists.ts';
 import type { Pause } from '../core/resource.ts';
 import { cooldownEnd, isFlapping, type Revert, updateReverts } from '../plan/identity/flapping.ts';
 import type { ManualPause } from '../store/history.ts';
-import type { Note } from '../store/store.ts';
+import type { Note } from '../store/record.ts';
 
 /** Returns true for a pause of the whole organization that has not ended. */
 export function isOfOrganization({ address, until }: ManualPause, now: number): boolean {

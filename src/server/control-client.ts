@@ -9,7 +9,7 @@ import { ConfigError, messageOf, RefusedPlanError, TransientError } from '../cor
 import type { JsonObject } from '../core/json.ts';
 import type { DeliveryRequest } from '../notify/deliveries.ts';
 import type { ActionRequest } from '../reconcile/approvals.ts';
-import type { SessionRequest } from '../store/session-request.ts';
+import type { SessionRequest } from '../store/sessions.ts';
 
 /** A request to a daemon; `command` is its path, and `user` the name of the user who runs the command. */
 export type ControlRequest = { readonly user?: string } & ControlCommand;

@@ -12,7 +12,7 @@ import { isObject, type JsonObject } from '../core/json.ts';
 import { type DeliveryRequest, deliveryRequest } from '../notify/deliveries.ts';
 import { type ActionRequest, actionRequest } from '../reconcile/approvals.ts';
 import type { Actor } from '../store/history.ts';
-import { type SessionRequest, sessionRequest } from '../store/session-request.ts';
+import { type SessionRequest, sessionRequest } from '../store/sessions.ts';
 import { isListening, VERSION_HEADER } from './control-client.ts';
 import { createApp, type FailureAnswer, statusOf } from './server.ts';
 

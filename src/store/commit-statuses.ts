@@ -1,7 +1,6 @@
 /** Commit statuses and deployments of an organization: what the forge should show, and what it was last sent. */
 import { isObject } from '../core/json.ts';
-import type { SqlDatabase } from './sql/database.ts';
-import { upsertRows } from './sql/inserts.ts';
+import { type SqlDatabase, upsertRows } from './sql/database.ts';
 
 /** Content of a commit status. */
 export interface StatusContent {

@@ -103,7 +103,7 @@ export interface LeaseTable {
 
 /** `leases`: some are free; `command`, `answer`, `change`: see the payload. */
 export const SIGNAL_KINDS = ['leases', 'command', 'answer', 'change'] as const;
-export type SignalKind = (typeof SIGNAL_KINDS)[number];
+type SignalKind = (typeof SIGNAL_KINDS)[number];
 
 /** A message to all replicas. Messages can be lost, so receivers also check regularly. */
 export interface FleetSignal {

@@ -1,8 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
-import { SQLITE_LAYOUTS } from './layouts/state-file.ts';
-import { SqliteDatabase } from './sql/sqlite-database.ts';
-import { openSqlStore } from './sql-store.ts';
-import type { Store } from './store.ts';
+import { SQLITE_LAYOUTS } from './sql/schema-migrations.ts';
+import { SqliteDatabase } from './sqlite.ts';
+import { openSqlStore, type Store } from './store.ts';
 
 /** Opens a store in memory, for tests and for passes that record nothing. */
 export function openMemoryStore(): Store {

@@ -1,8 +1,40 @@
-/** Conditions and deliveries that survive a restart. See docs/notifications.md. */
-import type { ConditionCode } from '../core/condition-codes.ts';
-import type { NotificationEvent } from './notification-events.ts';
+/** Conditions, events and deliveries that survive a restart. See docs/notifications.md. */
+import { CONDITION_RULES, type ConditionCode, EVENT_CODES, type EventCode } from '../core/condition-codes.ts';
+import type { Json } from '../core/json.ts';
+import { firstLines } from '../core/lists.ts';
+import {
+  insertNewRows,
+  numberOrNull,
+  type Sql,
+  type SqlDatabase,
+  type SqlRow,
+  textOrNull,
+  upsertRows,
+} from './sql/database.ts';
 
-export type { NotificationEvent };
+/** Something that happened. */
+export interface NotificationEvent {
+  /** The same for the same occurrence, such as `applied/acme/4f5e6d7`: an event whose id is known is ignored. */
+  readonly id: string;
+  readonly code: EventCode;
+  readonly organization: string;
+  readonly at: number;
+  /** One sentence, without secrets. */
+  readonly summary: string;
+  readonly details: readonly string[];
+  /** Path of the page that shows it; null if there is none. */
+  readonly path: string | null;
+}
+
+/** Adds events; those whose id is known are ignored. Part of the transaction of the caller. */
+export async function insertEvents(sql: Sql, events: readonly NotificationEvent[]): Promise<void> {
+  await insertNewRows(sql, {
+    table: 'notification_event',
+    key: ['id'],
+    columns: ['at', 'event'],
+    rows: events.map((event) => [event.id, Math.round(event.at), JSON.stringify(event)]),
+  });
+}
 
 /** Subject of a condition. A null field means all of them. */
 export interface Scope {
@@ -169,7 +201,7 @@ export interface FactReport {
 }
 
 /** Selects deliveries, newest first. */
-export interface DeliveryQuery {
+interface DeliveryQuery {
   readonly channel?: string | undefined;
   /** True: only those that wait or have failed. */
   readonly isPending?: boolean | undefined;
@@ -220,3 +252,470 @@ export interface Notifications {
 
 /** Number and age in milliseconds of the conditions, events and deliveries that are kept after their end. */
 export const NOTIFICATION_RETENTION = { count: 10_000, age: 90 * 24 * 3_600_000 } as const;
+
+/** Scope of what changes conditions or deliveries. Facts and events of different owners change at the same time. */
+const SCOPE = 'notifications';
+
+/** Opens the notifications of a database that has their tables. */
+export function openNotifications(database: SqlDatabase): Notifications {
+  const parse = (text: unknown) => database.parse(text);
+  return { ...plannerPart(database, parse), ...attemptPart(database, parse), ...listPart(database, parse) };
+}
+
+type Parse = (text: unknown) => Json;
+
+function plannerPart(
+  database: SqlDatabase,
+  parse: Parse,
+): Pick<Notifications, 'report' | 'retainReporters' | 'addEvents' | 'advance' | 'facts'> {
+  const planning = (sql: Sql) => new PlanningTables(sql, parse);
+  return {
+    report: (report) => database.write(`facts/${report.reporter}`, (sql) => planning(sql).report(report)),
+    retainReporters: (reporters) => database.write(SCOPE, (sql) => planning(sql).retainReporters(reporters)),
+    addEvents: (events) => database.write(SCOPE, (sql) => insertEvents(sql, events)),
+    advance: (now, plan) =>
+      database.write(SCOPE, async (sql) => {
+        const tables = planning(sql);
+        await tables.apply(plan(await tables.state(now)), now);
+      }),
+    facts: () => database.read((sql) => planning(sql).facts()),
+  };
+}
+
+function attemptPart(
+  database: SqlDatabase,
+  parse: Parse,
+): Pick<Notifications, 'begin' | 'end' | 'cancelAttempts' | 'dueAt' | 'recover' | 'retryEvents'> {
+  const attempts = (sql: Sql) => new AttemptTables(sql, parse);
+  return {
+    begin: (channel, now) =>
+      database.write(SCOPE, async (sql) => {
+        const begun = await attempts(sql).begin(channel, now);
+        return begun === null ? null : { ...begun, facts: await new PlanningTables(sql, parse).facts() };
+      }),
+    end: (id, result, report) =>
+      database.write(SCOPE, async (sql) => {
+        await attempts(sql).end(id, result);
+        await new PlanningTables(sql, parse).report(report);
+      }),
+    dueAt: (channel) => database.read((sql) => attempts(sql).dueAt(channel)),
+    cancelAttempts: (channel, now) => database.write(SCOPE, (sql) => attempts(sql).cancelAll(channel, now)),
+    recover: (now) => database.write(SCOPE, (sql) => attempts(sql).recover(now)),
+    retryEvents: (channel) => database.write(SCOPE, (sql) => attempts(sql).retryEvents(channel)),
+  };
+}
+
+function listPart(database: SqlDatabase, parse: Parse): Pick<Notifications, 'conditions' | 'deliveries' | 'lastSent'> {
+  return {
+    conditions: (limit) =>
+      database.read(async (sql) => {
+        const rows = await sql.all(
+          `SELECT * FROM condition ORDER BY CASE state WHEN 'firing' THEN 0 WHEN 'pending' THEN 1 ELSE 2 END,
+            COALESCE(resolved_at, fired_at, since) DESC, id LIMIT ?`,
+          limit,
+        );
+        return rows.map((row) => toCondition(row, parse));
+      }),
+    deliveries: ({ channel, isPending, limit }) =>
+      database.read(async (sql) => {
+        const isSelected = [
+          ...(channel === undefined ? [] : ['channel = ?']),
+          ...(isPending === true ? ["state IN ('queued', 'open', 'refused', 'failed')"] : []),
+        ];
+        const where = isSelected.length === 0 ? '' : `WHERE ${isSelected.join(' AND ')}`;
+        const rows = await sql.all(
+          `SELECT * FROM notification_delivery ${where} ORDER BY number DESC LIMIT ?`,
+          ...(channel === undefined ? [] : [channel]),
+          limit,
+        );
+        return rows.map((row) => toDeliveryRecord(row, parse));
+      }),
+    lastSent: () =>
+      database.read(async (sql) => {
+        const rows = await sql.all(
+          "SELECT channel, MAX(ended_at) AS at FROM notification_delivery WHERE state = 'sent' GROUP BY channel ORDER BY channel",
+        );
+        return new Map(rows.map((row) => [String(row.channel), Number(row.at)]));
+      }),
+  };
+}
+
+/** Milliseconds for which a resolved condition is part of the state: as long as its starts count as flapping. */
+const RECENT = 3_600_000;
+
+/** Statements of one transaction of the notifier. */
+class PlanningTables {
+  readonly #sql: Sql;
+  readonly #parse: (text: unknown) => Json;
+
+  constructor(sql: Sql, parse: (text: unknown) => Json) {
+    this.#sql = sql;
+    this.#parse = parse;
+  }
+
+  async report({ reporter, facts }: FactReport): Promise<boolean> {
+    const stored = await this.#sql.all('SELECT key, fact FROM fact WHERE reporter = ?', reporter);
+    const before = new Map(stored.map((row) => [String(row.key), String(row.fact)]));
+    const changed: [string, string, string][] = [];
+    for (const fact of facts) {
+      const key = factKey(fact);
+      const earlier = before.get(key);
+      const since = Math.min(fact.since, earlier === undefined ? fact.since : this.#toFact(earlier).since);
+      const text = JSON.stringify({ ...fact, since });
+      before.delete(key);
+      if (text !== earlier) {
+        changed.push([reporter, key, text]);
+      }
+    }
+    await upsertRows(this.#sql, { table: 'fact', key: ['reporter', 'key'], columns: ['fact'], rows: changed });
+    if (before.size > 0) {
+      await this.#sql.run(
+        `DELETE FROM fact WHERE reporter = ? AND key IN (SELECT each.value FROM ${this.#sql.jsonItems('?')})`,
+        ...[reporter, JSON.stringify([...before.keys()])],
+      );
+    }
+    return changed.length > 0 || before.size > 0;
+  }
+
+  async retainReporters(reporters: readonly string[]): Promise<void> {
+    await this.#sql.run(
+      `DELETE FROM fact WHERE reporter NOT IN (SELECT each.value FROM ${this.#sql.jsonItems('?')})`,
+      JSON.stringify(reporters),
+    );
+  }
+
+  /**
+   * Returns what is true, once per key: as it was reported first, with the details of all reporters. Codes of other versions
+   * are left out.
+   */
+  async facts(): Promise<readonly Fact[]> {
+    const found = new Map<string, Fact[]>();
+    for (const row of await this.#sql.all('SELECT key, fact FROM fact ORDER BY key, reporter')) {
+      const fact = this.#toFact(row.fact);
+      if (Object.hasOwn(CONDITION_RULES, fact.code)) {
+        const same = found.get(String(row.key));
+        same?.push(fact);
+        found.set(String(row.key), same ?? [fact]);
+      }
+    }
+    return [...found.values()].map(joinFacts);
+  }
+
+  #toFact(text: unknown): Fact {
+    return this.#parse(text) as unknown as Fact;
+  }
+
+  async state(now: number): Promise<NotifierState> {
+    const conditions = await this.#sql.all(
+      `SELECT * FROM condition WHERE state <> 'resolved' OR resolved_at > ?
+        OR id IN (SELECT condition FROM notified) ORDER BY since, id`,
+      Math.floor(now) - RECENT,
+    );
+    const deliveries = await this.#sql.all(
+      `SELECT * FROM notification_delivery WHERE ended_at IS NULL OR thread IN (SELECT thread FROM notified) ORDER BY number`,
+    );
+    const events = await this.#sql.all(
+      "SELECT event, channels FROM notification_event WHERE channels IS NULL OR channels <> '[]' ORDER BY at, id",
+    );
+    const notified = await this.#sql.all('SELECT * FROM notified ORDER BY told_at, channel, condition');
+    return {
+      facts: await this.facts(),
+      conditions: conditions
+        .map((row) => toCondition(row, this.#parse))
+        .filter(({ fact }) => Object.hasOwn(CONDITION_RULES, fact.code)),
+      deliveries: deliveries.map((row) => toDelivery(row, this.#parse)),
+      notified: notified.map(toNotified),
+      events: events
+        .map((row) => ({
+          event: this.#parse(row.event) as unknown as NotificationEvent,
+          channels: row.channels == null ? null : (this.#parse(row.channels) as readonly string[]),
+        }))
+        .filter(({ event }) => EVENT_CODES.includes(event.code)),
+    };
+  }
+
+  async apply(change: NotifierChange, now: number): Promise<void> {
+    await this.#putConditions(change.conditions);
+    await this.#removeConditions(change.removed);
+    for (const delivery of change.created) {
+      await this.#addDelivery(delivery);
+    }
+    for (const id of change.cancelled) {
+      await this.#sql.run(
+        "UPDATE notification_delivery SET state = 'cancelled', next_at = NULL, ended_at = ? WHERE id = ?",
+        ...[Math.ceil(now), id],
+      );
+    }
+    if (change.notified !== null) {
+      await this.#setNotified(change.notified);
+    }
+    for (const { id, channels } of change.events) {
+      await this.#sql.run('UPDATE notification_event SET channels = ? WHERE id = ?', JSON.stringify(channels), id);
+    }
+    if (change.created.length > 0 || change.conditions.length > 0) {
+      await this.#removeOld(now);
+    }
+  }
+
+  #putConditions(conditions: readonly Condition[]): Promise<void> {
+    return upsertRows(this.#sql, {
+      table: 'condition',
+      key: ['id'],
+      columns: ['fact', 'state', 'since', 'fired_at', 'resolved_at', 'clear_since', 'inhibited', 'starts'],
+      rows: conditions.map(({ id, fact, state, since, firedAt, resolvedAt, clearSince, isInhibited, starts }) => [
+        ...[id, JSON.stringify(fact), state, Math.round(since), round(firedAt), round(resolvedAt), round(clearSince)],
+        ...[isInhibited ? 1 : 0, JSON.stringify(starts)],
+      ]),
+    });
+  }
+
+  async #removeConditions(ids: readonly string[]): Promise<void> {
+    if (ids.length > 0) {
+      await this.#sql.run(
+        `DELETE FROM condition WHERE id IN (SELECT each.value FROM ${this.#sql.jsonItems('?')})`,
+        JSON.stringify(ids),
+      );
+    }
+  }
+
+  async #addDelivery({ id, channel, thread, kind, about, createdAt }: NotificationDelivery): Promise<void> {
+    const at = Math.floor(createdAt);
+    await this.#sql.run(
+      `INSERT INTO notification_delivery (id, channel, thread, kind, about, created_at, state, may_have_arrived, attempts, next_at)
+        VALUES (?, ?, ?, ?, ?, ?, 'queued', 0, 0, ?)`,
+      ...[id, channel, thread, kind, JSON.stringify(about), at, at],
+    );
+  }
+
+  async #setNotified(notified: readonly Notified[]): Promise<void> {
+    await this.#sql.run('DELETE FROM notified');
+    await upsertRows(this.#sql, {
+      table: 'notified',
+      key: ['channel', 'condition'],
+      columns: ['thread', 'told_at', 'resolved'],
+      rows: notified.map(({ channel, condition, thread, notifiedAt, resolved }) => {
+        return [channel, condition, thread, Math.round(notifiedAt), resolved];
+      }),
+    });
+  }
+
+  /** Removes what exceeds the retention, except for what a resolve or a delivery that waits still needs. */
+  async #removeOld(now: number): Promise<void> {
+    const { count, age } = NOTIFICATION_RETENTION;
+    const time = Math.floor(now);
+    const remove = (table: string, column: string, ended: string, unneeded: string) =>
+      this.#sql.run(
+        `DELETE FROM ${table} WHERE ${ended} AND ${unneeded} AND (${column} < ? OR ${column} <
+          (SELECT ${column} FROM ${table} WHERE ${ended} ORDER BY ${column} DESC LIMIT 1 OFFSET ?))`,
+        ...[time - age, count - 1],
+      );
+    const waiting = `SELECT each.value FROM notification_delivery, ${this.#sql.jsonItems('about')} WHERE ended_at IS NULL`;
+    const isUnneeded = `id NOT IN (SELECT condition FROM notified) AND id NOT IN (${waiting})`;
+    await remove('condition', 'resolved_at', "state = 'resolved'", isUnneeded);
+    const isNoThread = 'thread NOT IN (SELECT thread FROM notified)';
+    await remove('notification_delivery', 'ended_at', 'ended_at IS NOT NULL', isNoThread);
+    await remove('notification_event', 'at', "channels = '[]'", `id NOT IN (${waiting})`);
+  }
+}
+
+/** Joins the reports of one fact. */
+function joinFacts(facts: readonly Fact[]): Fact {
+  const first = facts.reduce((earliest, fact) => (fact.since < earliest.since ? fact : earliest));
+  if (facts.length === 1) {
+    return first;
+  }
+  return { ...first, details: firstLines([...new Set(facts.flatMap(({ details }) => details))], MAX_DETAILS) };
+}
+
+function round(time: number | null): number | null {
+  return time === null ? null : Math.round(time);
+}
+
+/** Oldest deliveries of each thread that wait: a later one is not sent before it. */
+const HEADS = `FROM notification_delivery AS own WHERE channel = ? AND next_at IS NOT NULL AND NOT EXISTS (
+  SELECT 1 FROM notification_delivery AS older WHERE older.thread = own.thread AND older.channel = own.channel
+    AND older.number < own.number AND older.ended_at IS NULL)`;
+
+/** Sets a delivery that waits again. */
+const WAIT = {
+  unknown: "UPDATE notification_delivery SET state = 'queued', may_have_arrived = 1, next_at = ?, reason = ?",
+  'not-taken': `UPDATE notification_delivery SET state = CASE may_have_arrived WHEN 0 THEN 'refused' ELSE 'queued' END,
+    next_at = ?, reason = ?`,
+};
+
+/** Statements of one transaction on attempts. */
+class AttemptTables {
+  readonly #sql: Sql;
+  readonly #parse: (text: unknown) => Json;
+
+  constructor(sql: Sql, parse: (text: unknown) => Json) {
+    this.#sql = sql;
+    this.#parse = parse;
+  }
+
+  /** Begins an attempt, and returns it without the facts. */
+  async begin(channel: string, now: number): Promise<Omit<DeliveryAttempt, 'facts'> | null> {
+    const due = await this.#sql.get(
+      `SELECT * ${HEADS} AND next_at <= ? ORDER BY next_at, number LIMIT 1`,
+      ...[channel, now],
+    );
+    if (due === undefined) {
+      return null;
+    }
+    const id = String(due.id);
+    await this.#sql.run(
+      `UPDATE notification_delivery SET state = 'open', next_at = NULL, attempts = attempts + 1,
+        first_attempt_at = COALESCE(first_attempt_at, ?) WHERE id = ?`,
+      ...[Math.floor(now), id],
+    );
+    return {
+      delivery: toDelivery({ ...due, state: 'open' }, this.#parse),
+      attempts: Number(due.attempts) + 1,
+      firstAttemptAt: Number(due.first_attempt_at ?? Math.floor(now)),
+      ...(await this.#contents(due)),
+    };
+  }
+
+  /** Reads what the message of a delivery needs. */
+  async #contents(due: SqlRow): Promise<Pick<DeliveryAttempt, 'conditions' | 'events' | 'receipt'>> {
+    const thread = String(due.thread);
+    const conditions = await this.#sql.all(
+      `SELECT * FROM condition WHERE id IN
+        (SELECT each.value FROM notification_delivery, ${this.#sql.jsonItems('about')} WHERE thread = ?)
+        ORDER BY since, id`,
+      thread,
+    );
+    const rows = await this.#sql.all(
+      `SELECT id, event FROM notification_event WHERE id IN (SELECT each.value FROM ${this.#sql.jsonItems('?')})`,
+      String(due.about),
+    );
+    const events = new Map(rows.map((row) => [row.id, this.#parse(row.event) as unknown as NotificationEvent]));
+    const announced = await this.#sql.get(
+      'SELECT receipt FROM notification_delivery WHERE thread = ? AND receipt IS NOT NULL ORDER BY number LIMIT 1',
+      thread,
+    );
+    const about = this.#parse(due.about) as readonly string[];
+    return {
+      conditions: conditions.map((row) => toCondition(row, this.#parse)),
+      events: about.flatMap((each) => events.get(each) ?? []),
+      receipt: toReceipt(announced, this.#parse),
+    };
+  }
+
+  async end(id: string, result: AttemptResult): Promise<void> {
+    if (result.result === 'sent') {
+      await this.#sql.run(
+        `UPDATE notification_delivery SET state = 'sent', ended_at = ?, receipt = ? WHERE id = ? AND state = 'open'`,
+        ...[Math.ceil(result.at), result.receipt === null ? null : JSON.stringify(result.receipt), id],
+      );
+    } else if (result.result === 'failed') {
+      const arrived = result.mayHaveArrived ? ', may_have_arrived = 1' : '';
+      await this.#sql.run(
+        `UPDATE notification_delivery SET state = 'failed', ended_at = ?, reason = ?${arrived} WHERE id = ? AND state = 'open'`,
+        ...[Math.ceil(result.at), result.reason, id],
+      );
+    } else {
+      await this.#sql.run(
+        `${WAIT[result.result]} WHERE id = ? AND state = 'open'`,
+        ...[Math.ceil(result.nextAttemptAt), result.reason, id],
+      );
+    }
+  }
+
+  async cancelAll(channel: string, now: number): Promise<void> {
+    await this.#sql.run(
+      "UPDATE notification_delivery SET state = 'queued', next_at = ? WHERE channel = ? AND state = 'open'",
+      ...[Math.floor(now), channel],
+    );
+  }
+
+  async dueAt(channel: string): Promise<number | null> {
+    const row = await this.#sql.get(`SELECT MIN(next_at) AS at ${HEADS}`, channel);
+    return row?.at == null ? null : Number(row.at);
+  }
+
+  /** Lets events be delivered again whose delivery was given up, to one channel or to all. Returns their number. */
+  async retryEvents(channel: string | null): Promise<number> {
+    const failed = await this.#sql.all(
+      `SELECT id, channel, about FROM notification_delivery WHERE state = 'failed' AND kind IN ('event', 'digest')
+        AND (channel = ? OR ? = 1)`,
+      ...[channel ?? '', channel === null ? 1 : 0],
+    );
+    let count = 0;
+    for (const delivery of failed) {
+      const events = await this.#sql.all(
+        `SELECT id, channels FROM notification_event WHERE id IN (SELECT each.value FROM ${this.#sql.jsonItems('?')})`,
+        String(delivery.about),
+      );
+      for (const { id, channels } of events) {
+        const waiting = new Set([...(this.#parse(channels) as readonly string[]), String(delivery.channel)]);
+        await this.#sql.run(
+          'UPDATE notification_event SET channels = ? WHERE id = ?',
+          ...[JSON.stringify([...waiting]), String(id)],
+        );
+      }
+      await this.#sql.run("UPDATE notification_delivery SET state = 'cancelled' WHERE id = ?", String(delivery.id));
+      count += events.length;
+    }
+    return count;
+  }
+
+  async recover(now: number): Promise<void> {
+    await this.#sql.run(
+      `UPDATE notification_delivery SET state = CASE state WHEN 'open' THEN 'queued' ELSE state END,
+        may_have_arrived = CASE state WHEN 'open' THEN 1 ELSE may_have_arrived END, next_at = ? WHERE ended_at IS NULL`,
+      Math.floor(now),
+    );
+  }
+}
+
+function toCondition(row: SqlRow, parse: Parse): Condition {
+  return {
+    id: String(row.id),
+    fact: parse(row.fact) as unknown as Fact,
+    state: row.state as Condition['state'],
+    since: Number(row.since),
+    firedAt: numberOrNull(row.fired_at),
+    resolvedAt: numberOrNull(row.resolved_at),
+    clearSince: numberOrNull(row.clear_since),
+    isInhibited: row.inhibited === 1,
+    starts: parse(row.starts) as readonly number[],
+  };
+}
+
+function toDelivery(row: SqlRow, parse: Parse): NotificationDelivery {
+  return {
+    id: String(row.id),
+    channel: String(row.channel),
+    thread: String(row.thread),
+    kind: row.kind as NotificationDelivery['kind'],
+    about: parse(row.about) as readonly string[],
+    createdAt: Number(row.created_at),
+    state: row.state as NotificationDelivery['state'],
+    mayHaveArrived: row.may_have_arrived === 1,
+  };
+}
+
+function toDeliveryRecord(row: SqlRow, parse: Parse): DeliveryRecord {
+  return {
+    ...toDelivery(row, parse),
+    attempts: Number(row.attempts),
+    nextAttemptAt: numberOrNull(row.next_at),
+    endedAt: numberOrNull(row.ended_at),
+    reason: textOrNull(row.reason),
+  };
+}
+
+function toReceipt(row: SqlRow | undefined, parse: Parse): StoredReceipt | null {
+  return row === undefined ? null : (parse(row.receipt) as StoredReceipt | null);
+}
+
+function toNotified(row: SqlRow): Notified {
+  return {
+    channel: String(row.channel),
+    condition: String(row.condition),
+    thread: String(row.thread),
+    notifiedAt: Number(row.told_at),
+    resolved: textOrNull(row.resolved),
+  };
+}

@@ -1,10 +1,78 @@
 /** Last applied state of an organization, decisions on its plans, and notes. */
 import { isObject, type Json, type JsonObject } from '../core/json.ts';
-import { textOrNull, toActor } from './history-rows.ts';
-import { insertEvents } from './notification-events.ts';
-import type { Sql, SqlDatabase, SqlRow } from './sql/database.ts';
-import { insertNewRows, upsertRows } from './sql/inserts.ts';
-import type { Note, OrganizationRecord, PlanDecision, RecordEntry } from './store.ts';
+import { type Actor, toActor } from './history.ts';
+import { insertEvents, type NotificationEvent } from './notifications.ts';
+import { insertNewRows, type Sql, type SqlDatabase, type SqlRow, textOrNull, upsertRows } from './sql/database.ts';
+
+/** Last applied state of one resource. */
+export interface RecordEntry {
+  readonly address: string;
+  readonly kind: string;
+  /** Id on the platform; null if the resource has none. */
+  readonly id: string | null;
+  /** Declared fields, normalized. */
+  readonly fields: JsonObject;
+  /** True: not deleted until a commit that sets it to false was applied. See docs/concepts.md#ownership-and-deletion. */
+  readonly protect: boolean;
+  /** State that cannot be read back from the platform: content hashes, revisions. */
+  readonly metadata: JsonObject;
+}
+
+/** Last applied commit, and the time in milliseconds since the epoch. */
+interface AppliedHead {
+  /** Null if the manifests were not in a repository. */
+  readonly commit: string | null;
+  readonly at: number;
+}
+
+/** Content of the record, which is the base of the next plan. */
+export interface AppliedRecord {
+  /** Null if nothing was ever applied. */
+  readonly head: AppliedHead | null;
+  /** Sorted by address. */
+  readonly entries: readonly RecordEntry[];
+}
+
+/** Decision of a person on a plan with held changes. */
+export interface PlanDecision {
+  readonly checksum: string;
+  readonly verdict: 'approved' | 'rejected';
+  readonly by: Actor;
+  readonly reason: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/**
+ * Last applied state of one organization, and the decisions on its plans. Data is on disk when a promise resolves, and survives a
+ * killed process. Every method throws StoreError if the state cannot be used.
+ */
+export interface OrganizationRecord {
+  read(): Promise<AppliedRecord>;
+  /** Adds entries, or replaces those with the same address, in one transaction. */
+  put(entries: readonly RecordEntry[]): Promise<void>;
+  /** Removes entries; unknown addresses are ignored. */
+  remove(addresses: readonly string[]): Promise<void>;
+  /**
+   * Moves the head and removes the decisions on the plans (by checksum) that were applied, in one transaction. An approval
+   * is used once; unknown checksums are ignored.
+   */
+  moveHead(head: AppliedHead, served: readonly string[]): Promise<void>;
+  /** Returns the decisions on plans that are not applied yet, oldest first. */
+  decisions(): Promise<readonly PlanDecision[]>;
+  /**
+   * Records a decision. It removes the decisions on the same plan with the other verdict, by anyone; a second one by the
+   * same person changes nothing. Adds the events of the decision in the same transaction.
+   */
+  decide(decision: PlanDecision, events?: readonly NotificationEvent[]): Promise<void>;
+}
+
+/** Optional state for one topic: losing it costs time, but never ownership. */
+export interface Note {
+  /** Returns null if nothing was written. Throws StoreError if the state cannot be used, like `write`. */
+  read(): Promise<Json>;
+  write(value: Json): Promise<void>;
+}
 
 /** Opens the note of a topic. */
 export function openNote(database: SqlDatabase, topic: string): Note {
@@ -132,4 +200,17 @@ function toObject(text: unknown, database: SqlDatabase): JsonObject {
     throw database.damagedError();
   }
   return value as JsonObject;
+}
+
+/**
+ * Returns the id on the platform for a name in the settings: that of the resource of this kind that was applied under
+ * this key, otherwise the name itself. Throws StoreError.
+ */
+export async function recordedId(
+  record: Pick<OrganizationRecord, 'read'>,
+  kind: string,
+  name: string,
+): Promise<string> {
+  const { entries } = await record.read();
+  return entries.find(({ address }) => address === `${kind}/${name}`)?.id ?? name;
 }

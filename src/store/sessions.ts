@@ -1,7 +1,8 @@
 /** Sessions of people who signed in to the web page. */
+
+import { z } from 'zod';
 import { isObject, type JsonObject } from '../core/json.ts';
-import type { SqlDatabase } from './sql/database.ts';
-import { upsertRows } from './sql/inserts.ts';
+import { type SqlDatabase, upsertRows } from './sql/database.ts';
 
 /** A session. The secret in the cookie of the browser is not stored. */
 export interface SessionRecord {
@@ -57,3 +58,14 @@ export function openSessions(database: SqlDatabase): Sessions {
       database.write(`session/${id}`, async (sql) => (await sql.run('DELETE FROM session WHERE id = ?', id)) > 0),
   };
 }
+
+/** Schema of a request. `user`: name of a person; null: everybody. */
+export const sessionRequest = z.discriminatedUnion('subcommand', [
+  z.strictObject({ subcommand: z.literal('list') }),
+  z.strictObject({
+    subcommand: z.literal('end'),
+    user: z.string().min(1).max(1000).nullable(),
+    reason: z.string().trim().max(500).default(''),
+  }),
+]);
+export type SessionRequest = z.input<typeof sessionRequest>;

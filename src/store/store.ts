@@ -1,83 +1,16 @@
-import type { Json, JsonObject } from '../core/json.ts';
-import type { CommitStatusTable } from './commit-statuses.ts';
-import type { CommandTable } from './fleet/commands.ts';
-import type { OrganizationStates } from './fleet/organization-states.ts';
-import type { Actor, History } from './history.ts';
+/** State that survives a restart: the interface, and its implementation in a database. */
+
+import { type CommandTable, openCommands } from './commands.ts';
+import { type CommitStatusTable, openCommitStatuses } from './commit-statuses.ts';
+import { type History, openHistory } from './history.ts';
 import type { FleetStore, Lease } from './leases.ts';
-import type { NotificationEvent } from './notification-events.ts';
-import type { Notifications } from './notifications.ts';
+import { type Notifications, openNotifications } from './notifications.ts';
+import { type OrganizationStates, openOrganizationStates } from './organization-states.ts';
 import type { Outbox, OutboxLimit } from './outbox/outbox.ts';
-import type { Sessions } from './sessions.ts';
-
-/** Last applied state of one resource. */
-export interface RecordEntry {
-  readonly address: string;
-  readonly kind: string;
-  /** Id on the platform; null if the resource has none. */
-  readonly id: string | null;
-  /** Declared fields, normalized. */
-  readonly fields: JsonObject;
-  /** True: not deleted until a commit that sets it to false was applied. See docs/concepts.md#ownership-and-deletion. */
-  readonly protect: boolean;
-  /** State that cannot be read back from the platform: content hashes, revisions. */
-  readonly metadata: JsonObject;
-}
-
-/** Last applied commit, and the time in milliseconds since the epoch. */
-export interface AppliedHead {
-  /** Null if the manifests were not in a repository. */
-  readonly commit: string | null;
-  readonly at: number;
-}
-
-/** Content of the record, which is the base of the next plan. */
-export interface AppliedRecord {
-  /** Null if nothing was ever applied. */
-  readonly head: AppliedHead | null;
-  /** Sorted by address. */
-  readonly entries: readonly RecordEntry[];
-}
-
-/** Decision of a person on a plan with held changes. */
-export interface PlanDecision {
-  readonly checksum: string;
-  readonly verdict: 'approved' | 'rejected';
-  readonly by: Actor;
-  readonly reason: string;
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-}
-
-/**
- * Last applied state of one organization, and the decisions on its plans. Data is on disk when a promise resolves, and survives a
- * killed process. Every method throws StoreError if the state cannot be used.
- */
-export interface OrganizationRecord {
-  read(): Promise<AppliedRecord>;
-  /** Adds entries, or replaces those with the same address, in one transaction. */
-  put(entries: readonly RecordEntry[]): Promise<void>;
-  /** Removes entries; unknown addresses are ignored. */
-  remove(addresses: readonly string[]): Promise<void>;
-  /**
-   * Moves the head and removes the decisions on the plans (by checksum) that were applied, in one transaction. An approval
-   * is used once; unknown checksums are ignored.
-   */
-  moveHead(head: AppliedHead, served: readonly string[]): Promise<void>;
-  /** Returns the decisions on plans that are not applied yet, oldest first. */
-  decisions(): Promise<readonly PlanDecision[]>;
-  /**
-   * Records a decision. It removes the decisions on the same plan with the other verdict, by anyone; a second one by the
-   * same person changes nothing. Adds the events of the decision in the same transaction.
-   */
-  decide(decision: PlanDecision, events?: readonly NotificationEvent[]): Promise<void>;
-}
-
-/** Optional state for one topic: losing it costs time, but never ownership. */
-export interface Note {
-  /** Returns null if nothing was written. Throws StoreError if the state cannot be used, like `write`. */
-  read(): Promise<Json>;
-  write(value: Json): Promise<void>;
-}
+import { openOutbox } from './outbox/sql-outbox.ts';
+import { type Note, type OrganizationRecord, openNote, openRecord } from './record.ts';
+import { openSessions, type Sessions } from './sessions.ts';
+import type { SqlDatabase } from './sql/database.ts';
 
 /** State that survives a restart. Only implementations of this interface use SQL. See docs/daemon.md#the-state-file. */
 export interface Store {
@@ -110,4 +43,24 @@ export interface Store {
   /** Returns what the replicas of a fleet share; null for a state file, which one process uses. */
   fleet(): FleetStore | null;
   close(): Promise<void>;
+}
+
+/** Returns the store in a database that has Octavo's tables. `fleet` is null if one process uses the database. */
+export function openSqlStore(database: SqlDatabase, fleet: FleetStore | null): Store {
+  return {
+    organization: (id) => openRecord(database, id),
+    note: (topic) => openNote(database, topic),
+    history: (organization) => openHistory(database, organization),
+    commitStatuses: (organization) => openCommitStatuses(database, organization),
+    sessions: () => openSessions(database),
+    notifications: () => openNotifications(database),
+    commands: () => openCommands(database),
+    organizationStates: () => openOrganizationStates(database),
+    outbox: (organization, limit, onWritten) => openOutbox(database, organization, limit, onWritten),
+    fenced: (lease) => openSqlStore(database.fenced(lease), fleet),
+    fleet: () => fleet,
+    close: async () => {
+      await Promise.all([fleet?.close(), database.close()]);
+    },
+  };
 }

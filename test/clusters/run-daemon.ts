@@ -8,7 +8,7 @@ import type { ClientObserver } from '../../src/clusters/session.ts';
 import type { ClustersConfig } from '../../src/config/clusters.ts';
 import { openReader, openWriter } from '../../src/platform/client.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
-import type { Note } from '../../src/store/store.ts';
+import type { Note } from '../../src/store/record.ts';
 import { type ClusterPlatform, ORGANIZATION } from './run-platform.ts';
 
 export interface TestDaemon {

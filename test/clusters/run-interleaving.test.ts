@@ -9,7 +9,7 @@ import type { Json } from '../../src/core/json.ts';
 import type { ChangeRequestRecord } from '../../src/emulator/content/records.ts';
 import type { PlatformVersion } from '../../src/emulator/emulator.ts';
 import { ALL_FEATURES } from '../../src/emulator/model/features.ts';
-import type { Note } from '../../src/store/store.ts';
+import type { Note } from '../../src/store/record.ts';
 import { countCases, SEED } from '../support/campaign.ts';
 import { NO_REDACTION, openDaemon, seeded, type TestDaemon } from './run-daemon.ts';
 import { ClusterPlatform, type Seen } from './run-platform.ts';

@@ -4,7 +4,7 @@ import { RenewedToken } from '../../src/conversations/polling/renewed-token.ts';
 import { openZendesk } from '../../src/conversations/sources/zendesk/zendesk.ts';
 import { AuthError, StoreError } from '../../src/core/errors.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
-import type { Note } from '../../src/store/store.ts';
+import type { Note } from '../../src/store/record.ts';
 import { createVirtualClock } from '../queue/virtual-clock.ts';
 import { createSocketClock } from '../support/fake-provider.ts';
 import { type FakeTicket, FakeZendesk } from '../support/fake-zendesk.ts';

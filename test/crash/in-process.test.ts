@@ -3,7 +3,7 @@ import { type Emulator, type EmulatorState, startEmulator } from '../../src/emul
 import type { Kind } from '../../src/kinds/model/kind.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
-import type { AppliedRecord, OrganizationRecord } from '../../src/store/store.ts';
+import type { AppliedRecord, OrganizationRecord } from '../../src/store/record.ts';
 import { countCases, SEED } from '../support/campaign.ts';
 import { type BaseSource, type Death, runCrashingPass } from '../support/crashing-pass.ts';
 import { addForeign } from '../support/foreign.ts';

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { LeaseKeeper } from '../../src/fleet/lease-keeper.ts';
-import { PostgresLeases } from '../../src/store/postgres/leases.ts';
-import { openPostgresDatabase } from '../../src/store/postgres/postgres-database.ts';
+import { openPostgresDatabase } from '../../src/store/postgres/database.ts';
+import { PostgresLeases } from '../../src/store/postgres/store.ts';
 import { eventually } from '../support/octavo-process.ts';
 import { hasPostgres, startPostgres } from '../support/postgres.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';

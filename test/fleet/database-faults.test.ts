@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { openPostgresDatabase, type PostgresDatabase } from '../../src/store/postgres/postgres-database.ts';
+import { openPostgresDatabase, type PostgresDatabase } from '../../src/store/postgres/database.ts';
 import { countCases, pickCases, SEED } from '../support/campaign.ts';
 import { hasPgBouncer, PgBouncer } from '../support/pgbouncer.ts';
 import { hasPostgres, startPostgres } from '../support/postgres.ts';

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { SharedLeases } from '../../src/fleet/shared-leases.ts';
 import type { Lease } from '../../src/store/leases.ts';
-import { openFleetStore } from '../../src/store/postgres/fleet-store.ts';
-import { openPostgresDatabase } from '../../src/store/postgres/postgres-database.ts';
+import { openPostgresDatabase } from '../../src/store/postgres/database.ts';
+import { openFleetStore } from '../../src/store/postgres/store.ts';
 import { hasPostgres, type PostgresCluster, startPostgres } from '../support/postgres.ts';
 
 let cluster: PostgresCluster;

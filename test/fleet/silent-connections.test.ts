@@ -1,6 +1,6 @@
 // Connections to PostgreSQL that a network drops without a reset: calls go on with new ones, and slow statements are kept.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openPostgresDatabase, type PostgresDatabase } from '../../src/store/postgres/postgres-database.ts';
+import { openPostgresDatabase, type PostgresDatabase } from '../../src/store/postgres/database.ts';
 import { eventually } from '../support/octavo-process.ts';
 import { hasPgBouncer, PgBouncer } from '../support/pgbouncer.ts';
 import { hasPostgres, type PostgresCluster, startPostgres } from '../support/postgres.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { CommitAuthors } from '../../src/git/commits.ts';
 import { approvedChecksums, authorsNotice, checkApprover, countApprovers } from '../../src/reconcile/approvals.ts';
 import type { Actor } from '../../src/store/history.ts';
-import type { PlanDecision } from '../../src/store/store.ts';
+import type { PlanDecision } from '../../src/store/record.ts';
 
 const by = (name: string, method: Actor['method'] = 'oidc'): Actor => ({ name, method });
 const decision = (actor: Actor, verdict: PlanDecision['verdict'] = 'approved'): PlanDecision => ({

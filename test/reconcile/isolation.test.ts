@@ -12,7 +12,7 @@ import { FlappingFields } from '../../src/reconcile/waiting.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { metricEvents, queueObservation } from '../../src/server/pass-events.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
-import type { OrganizationRecord } from '../../src/store/store.ts';
+import type { OrganizationRecord } from '../../src/store/record.ts';
 import { organizationConfig } from '../soak/organization-config.ts';
 import { memoryTree } from '../support/memory-tree.ts';
 import { type Fault, type Seen, VirtualPlatform } from '../support/virtual-platform.ts';

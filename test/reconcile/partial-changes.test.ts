@@ -10,7 +10,7 @@ import { kinds } from '../../src/kinds/registry.ts';
 import { operations } from '../../src/platform/operations/index.ts';
 import type { Operation, WriteOperation } from '../../src/platform/operations/model/operation.ts';
 import { outcomeOf } from '../../src/reconcile/apply.ts';
-import type { AppliedRecord } from '../../src/store/store.ts';
+import type { AppliedRecord } from '../../src/store/record.ts';
 import { countCases, pickCases, SEED, SIZE } from '../support/campaign.ts';
 import { filesOf, type Step, variationsOf, withEveryKind } from '../support/manifest-variations.ts';
 import { openWorld, type PassOptions, UNLIMITED, type World } from '../support/world.ts';

@@ -5,8 +5,9 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { StoreError } from '../../src/core/errors.ts';
 import { PushReceiver } from '../../src/reconcile/push-receiver.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
+import type { Note } from '../../src/store/record.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
-import type { Note, Store } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { createVirtualClock, type VirtualClock } from '../queue/virtual-clock.ts';
 import { PUSHES, type PushOptions } from '../support/push-deliveries.ts';
 

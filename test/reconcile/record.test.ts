@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { FaultRule } from '../../src/emulator/emulator.ts';
-import type { RecordEntry } from '../../src/store/store.ts';
+import type { RecordEntry } from '../../src/store/record.ts';
 import { NAMES } from '../support/certificates.ts';
 import { openWorld, UNLIMITED, type World } from '../support/world.ts';
 

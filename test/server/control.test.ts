@@ -17,7 +17,7 @@ import {
   UnknownAnswerError,
 } from '../../src/server/control-client.ts';
 import type { Actor } from '../../src/store/history.ts';
-import type { SessionRequest } from '../../src/store/session-request.ts';
+import type { SessionRequest } from '../../src/store/sessions.ts';
 
 let folder: string;
 let path: string;

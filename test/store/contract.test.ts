@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { StoreError } from '../../src/core/errors.ts';
 import { COMMIT_STATUS_RETENTION, type CommitStatusRecord } from '../../src/store/commit-statuses.ts';
-import type { PlanDecision, RecordEntry, Store } from '../../src/store/store.ts';
+import type { PlanDecision, RecordEntry } from '../../src/store/record.ts';
+import type { Store } from '../../src/store/store.ts';
 import { storeCases } from '../support/store-cases.ts';
 
 const entry = (address: string, over: Partial<RecordEntry> = {}): RecordEntry => ({

@@ -1,12 +1,12 @@
 /** Contract of the notifications in the state file, for both implementations. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { StoreError } from '../../src/core/errors.ts';
-import type { NotificationEvent } from '../../src/store/notification-events.ts';
 import {
   type Condition,
   type Fact,
   NOTIFICATION_RETENTION,
   type NotificationDelivery,
+  type NotificationEvent,
   type NotifierChange,
   type NotifierState,
 } from '../../src/store/notifications.ts';

@@ -3,9 +3,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { Deposit, NewContent, Outbox, Withdrawal } from '../../src/store/outbox/outbox.ts';
-import { openPostgresDatabase } from '../../src/store/postgres/postgres-database.ts';
-import { openSqlStore } from '../../src/store/sql-store.ts';
-import type { Store } from '../../src/store/store.ts';
+import { openPostgresDatabase } from '../../src/store/postgres/database.ts';
+import { openSqlStore, type Store } from '../../src/store/store.ts';
 import { countCases } from '../support/campaign.ts';
 import { hasPostgres, type PostgresCluster, startPostgres } from '../support/postgres.ts';
 

@@ -1,11 +1,11 @@
 /** Number of statements of an outbox: with PostgreSQL, each one is a round trip. */
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import { OUTBOX_LAYOUTS } from '../../src/store/outbox/layout.ts';
 import type { NewContent, Outbox, ThreadAddition } from '../../src/store/outbox/outbox.ts';
 import { openOutbox } from '../../src/store/outbox/sql-outbox.ts';
 import type { Sql, SqlDatabase } from '../../src/store/sql/database.ts';
-import { SqliteDatabase } from '../../src/store/sql/sqlite-database.ts';
+import { OUTBOX_LAYOUTS } from '../../src/store/sql/schema-migrations.ts';
+import { SqliteDatabase } from '../../src/store/sqlite.ts';
 
 const COUNTS = { found: 3, incomplete: 1, 'skipped.spam': 2, 'redacted.email': 4 };
 

@@ -2,8 +2,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { StoreError } from '../../src/core/errors.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
-import type { Outbox } from '../../src/store/outbox/outbox.ts';
-import { RecentStatus } from '../../src/store/outbox/recent-status.ts';
+import { type Outbox, RecentStatus } from '../../src/store/outbox/outbox.ts';
 
 const MINUTE = 60_000;
 

@@ -3,9 +3,8 @@ import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { StoreError } from '../../src/core/errors.ts';
-import type { Sql } from '../../src/store/sql/database.ts';
-import { insertNewRows, upsertRows } from '../../src/store/sql/inserts.ts';
-import { SqliteDatabase } from '../../src/store/sql/sqlite-database.ts';
+import { insertNewRows, type Sql, upsertRows } from '../../src/store/sql/database.ts';
+import { SqliteDatabase } from '../../src/store/sqlite.ts';
 
 let connection: DatabaseSync;
 let database: SqliteDatabase;

@@ -14,8 +14,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { StoreError } from '../../src/core/errors.ts';
+import type { RecordEntry } from '../../src/store/record.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
-import type { RecordEntry } from '../../src/store/store.ts';
 import { execFileSync } from '../support/programs.ts';
 import { toFirstLayout } from './first-layout.ts';
 

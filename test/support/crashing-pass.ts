@@ -11,7 +11,7 @@ import { apply } from '../../src/reconcile/apply.ts';
 import { platformSource } from '../../src/reconcile/observe.ts';
 import { makePlan, type Planned, type PlanningInput } from '../../src/reconcile/planning.ts';
 import { baseOfManifests, baseOfRecord } from '../../src/reconcile/record.ts';
-import type { OrganizationRecord } from '../../src/store/store.ts';
+import type { OrganizationRecord } from '../../src/store/record.ts';
 import { declare, type Manifests, UNLIMITED } from './world.ts';
 
 /**

@@ -4,12 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { openMemoryDatabase } from '../../src/store/memory.ts';
+import { openPostgresDatabase } from '../../src/store/postgres/database.ts';
 import { migrate } from '../../src/store/postgres/migrate.ts';
-import { openPostgresDatabase } from '../../src/store/postgres/postgres-database.ts';
 import type { Sql, SqlDatabase } from '../../src/store/sql/database.ts';
-import { openSqlStore } from '../../src/store/sql-store.ts';
 import { openSqliteDatabase } from '../../src/store/sqlite.ts';
-import type { Store } from '../../src/store/store.ts';
+import { openSqlStore, type Store } from '../../src/store/store.ts';
 import { hasPostgres, type PostgresCluster, startPostgres } from './postgres.ts';
 
 /** Statements that fill the tables of a new store: faster than its methods for many rows. */

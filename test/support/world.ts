@@ -15,7 +15,7 @@ import { platformSource } from '../../src/reconcile/observe.ts';
 import { makePlan, type Planned, type PlanningInput } from '../../src/reconcile/planning.ts';
 import { baseOfManifests, baseOfRecord } from '../../src/reconcile/record.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
-import type { OrganizationRecord } from '../../src/store/store.ts';
+import type { OrganizationRecord } from '../../src/store/record.ts';
 import { memoryTree } from './memory-tree.ts';
 import { filesNamedIn } from './model.ts';
 import type { Between } from './preferring-proxy.ts';

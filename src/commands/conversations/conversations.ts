@@ -14,7 +14,7 @@ import { type Json, type JsonObject, shownJson } from '../../core/json.ts';
 import { counted, printable } from '../../plan/render/words.ts';
 import type { Writer } from '../../platform/client.ts';
 import { senderWords } from '../../server/conversation-log.ts';
-import { recordedId } from '../../store/recorded-id.ts';
+import { recordedId } from '../../store/record.ts';
 import { CONVERSATIONS } from '../cli/answers.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { callDaemon, chooseState, openUnusedStore, type StateFlags, type StateTarget } from '../cli/control-call.ts';

@@ -1,6 +1,6 @@
 import type { ConversationsConfig } from '../../config/conversations.ts';
 import type { Clock, Random } from '../../core/clock.ts';
-import type { Note } from '../../store/store.ts';
+import type { Note } from '../../store/record.ts';
 import type { Webhook } from '../model/source.ts';
 import { standardWebhook } from '../polling/standard-webhook.ts';
 import { openDropFolder } from '../sources/files/drop-folder.ts';

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { isObject } from '../../core/json.ts';
-import type { Note, Store } from '../../store/store.ts';
+import type { Note } from '../../store/record.ts';
+import type { Store } from '../../store/store.ts';
 
 /**
  * Returns the pseudonym of a private id. It is always the same, and guesses of the id cannot be tested without the key.

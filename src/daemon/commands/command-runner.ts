@@ -9,7 +9,7 @@ import type { JsonObject } from '../../core/json.ts';
 import { WakeUpSignal } from '../../core/wake-up-signal.ts';
 import type { Logger } from '../../log.ts';
 import { actionRequest } from '../../reconcile/approvals.ts';
-import type { OpenCommand } from '../../store/fleet/commands.ts';
+import type { OpenCommand } from '../../store/commands.ts';
 import type { Actor } from '../../store/history.ts';
 import type { FleetSignals } from '../../store/leases.ts';
 import type { Store } from '../../store/store.ts';

@@ -5,7 +5,7 @@ import { CancelledError, TransientError } from '../../core/errors.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { WakeUpSignal } from '../../core/wake-up-signal.ts';
 import { spanWords } from '../../plan/render/words.ts';
-import type { CommandKind, CommandTable } from '../../store/fleet/commands.ts';
+import type { CommandKind, CommandTable } from '../../store/commands.ts';
 import type { Actor } from '../../store/history.ts';
 import type { FleetSignal, FleetSignals } from '../../store/leases.ts';
 import type { OrganizationOwner } from '../../web/model/backend.ts';

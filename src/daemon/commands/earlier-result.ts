@@ -1,6 +1,6 @@
 /** Result of a command that an owner carried out before it could answer. */
 import type { JsonObject } from '../../core/json.ts';
-import type { OpenCommand } from '../../store/fleet/commands.ts';
+import type { OpenCommand } from '../../store/commands.ts';
 import type { Store } from '../../store/store.ts';
 
 /** Number of entries of the audit that are searched. */

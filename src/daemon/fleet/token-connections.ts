@@ -9,7 +9,8 @@ import { type Connection, openConnection } from '../../platform/connection.ts';
 import { createRequestQueue, type RequestQueue } from '../../queue/dispatcher.ts';
 import { isWorthSaving, type QueueMemory } from '../../queue/memory.ts';
 import type { SharedState } from '../../queue/shared-limiter.ts';
-import type { Note, Store } from '../../store/store.ts';
+import type { Note } from '../../store/record.ts';
+import type { Store } from '../../store/store.ts';
 import type { DaemonEvents } from '../organization/feature.ts';
 
 export interface TokenConnectionsOptions {

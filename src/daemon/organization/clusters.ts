@@ -11,8 +11,7 @@ import type { JsonObject } from '../../core/json.ts';
 import { openReader, openWriter } from '../../platform/client.ts';
 import type { Priority } from '../../queue/request.ts';
 import { runOnCron } from '../../reconcile/schedule.ts';
-import { recordedId } from '../../store/recorded-id.ts';
-import type { Note } from '../../store/store.ts';
+import { type Note, recordedId } from '../../store/record.ts';
 import type { Feature, OrganizationContext } from './feature.ts';
 import type { Reconciliation } from './reconciliation.ts';
 

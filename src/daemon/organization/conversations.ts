@@ -11,9 +11,8 @@ import { CancelledError, messageOf } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { WebhookRequest } from '../../core/signature.ts';
 import { openWriter } from '../../platform/client.ts';
-import type { DeadFilter, DeadLetter, Outbox } from '../../store/outbox/outbox.ts';
-import { RecentStatus } from '../../store/outbox/recent-status.ts';
-import { recordedId } from '../../store/recorded-id.ts';
+import { type DeadFilter, type DeadLetter, type Outbox, RecentStatus } from '../../store/outbox/outbox.ts';
+import { recordedId } from '../../store/record.ts';
 import type { Feature, OrganizationContext } from './feature.ts';
 
 /** Ingests the conversations of an organization: polls sources, accepts webhooks and sends. A dry run does neither. */

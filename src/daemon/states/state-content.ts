@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import type { IngestionActivity } from '../../conversations/ingestion/ingestion-status.ts';
 import { errorToJson } from '../../core/error-json.ts';
-import type { StatePart } from '../../store/fleet/organization-states.ts';
+import type { StatePart } from '../../store/organization-states.ts';
 import type { OrganizationState, ReconcilerState } from '../../web/model/backend.ts';
 import { type MapChunk, splitMap } from './map-chunks.ts';
 import { writeCheck } from './plan-content.ts';

@@ -3,8 +3,8 @@ import type { Clock } from '../../core/clock.ts';
 import { LeaseLostError, messageOf } from '../../core/errors.ts';
 import { WakeUpSignal } from '../../core/wake-up-signal.ts';
 import type { Logger } from '../../log.ts';
-import type { OrganizationStates } from '../../store/fleet/organization-states.ts';
 import type { Lease } from '../../store/leases.ts';
+import type { OrganizationStates } from '../../store/organization-states.ts';
 import { type OwnedState, StateWriter } from './state-content.ts';
 
 /** An organization of this replica. */

@@ -1,5 +1,5 @@
 /** Reads the states of organizations that other replicas have, and keeps them until they change. */
-import type { OrganizationStates } from '../../store/fleet/organization-states.ts';
+import type { OrganizationStates } from '../../store/organization-states.ts';
 import type { BudgetSample } from '../../web/model/budget-samples.ts';
 import { readSamples } from './queue-content.ts';
 import { Recall, type RestoredState, restoreState, UNKNOWN_STATE } from './restored-state.ts';

@@ -1,8 +1,8 @@
 /** Batches that are being sent to the platform. */
 import { append, largest, smallest } from '../../core/lists.ts';
-import type { SqlRow } from '../sql/database.ts';
+import { inNumbers, type SqlRow } from '../sql/database.ts';
 import type { BatchLimits, OutgoingBatch } from './outbox.ts';
-import { countRows, inNumbers, type OutboxSql, removeContent } from './tables.ts';
+import { countRows, type OutboxSql, removeContent } from './tables.ts';
 
 /**
  * Waiting content that may be sent: not while older content of the same key is being sent, nor while it must be checked

@@ -1,7 +1,8 @@
-/** Progress of each source: cursors, hints, deliveries. */
+/** Progress of each source: cursors, hints, deliveries, and content that must be checked again. */
 import type { Json } from '../../core/json.ts';
-import type { Hint, ProcessedChange, SourcePosition } from './outbox.ts';
-import { inNumbers, inTexts, type OutboxSql } from './tables.ts';
+import { inNumbers, inTexts } from '../sql/database.ts';
+import type { Hint, ProcessedChange, Recheck, SourcePosition } from './outbox.ts';
+import type { OutboxSql } from './tables.ts';
 
 /** Milliseconds for which the ids of webhook requests are remembered: senders repeat them for up to three days. */
 const DELIVERIES_KEPT = 4 * 24 * 3_600_000;
@@ -130,4 +131,36 @@ export async function answerHints(
       ...[organization, source, JSON.stringify(hints.map(({ mark }) => mark))],
     );
   }
+}
+
+const DUE = 'FROM recheck WHERE organization = ? AND source = ? AND at IS NOT NULL';
+
+export async function readRechecks(
+  { sql, organization }: OutboxSql,
+  source: string,
+  now: number,
+  most: number,
+): Promise<Recheck[]> {
+  const rows = await sql.all(
+    `SELECT key, id ${DUE} AND at <= ? ORDER BY at, content LIMIT ?`,
+    ...[organization, source, now, most],
+  );
+  return rows.map(({ key, id }) => ({ key: String(key), id: String(id) }));
+}
+
+export async function readRecheckTime({ sql, organization }: OutboxSql, source: string): Promise<number | null> {
+  const row = await sql.get(`SELECT MIN(at) AS at ${DUE}`, organization, source);
+  return row?.at == null ? null : Number(row.at);
+}
+
+export async function postponeRecheck(
+  { sql, organization }: OutboxSql,
+  source: string,
+  key: string,
+  until: number,
+): Promise<void> {
+  await sql.run(
+    'UPDATE recheck SET at = ? WHERE organization = ? AND source = ? AND key = ? AND at IS NOT NULL',
+    ...[until, organization, source, key],
+  );
 }

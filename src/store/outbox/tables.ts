@@ -1,7 +1,6 @@
 /** Shared parts of the outbox: rows of content, the amount of stored content, and the counters. */
 import type { Json } from '../../core/json.ts';
-import type { Sql, SqlRow, SqlValue } from '../sql/database.ts';
-import { rowBatches } from '../sql/row-batches.ts';
+import { rowBatches, type Sql, type SqlRow, type SqlValue } from '../sql/database.ts';
 import type { OutboxLimit } from './outbox.ts';
 
 export type ContentState = 'waiting' | 'sending' | 'dead';
@@ -12,16 +11,6 @@ export interface OutboxSql {
   readonly organization: string;
   /** Parses stored JSON. Throws StoreError. */
   parse(text: unknown): Json;
-}
-
-/** Returns a condition that matches a column with the items of a JSON list of texts, which is one value. */
-export function inTexts(sql: Sql, column: string): string {
-  return `${column} IN (SELECT value FROM ${sql.jsonItems('?')})`;
-}
-
-/** Returns a condition that matches a column with the items of a JSON list of whole numbers, which is one value. */
-export function inNumbers(sql: Sql, column: string): string {
-  return `${column} IN (SELECT CAST(value AS BIGINT) FROM ${sql.jsonItems('?')})`;
 }
 
 export async function readStored({ sql, organization }: OutboxSql): Promise<OutboxLimit> {

@@ -1,16 +1,99 @@
-/** Connections to PostgreSQL that are used again, until one of them does not answer. */
+/** Connections to PostgreSQL: their settings, and a pool that is replaced when one of them does not answer. */
+
 import { randomBytes } from 'node:crypto';
 import { Socket } from 'node:net';
-import type { ClientConfig, Pool, PoolClient } from 'pg';
+import { hostname } from 'node:os';
+import type { ClientConfig, Pool, PoolClient, QueryResult } from 'pg';
 import type { Clock } from '../../core/clock.ts';
-import { PooledConnection } from './pooled-connection.ts';
-import { createTag, readRunningTags } from './running-statements.ts';
-import { SilenceWatch } from './silence-watch.ts';
+import { StoreError } from '../../core/errors.ts';
+import { type PostgresUrl, parsePostgresUrl } from '../../core/postgres-url.ts';
+import type { SqlValue } from '../sql/database.ts';
+import { createTag, readRunningTags, SilenceWatch, type WaitingConnection } from './silence-watch.ts';
+
+/** Database and limits. Times are in milliseconds. */
+export interface PostgresOptions {
+  /** With its password, so it is a secret. */
+  readonly url: string;
+  /** Largest number of connections of this process. */
+  readonly pool: number;
+  /** Certificates of the authorities that may sign the server's certificate, as PEM; undefined: those of Node.js. */
+  readonly ca?: string | undefined;
+  /** Longest wait for a connection; default: 10 s. */
+  readonly connectTimeout?: number | undefined;
+  /** Longest time of a statement; default: 30 s. */
+  readonly statementTimeout?: number | undefined;
+  /** Longest time that a transaction waits for its own process; default: 4 s. */
+  readonly idleTimeout?: number | undefined;
+  /** Longest silence of a connection until the server is asked whether it runs the statement; default: 4 s. */
+  readonly silenceLimit?: number | undefined;
+}
+
+const CONNECT_TIMEOUT = 10_000;
+export const STATEMENT_TIMEOUT = 30_000;
+/** Time until a connection is given up, over the time until the server ends a statement by itself. */
+const ANSWER_LIMIT = 7 / 6;
+const KEEPALIVE_DELAY = 10_000;
+
+/** Longest name that PostgreSQL keeps. */
+const MAX_NAME = 63;
+
+/** Parses the URL of the options. Throws StoreError if it cannot be used. */
+export function readUrl(options: PostgresOptions): PostgresUrl {
+  const url = parsePostgresUrl(options.url);
+  if (typeof url === 'string') {
+    throw new StoreError(`store.url ${url}`);
+  }
+  return url;
+}
+
+/**
+ * Returns the settings of one connection. The name is the address of the replica. There are no other startup parameters,
+ * because PgBouncer refuses them: each transaction sets its own.
+ */
+export function connectionConfig(options: PostgresOptions): ClientConfig {
+  const { host, port, database, user, password, sslMode } = readUrl(options);
+  const verifies = sslMode === 'verify-full' || sslMode === 'verify-ca';
+  const ca = options.ca === undefined ? {} : { ca: options.ca };
+  return {
+    ...{ host, port, database, user, password },
+    ssl:
+      sslMode === 'disable'
+        ? false
+        : {
+            ...ca,
+            rejectUnauthorized: verifies,
+            ...(sslMode === 'verify-ca' ? { checkServerIdentity: () => undefined } : {}),
+          },
+    application_name: `octavo ${hostname()} ${process.pid}`.slice(0, MAX_NAME),
+    connectionTimeoutMillis: options.connectTimeout ?? CONNECT_TIMEOUT,
+    query_timeout: Math.ceil((options.statementTimeout ?? STATEMENT_TIMEOUT) * ANSWER_LIMIT),
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEPALIVE_DELAY,
+    types: { getTypeParser: ((oid: number) => PARSERS.get(oid) ?? String) as never },
+  };
+}
+
+const NUMBERS = [20, 21, 23, 700, 701, 1700];
+const BOOLEAN = 16;
+
+/** Parsers of values by the id of their type: numbers, also of 64 bits, and 1 or 0 for booleans. The others are texts. */
+const PARSERS: ReadonlyMap<number, (text: string) => number> = new Map([
+  ...NUMBERS.map((oid) => [oid, toNumber] as const),
+  [BOOLEAN, (text: string) => (text === 't' ? 1 : 0)] as const,
+]);
+
+function toNumber(text: string): number {
+  const number = Number(text);
+  if (Number.isInteger(number) && !Number.isSafeInteger(number) && /^-?\d+$/.test(text)) {
+    throw new RangeError('an integer of the database is too large for a number');
+  }
+  return number;
+}
 
 /** Milliseconds that connections have to end in order. */
 const END_LIMIT = 2000;
 
-export interface PoolOptions {
+interface PoolOptions {
   /** Largest number of connections. */
   readonly size: number;
   readonly clock: Clock;
@@ -148,4 +231,72 @@ async function endAll({ pool, sockets }: Generation): Promise<void> {
       socket.destroy();
     }
   }, END_LIMIT).unref();
+}
+
+interface PooledConnectionOptions {
+  readonly client: PoolClient;
+  readonly socket: Socket;
+  /** Comment at the beginning of its statements. */
+  readonly tag: string;
+  readonly watch: SilenceWatch;
+  /** Replaces the pool that it is from; see `ConnectionPool`. */
+  readonly replacePool: () => void;
+}
+
+/** Connection of a pool that one transaction uses. It is given up if its answers are lost. */
+export class PooledConnection implements WaitingConnection {
+  readonly #options: PooledConnectionOptions;
+  #waiting = 0;
+  #isLost = false;
+
+  constructor(options: PooledConnectionOptions) {
+    this.#options = options;
+  }
+
+  get tag(): string {
+    return this.#options.tag;
+  }
+
+  get bytesRead(): number {
+    return this.#options.socket.bytesRead;
+  }
+
+  async query(text: string, values?: readonly SqlValue[]): Promise<QueryResult> {
+    const { client, tag } = this.#options;
+    this.#waitFor(1);
+    try {
+      return await client.query(`${tag}${text}`, values as SqlValue[] | undefined);
+    } catch (error) {
+      throw this.#isLost
+        ? new Error('Connection terminated: its answers are lost, while the server answers on a new connection')
+        : error;
+    } finally {
+      this.#waitFor(-1);
+    }
+  }
+
+  /** Gives it back to the pool; `isBroken`: it is not used again. */
+  release(isBroken = false): void {
+    this.#options.client.release(isBroken);
+  }
+
+  /** Replaces the pool, because this connection did not answer. */
+  replacePool(): void {
+    this.#options.replacePool();
+  }
+
+  giveUp(): void {
+    this.#isLost = true;
+    this.#options.replacePool();
+    this.#options.socket.destroy();
+  }
+
+  #waitFor(change: 1 | -1): void {
+    this.#waiting += change;
+    if (this.#waiting > 0) {
+      this.#options.watch.watch(this);
+    } else {
+      this.#options.watch.unwatch(this);
+    }
+  }
 }

@@ -1,8 +1,8 @@
 /** Creates and migrates the tables in PostgreSQL, once for all replicas that start at the same time. */
 import type { Client } from 'pg';
-import { connectionConfig, type PostgresOptions, readUrl } from './connection.ts';
+import { MIGRATIONS, type Migration } from '../sql/schema-migrations.ts';
+import { connectionConfig, type PostgresOptions, readUrl } from './connection-pool.ts';
 import { PostgresErrors } from './errors.ts';
-import { MIGRATIONS, type Migration } from './migrations.ts';
 
 /** Schema of all tables. */
 export const SCHEMA = 'octavo';

@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from '../../core/json.ts';
 import { WakeUpSignal } from '../../core/wake-up-signal.ts';
 import { type FleetSignal, type FleetSignals, SIGNAL_KINDS } from '../leases.ts';
 
-export interface SignalsOptions {
+interface SignalsOptions {
   /** Creates a client, which is not connected yet. */
   readonly createClient: () => Client;
   readonly clock: Clock;

@@ -1,7 +1,7 @@
 /** Statements that organizations cost in which nothing happens: counts decide how many a database serves. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createState } from '../../../src/emulator/emulator.ts';
-import { STATEMENT_TIMEOUT } from '../../../src/store/postgres/connection.ts';
+import { STATEMENT_TIMEOUT } from '../../../src/store/postgres/connection-pool.ts';
 import { createVirtualClock, type VirtualClock } from '../../queue/virtual-clock.ts';
 import { hasPostgres, type PostgresCluster, startPostgres } from '../../support/postgres.ts';
 import { StatementCounter } from '../../support/statement-counter.ts';

@@ -18,8 +18,9 @@ import { remoteOrganization } from '../../../src/daemon/states/remote-organizati
 import { StateWriter } from '../../../src/daemon/states/state-content.ts';
 import { StateReader } from '../../../src/daemon/states/state-reader.ts';
 import { StoredConversations } from '../../../src/daemon/states/stored-conversations.ts';
-import { ORGANIZATION_STATE_LAYOUT, openOrganizationStates } from '../../../src/store/fleet/organization-states.ts';
-import { SqliteDatabase } from '../../../src/store/sql/sqlite-database.ts';
+import { openOrganizationStates } from '../../../src/store/organization-states.ts';
+import { ORGANIZATION_STATE_LAYOUT } from '../../../src/store/sql/schema-migrations.ts';
+import { SqliteDatabase } from '../../../src/store/sqlite.ts';
 import type { Backend, OrganizationState } from '../../../src/web/model/backend.ts';
 import type { BudgetSample } from '../../../src/web/model/budget-samples.ts';
 import { pages } from '../../../src/web/pages/index.ts';

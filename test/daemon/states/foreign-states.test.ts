@@ -4,8 +4,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { UNKNOWN_STATE } from '../../../src/daemon/states/restored-state.ts';
 import { StateReader } from '../../../src/daemon/states/state-reader.ts';
-import { ORGANIZATION_STATE_LAYOUT, openOrganizationStates } from '../../../src/store/fleet/organization-states.ts';
-import { SqliteDatabase } from '../../../src/store/sql/sqlite-database.ts';
+import { openOrganizationStates } from '../../../src/store/organization-states.ts';
+import { ORGANIZATION_STATE_LAYOUT } from '../../../src/store/sql/schema-migrations.ts';
+import { SqliteDatabase } from '../../../src/store/sqlite.ts';
 import { countCases, SEED } from '../../support/campaign.ts';
 
 const RECONCILER = { isRunning: true, failingSince: null, checkedAt: null, hasEnded: false, desired: null };

@@ -7,12 +7,12 @@ import type { OwnedState } from '../../../src/daemon/states/state-content.ts';
 import { StatePublisher } from '../../../src/daemon/states/state-publisher.ts';
 import { StateReader } from '../../../src/daemon/states/state-reader.ts';
 import {
-  ORGANIZATION_STATE_LAYOUT,
   type OrganizationStates,
   openOrganizationStates,
   type StateChange,
-} from '../../../src/store/fleet/organization-states.ts';
-import { SqliteDatabase } from '../../../src/store/sql/sqlite-database.ts';
+} from '../../../src/store/organization-states.ts';
+import { ORGANIZATION_STATE_LAYOUT } from '../../../src/store/sql/schema-migrations.ts';
+import { SqliteDatabase } from '../../../src/store/sqlite.ts';
 import type { ReconcilerState } from '../../../src/web/model/backend.ts';
 import { createVirtualClock } from '../../queue/virtual-clock.ts';
 import { fakeDaemon } from '../../views/backend.ts';

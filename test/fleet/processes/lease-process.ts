@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { systemClock } from '../../../src/core/clock.ts';
 import { SharedLeases } from '../../../src/fleet/shared-leases.ts';
-import { openFleetStore } from '../../../src/store/postgres/fleet-store.ts';
+import { openFleetStore } from '../../../src/store/postgres/store.ts';
 
 const [url = '', id = '', count = ''] = process.argv.slice(2);
 const store = await openFleetStore({ url, pool: 3 }, systemClock, Math.random);

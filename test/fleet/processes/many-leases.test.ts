@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { openPostgresDatabase } from '../../../src/store/postgres/postgres-database.ts';
+import { openPostgresDatabase } from '../../../src/store/postgres/database.ts';
 import { eventually } from '../../support/octavo-process.ts';
 import { hasPostgres, type PostgresCluster, startPostgres } from '../../support/postgres.ts';
 import { spawn } from '../../support/programs.ts';

@@ -1,6 +1,6 @@
 /** Operations on commands and states of organizations. */
 import fc from 'fast-check';
-import { COMMAND_KINDS } from '../../../src/store/fleet/commands.ts';
+import { COMMAND_KINDS } from '../../../src/store/commands.ts';
 import { actor, few, json, name, type Operation, operation, organization, text, time } from './operation.ts';
 
 const number = fc.integer({ min: 1, max: 4 });

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { openMemoryDatabase } from '../../../src/store/memory.ts';
 import type { SqlDatabase, SqlRow } from '../../../src/store/sql/database.ts';
-import { openSqlStore } from '../../../src/store/sql-store.ts';
+import { openSqlStore } from '../../../src/store/store.ts';
 import { countCases, SEED } from '../../support/campaign.ts';
 import { FLEET_OPERATIONS } from './fleet-operations.ts';
 import { NOTIFICATION_OPERATIONS } from './notification-operations.ts';

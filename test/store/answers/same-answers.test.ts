@@ -2,9 +2,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openMemoryStore } from '../../../src/store/memory.ts';
-import { openPostgresDatabase } from '../../../src/store/postgres/postgres-database.ts';
-import { openSqlStore } from '../../../src/store/sql-store.ts';
-import type { Store } from '../../../src/store/store.ts';
+import { openPostgresDatabase } from '../../../src/store/postgres/database.ts';
+import { openSqlStore, type Store } from '../../../src/store/store.ts';
 import { countCases, SEED } from '../../support/campaign.ts';
 import { hasPostgres, type PostgresCluster, startPostgres } from '../../support/postgres.ts';
 import { FLEET_OPERATIONS } from './fleet-operations.ts';

@@ -2,14 +2,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { checkStore } from '../../../src/store/copy/check-store.ts';
-import { copyStore } from '../../../src/store/copy/copy-store.ts';
-import { readPages } from '../../../src/store/copy/table-reader.ts';
-import { STORED_TABLES, TRANSIENT_TABLES } from '../../../src/store/copy/tables.ts';
-import { type OpenDatabase, openDatabase } from '../../../src/store/open/open-database.ts';
-import type { StorePlace } from '../../../src/store/open/open-store.ts';
+import {
+  checkStore,
+  copyStore,
+  readPages,
+  STORED_TABLES,
+  TRANSIENT_TABLES,
+} from '../../../src/store/open/copy-store.ts';
+import { type OpenDatabase, openDatabase, type StorePlace } from '../../../src/store/open/open-store.ts';
 import type { Sql, SqlDatabase } from '../../../src/store/sql/database.ts';
-import { openSqlStore } from '../../../src/store/sql-store.ts';
+import { openSqlStore } from '../../../src/store/store.ts';
 import { hasPostgres, type PostgresCluster, startPostgres } from '../../support/postgres.ts';
 
 const NEVER = new AbortController().signal;

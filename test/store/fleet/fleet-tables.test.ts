@@ -1,9 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import type { NewCommand } from '../../../src/store/fleet/commands.ts';
-import { COMMAND_LAYOUT, openCommands } from '../../../src/store/fleet/commands.ts';
-import { ORGANIZATION_STATE_LAYOUT, openOrganizationStates } from '../../../src/store/fleet/organization-states.ts';
-import { SqliteDatabase } from '../../../src/store/sql/sqlite-database.ts';
+import { type NewCommand, openCommands } from '../../../src/store/commands.ts';
+import { openOrganizationStates } from '../../../src/store/organization-states.ts';
+import { COMMAND_LAYOUT, ORGANIZATION_STATE_LAYOUT } from '../../../src/store/sql/schema-migrations.ts';
+import { SqliteDatabase } from '../../../src/store/sqlite.ts';
 
 function openTables() {
   const sqlite = new DatabaseSync(':memory:');

@@ -1,9 +1,8 @@
 /** Checks the backup and the restore that docs/fleet.md#backup-and-restore describes. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openPostgresDatabase } from '../../../src/store/postgres/postgres-database.ts';
-import { openSqlStore } from '../../../src/store/sql-store.ts';
-import type { Store } from '../../../src/store/store.ts';
+import { openPostgresDatabase } from '../../../src/store/postgres/database.ts';
+import { openSqlStore, type Store } from '../../../src/store/store.ts';
 import { hasPostgres, type PostgresCluster, startPostgres } from '../../support/postgres.ts';
 import { postgresProgram } from '../../support/postgres-data.ts';
 import { execFileSync } from '../../support/programs.ts';

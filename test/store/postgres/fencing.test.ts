@@ -2,15 +2,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
 import { LeaseLostError } from '../../../src/core/errors.ts';
+import type { CommandTable } from '../../../src/store/commands.ts';
 import type { CommitStatusTable } from '../../../src/store/commit-statuses.ts';
-import type { CommandTable } from '../../../src/store/fleet/commands.ts';
-import type { OrganizationStates } from '../../../src/store/fleet/organization-states.ts';
 import type { History } from '../../../src/store/history.ts';
 import type { Fact, Notifications } from '../../../src/store/notifications.ts';
+import type { OrganizationStates } from '../../../src/store/organization-states.ts';
 import type { Outbox } from '../../../src/store/outbox/outbox.ts';
-import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts';
+import { openPostgresStore } from '../../../src/store/postgres/store.ts';
+import type { Note, OrganizationRecord } from '../../../src/store/record.ts';
 import type { Sessions } from '../../../src/store/sessions.ts';
-import type { Note, OrganizationRecord, Store } from '../../../src/store/store.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { hasPostgres, type PostgresCluster, startPostgres } from '../../support/postgres.ts';
 
 /** Methods of a part of the store: those that only read, and a call for each that writes. A new method is missed here. */

@@ -5,14 +5,9 @@ import { systemClock } from '../../../src/core/clock.ts';
 import { LeaseLostError } from '../../../src/core/errors.ts';
 import type { Json } from '../../../src/core/json.ts';
 import type { ClaimedLease, OwnReplica } from '../../../src/store/leases.ts';
-import { openFleetStore } from '../../../src/store/postgres/fleet-store.ts';
-import { PostgresLeases } from '../../../src/store/postgres/leases.ts';
-import {
-  openPostgresDatabase,
-  openPostgresPool,
-  type PostgresDatabase,
-} from '../../../src/store/postgres/postgres-database.ts';
-import { openSqlStore } from '../../../src/store/sql-store.ts';
+import { openPostgresDatabase, openPostgresPool, type PostgresDatabase } from '../../../src/store/postgres/database.ts';
+import { openFleetStore, PostgresLeases } from '../../../src/store/postgres/store.ts';
+import { openSqlStore } from '../../../src/store/store.ts';
 import { countCases, SEED } from '../../support/campaign.ts';
 import { hasPostgres, type PostgresCluster, startPostgres } from '../../support/postgres.ts';
 

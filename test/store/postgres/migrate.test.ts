@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { migrate, requireTables } from '../../../src/store/postgres/migrate.ts';
-import { MIGRATIONS } from '../../../src/store/postgres/migrations.ts';
+import { MIGRATIONS } from '../../../src/store/sql/schema-migrations.ts';
 import { openSqliteStore } from '../../../src/store/sqlite.ts';
 import { hasPostgres, type PostgresCluster, startPostgres } from '../../support/postgres.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LeaseLostError, StoreError } from '../../../src/core/errors.ts';
-import { openPostgresDatabase, type PostgresDatabase } from '../../../src/store/postgres/postgres-database.ts';
+import { openPostgresDatabase, type PostgresDatabase } from '../../../src/store/postgres/database.ts';
 import type { SqlValue } from '../../../src/store/sql/database.ts';
 import { hasPgBouncer, PgBouncer } from '../../support/pgbouncer.ts';
 import { hasPostgres, type PostgresCluster, startPostgres } from '../../support/postgres.ts';

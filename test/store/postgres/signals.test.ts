@@ -3,7 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
 import type { FleetSignal } from '../../../src/store/leases.ts';
-import { connectionConfig } from '../../../src/store/postgres/connection.ts';
+import { connectionConfig } from '../../../src/store/postgres/connection-pool.ts';
 import { PostgresSignals } from '../../../src/store/postgres/signals.ts';
 import { hasPgBouncer, PgBouncer } from '../../support/pgbouncer.ts';
 import { hasPostgres, type PostgresCluster, startPostgres } from '../../support/postgres.ts';

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { Clock, Random } from '../../../core/clock.ts';
 import { endsWithin } from '../../../core/clock.ts';
 import { AuthError } from '../../../core/errors.ts';
-import type { Note } from '../../../store/store.ts';
+import type { Note } from '../../../store/record.ts';
 import { readAnswer } from '../../model/answers.ts';
 import { openProviderClient, type ProviderAnswer, type ProviderClient } from '../../polling/provider-client.ts';
 import { type FreshToken, RenewedToken } from '../../polling/renewed-token.ts';

@@ -2,7 +2,7 @@ import type { ConversationsConfig } from '../../../config/conversations.ts';
 import type { Clock, Random } from '../../../core/clock.ts';
 import { TransientError } from '../../../core/errors.ts';
 import { isObject, type Json } from '../../../core/json.ts';
-import type { Note } from '../../../store/store.ts';
+import type { Note } from '../../../store/record.ts';
 import { orRejected, readAll, readAnswer, readRecord, validItems } from '../../model/answers.ts';
 import type { Batch, PollingSource, PollOptions } from '../../model/source.ts';
 import type { SourceRecord } from '../../model/ticket.ts';

@@ -1,5 +1,58 @@
-import type { ClaimedLease, LeaseRecord, LeaseTable, OwnReplica, Replica } from '../leases.ts';
-import type { SqlDatabase, SqlRow } from '../sql/database.ts';
+/** Store in a PostgreSQL database, with the leases of its fleet. */
+import type { Clock, Random } from '../../core/clock.ts';
+import type { ClaimedLease, FleetStore, LeaseRecord, LeaseTable, OwnReplica, Replica } from '../leases.ts';
+import { updateNote } from '../record.ts';
+import { type SqlDatabase, type SqlRow, type TransactionListener, timedDatabase } from '../sql/database.ts';
+import { openSqlStore, type Store } from '../store.ts';
+import { connectionConfig, type PostgresOptions } from './connection-pool.ts';
+import { openPostgresDatabase, openPostgresPool, type PostgresDatabase } from './database.ts';
+import { PostgresSignals } from './signals.ts';
+
+/** Opens the store, and creates or migrates its tables. Throws StoreError. */
+export async function openPostgresStore(
+  options: PostgresOptions,
+  clock: Clock,
+  random: Random,
+  onTransaction?: TransactionListener,
+): Promise<Store> {
+  const database = await openPostgresDatabase(options);
+  const timed = onTransaction === undefined ? database : timedDatabase(database, clock, onTransaction);
+  return openSqlStore(timed, await openFleetStore(options, clock, random));
+}
+
+/** Connections for leases and shared budgets: renewals do not wait for other work, nor for a renewal that gets no answer. */
+const POOL = 4;
+/** Milliseconds of a statement on leases. */
+const STATEMENT_TIMEOUT = 10_000;
+/** Milliseconds that a transaction on leases waits for its own process, and keeps the others from an eviction. */
+const IDLE_TIMEOUT = 2000;
+
+/**
+ * Opens the leases and messages of a database whose tables exist, on connections of their own. Nothing is sent before
+ * they are used.
+ */
+export async function openFleetStore(options: PostgresOptions, clock: Clock, random: Random): Promise<FleetStore> {
+  const { Client } = await import('pg');
+  const leasing = { ...options, pool: POOL, statementTimeout: STATEMENT_TIMEOUT, idleTimeout: IDLE_TIMEOUT };
+  const database = await openPostgresPool(leasing);
+  // Messages are sent without waiting for the answers to earlier ones.
+  const createClient = () => new Client({ ...connectionConfig(leasing), pipeline: true });
+  const signals = new PostgresSignals({ createClient, clock, random });
+  return {
+    leases: new PostgresLeases(database),
+    signals,
+    update: (topic, change) => updateNote(database, topic, change),
+    time: () => readTime(database),
+    close: async () => {
+      await Promise.all([signals.close(), database.close()]);
+    },
+  };
+}
+
+async function readTime(database: PostgresDatabase): Promise<number> {
+  const row = await database.read((sql) => sql.get('SELECT extract(epoch FROM clock_timestamp()) * 1000 AS time'));
+  return Number(row?.time);
+}
 
 /** Greatest epoch that JavaScript can count. Only another program can write a greater one, and nobody claims that lease. */
 const MAX_EPOCH = Number.MAX_SAFE_INTEGER;

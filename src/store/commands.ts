@@ -1,6 +1,6 @@
-/** Commands that any replica accepts for an organization, and that its owner carries out. See docs/fleet.md#commands. */
-import { isObject, type JsonObject } from '../../core/json.ts';
-import type { SqlDatabase, SqlRow } from '../sql/database.ts';
+/** Requests for an organization that its owner carries out. See docs/fleet.md#commands. */
+import { isObject, type JsonObject } from '../core/json.ts';
+import type { SqlDatabase, SqlRow } from './sql/database.ts';
 
 /** `push`: fetch the repository; `hints`: poll sources that a webhook was received for. The others are requests of people. */
 export const COMMAND_KINDS = ['act', 'conversations', 'clusters', 'push', 'hints'] as const;
@@ -45,14 +45,6 @@ export interface CommandTable {
   /** Removes the commands that were added before this time, answered or not. Returns their number. */
   removeBefore(time: number): Promise<number>;
 }
-
-/** Table of the commands. */
-export const COMMAND_LAYOUT = `CREATE TABLE command (
-  organization TEXT NOT NULL, number INTEGER NOT NULL, kind TEXT NOT NULL, request TEXT NOT NULL, actor TEXT NOT NULL,
-  method TEXT NOT NULL, at INTEGER NOT NULL, epoch INTEGER, done_at INTEGER, answer TEXT,
-  PRIMARY KEY (organization, number)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX command_open ON command (organization, number) WHERE done_at IS NULL;`;
 
 /** Opens the commands of a database. */
 export function openCommands(database: SqlDatabase): CommandTable {

@@ -1,8 +1,8 @@
 /** States of organizations, which their owners write for the pages of other replicas. See docs/fleet.md#commands. */
-import type { SqlDatabase, SqlRow } from '../sql/database.ts';
+import type { SqlDatabase, SqlRow } from './sql/database.ts';
 
 /** Version of a part of an organization's state. Parts with the same hash have the same content. */
-export interface StateVersion {
+interface StateVersion {
   readonly organization: string;
   readonly part: string;
   readonly hash: string;
@@ -42,13 +42,6 @@ export interface OrganizationStates {
     parts: readonly string[],
   ): Promise<readonly (StatePart & { readonly organization: string })[]>;
 }
-
-/** Table of the states. `content` is the last column: lists do not load it. */
-export const ORGANIZATION_STATE_LAYOUT = `CREATE TABLE organization_state (
-  organization TEXT NOT NULL, part TEXT NOT NULL, hash TEXT NOT NULL, epoch INTEGER NOT NULL, at INTEGER NOT NULL,
-  content TEXT NOT NULL,
-  PRIMARY KEY (organization, part)
-) STRICT;`;
 
 /** Opens the states of a database. */
 export function openOrganizationStates(database: SqlDatabase): OrganizationStates {

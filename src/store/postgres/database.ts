@@ -1,0 +1,371 @@
+/** Database of PostgreSQL: transactions on a pool of connections. It works through PgBouncer in transaction mode. */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { QueryResult } from 'pg';
+import { type Clock, systemClock } from '../../core/clock.ts';
+import { LeaseLostError, type StoreError } from '../../core/errors.ts';
+import type { Json } from '../../core/json.ts';
+import type { Sql, SqlDatabase, SqlRow, SqlValue } from '../sql/database.ts';
+import {
+  ConnectionPool,
+  connectionConfig,
+  type PooledConnection,
+  type PostgresOptions,
+  readUrl,
+  STATEMENT_TIMEOUT,
+} from './connection-pool.ts';
+import { isBroken, isConflict, isUnanswered, PostgresErrors } from './errors.ts';
+import { migrate, SCHEMA } from './migrate.ts';
+
+/**
+ * A transaction that waits this long for its own process is ended by the server. It is shorter than any lease, so that a
+ * process that is frozen or gone does not hold the locks of its transaction for longer than its leases.
+ */
+const IDLE_TIMEOUT = 4_000;
+/** Largest number of runs of a transaction that the server undoes because of others. */
+const MAX_ATTEMPTS = 5;
+
+/**
+ * Selects one row if the lease (name, epoch) is held by a replica that is alive. Until the end of the transaction nobody
+ * can claim, release or evict it.
+ */
+const FENCE = `SELECT 1 AS held FROM lease JOIN replica ON replica.id = lease.holder
+  WHERE lease.name = ? AND lease.epoch = ? AND replica.expires_at > clock_timestamp() FOR SHARE OF lease`;
+
+/**
+ * Opens the database, and creates or migrates its tables. Throws StoreError if it cannot be reached or used. Later, a
+ * database that cannot be reached fails only the calls that need it.
+ */
+export async function openPostgresDatabase(options: PostgresOptions): Promise<PostgresDatabase> {
+  await migrate(options);
+  return openPostgresPool(options);
+}
+
+/** Opens a database whose tables exist. Nothing is sent before it is used. */
+export async function openPostgresPool(
+  options: PostgresOptions,
+  clock: Clock = systemClock,
+): Promise<PostgresDatabase> {
+  const { pool: size, silenceLimit } = options;
+  const pool = await ConnectionPool.open(connectionConfig(options), { size, clock, silenceLimit });
+  return new PostgresDatabase(pool, options);
+}
+
+/** Returns the check of a lease without placeholders, which a message of several statements cannot have. */
+function fenceOf({ name, epoch }: FencingLease): string {
+  const values = [quote(name), String(epoch)];
+  return FENCE.replaceAll('?', () => values.shift() ?? 'NULL');
+}
+
+/** Returns one statement that changes settings until the transaction ends. The search path is not trusted before that. */
+function localSettings(settings: Readonly<Record<string, string | number>>): string {
+  const calls = Object.entries(settings).map(([name, value]) => `pg_catalog.set_config('${name}', '${value}', true)`);
+  return `SELECT ${calls.join(', ')}`;
+}
+
+/** Returns a text as a literal of SQL, which does not depend on `standard_conforming_strings`. */
+function quote(text: string): string {
+  return `E'${text.replaceAll('\0', '\ufffd').replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
+}
+
+/** See `openPostgresDatabase`. */
+export class PostgresDatabase implements SqlDatabase {
+  readonly errors: PostgresErrors;
+  readonly #pool: ConnectionPool;
+  readonly #placeholders = new PlaceholderCache();
+  readonly #current = new AsyncLocalStorage<PostgresTransaction>();
+  readonly #settings: string;
+  #isClosed = false;
+
+  constructor(pool: ConnectionPool, options: PostgresOptions) {
+    this.#pool = pool;
+    this.errors = new PostgresErrors(readUrl(options));
+    const timeout = options.statementTimeout ?? STATEMENT_TIMEOUT;
+    this.#settings = localSettings({
+      search_path: SCHEMA,
+      standard_conforming_strings: 'on',
+      statement_timeout: timeout,
+      idle_in_transaction_session_timeout: options.idleTimeout ?? IDLE_TIMEOUT,
+    });
+  }
+
+  read<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    const begin = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;${this.#settings}`;
+    return this.#transaction(begin, null, work, async (transaction) => {
+      await transaction.requireSuccess();
+      // Nothing is to be stored, so the answer does not wait for the end.
+      void transaction.rollBack();
+    });
+  }
+
+  write<T>(scope: string, work: (sql: Sql) => Promise<T>, keeps?: (result: T) => boolean): Promise<T> {
+    return this.#write(null, scope, work, keeps);
+  }
+
+  fenced(lease: FencingLease): SqlDatabase {
+    return {
+      read: (work) => this.read(work),
+      write: (scope, work, keeps) => this.#write(lease, scope, work, keeps),
+      fenced: (other) => this.fenced(other),
+      parse: (text) => this.parse(text),
+      damagedError: () => this.damagedError(),
+      close: () => this.close(),
+    };
+  }
+
+  parse(text: unknown): Json {
+    try {
+      return JSON.parse(String(text)) as Json;
+    } catch (error) {
+      throw this.damagedError(error);
+    }
+  }
+
+  damagedError(cause?: unknown): StoreError {
+    return this.errors.create('has content that Octavo did not write; restore a backup, see docs/fleet.md', cause);
+  }
+
+  /** Ends all connections when the work under way has ended. */
+  async close(): Promise<void> {
+    if (!this.#isClosed) {
+      this.#isClosed = true;
+      await this.#pool.close();
+    }
+  }
+
+  #write<T>(
+    lease: FencingLease | null,
+    scope: string,
+    work: (sql: Sql) => Promise<T>,
+    keeps?: (result: T) => boolean,
+  ): Promise<T> {
+    const lock = `SELECT pg_advisory_xact_lock(hashtextextended(${quote(scope)},0))`;
+    const begin = `BEGIN ISOLATION LEVEL READ COMMITTED;${this.#settings};${lock}`;
+    const first = lease === null ? begin : `${begin};${fenceOf(lease)}`;
+    return this.#transaction(first, lease, work, async (transaction, result) => {
+      if (keeps?.(result) ?? true) {
+        await transaction.commit();
+      } else {
+        await transaction.requireSuccess();
+        await transaction.rollBack();
+      }
+    });
+  }
+
+  async #transaction<T>(
+    begin: string,
+    lease: FencingLease | null,
+    work: (sql: Sql) => Promise<T>,
+    end: (transaction: PostgresTransaction, result: T) => Promise<void>,
+  ): Promise<T> {
+    if (this.#current.getStore()?.isOpen === true) {
+      throw new Error('a transaction cannot start another one; use its statements');
+    }
+    for (let attempt = 1; ; attempt += 1) {
+      const transaction = await this.#begin(begin, lease);
+      try {
+        const result = await this.#current.run(transaction, work, transaction);
+        await end(transaction, result);
+        return result;
+      } catch (error) {
+        const failure = transaction.failure;
+        await transaction.rollBack();
+        const isStale = attempt === 1 && !transaction.hasBegun && isBroken(failure);
+        if (!isStale && !(isConflict(failure) && attempt < MAX_ATTEMPTS)) {
+          throw error;
+        }
+      }
+    }
+  }
+
+  async #begin(begin: string, lease: FencingLease | null): Promise<PostgresTransaction> {
+    if (this.#isClosed) {
+      throw this.errors.create('is closed');
+    }
+    try {
+      const connection = await this.#pool.connect();
+      return new PostgresTransaction(connection, begin, lease, this.errors, this.#placeholders);
+    } catch (error) {
+      throw this.errors.convert(error);
+    }
+  }
+}
+
+/**
+ * Escapes in JSON that PostgreSQL cannot convert to text: NUL, and halves of surrogate pairs. Stored texts have U+FFFD in
+ * their place.
+ */
+const NOT_TEXT = "'(?<!\\\\)((?:\\\\\\\\)*)\\\\u(?:0000|d[89a-f][0-9a-f]{2})', '\\1\\ufffd', 'g'";
+
+/** Lease that the last statement of the first message selects; see `FENCE`. */
+interface FencingLease {
+  readonly name: string;
+  readonly epoch: number;
+}
+
+/**
+ * Statements of one transaction. Its first message begins it; the first statement is sent without waiting for the answer.
+ * Fails after the end, and after the first failure: the server refuses further statements then.
+ */
+class PostgresTransaction implements Sql {
+  readonly #connection: PooledConnection;
+  readonly #errors: PostgresErrors;
+  readonly #placeholders: PlaceholderCache;
+  readonly #begun: Promise<void>;
+  #isOpen = true;
+  #hasBegun = false;
+  #failure: unknown = null;
+
+  constructor(
+    connection: PooledConnection,
+    begin: string,
+    lease: FencingLease | null,
+    errors: PostgresErrors,
+    placeholders: PlaceholderCache,
+  ) {
+    this.#connection = connection;
+    this.#errors = errors;
+    this.#placeholders = placeholders;
+    this.#begun = this.#begin(begin, lease);
+    // Each statement reports the failure.
+    this.#begun.catch(() => undefined);
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** True if the server confirmed the start. */
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  /** First failure, as the client reported it; null if there is none. */
+  get failure(): unknown {
+    return this.#failure;
+  }
+
+  async run(statement: string, ...values: readonly SqlValue[]): Promise<number> {
+    return (await this.#execute(statement, values)).rowCount ?? 0;
+  }
+
+  async all(statement: string, ...values: readonly SqlValue[]): Promise<readonly SqlRow[]> {
+    return (await this.#execute(statement, values)).rows as readonly SqlRow[];
+  }
+
+  async get(statement: string, ...values: readonly SqlValue[]): Promise<SqlRow | undefined> {
+    return (await this.all(statement, ...values))[0];
+  }
+
+  jsonItems(expression: string): string {
+    return `json_array_elements_text(CAST(regexp_replace(${expression}, ${NOT_TEXT}) AS JSON)) AS each (value)`;
+  }
+
+  jsonMember(expression: string, name: string): string {
+    return `(CAST(regexp_replace(${expression}, ${NOT_TEXT}) AS JSON) ->> '${name}')`;
+  }
+
+  /** Commits. Throws StoreError if a statement failed, even if the work ignored it. */
+  async commit(): Promise<void> {
+    await this.requireSuccess();
+    this.#isOpen = false;
+    try {
+      const { command } = await this.#connection.query('COMMIT');
+      if (command !== 'COMMIT') {
+        throw new Error('a statement failed that nobody waited for');
+      }
+    } catch (error) {
+      this.#failure ??= error;
+      throw isBroken(error) || isUnanswered(error)
+        ? this.#errors.create('did not confirm a commit; what was written may be stored or not')
+        : this.#errors.convert(this.#failure);
+    }
+    this.#connection.release();
+  }
+
+  /** Throws the first failure, also of a statement whose failure the work ignored. */
+  async requireSuccess(): Promise<void> {
+    await this.#begun;
+    if (this.#failure !== null) {
+      throw this.#errors.convert(this.#failure);
+    }
+  }
+
+  /** Ends the transaction without storing anything, and gives the connection back. */
+  async rollBack(): Promise<void> {
+    this.#isOpen = false;
+    try {
+      if (isUnanswered(this.#failure)) {
+        this.#connection.replacePool();
+      }
+      if (isBroken(this.#failure) || isUnanswered(this.#failure)) {
+        this.#connection.release(true);
+      } else {
+        await this.#connection.query('ROLLBACK');
+        this.#connection.release();
+      }
+    } catch {
+      this.#connection.release(true);
+    }
+  }
+
+  async #begin(begin: string, lease: FencingLease | null): Promise<void> {
+    try {
+      // Several statements in a message have several results.
+      const results = (await this.#connection.query(begin)) as unknown as readonly QueryResult[];
+      this.#hasBegun = true;
+      if (lease !== null && results.at(-1)?.rowCount !== 1) {
+        throw new LeaseLostError(lease.name);
+      }
+    } catch (error) {
+      this.#failure ??= error;
+      throw this.#errors.convert(error);
+    }
+  }
+
+  async #execute(statement: string, values: readonly SqlValue[]): Promise<QueryResult> {
+    if (!this.#isOpen) {
+      throw new Error('the transaction of this statement has ended; await its statements');
+    }
+    try {
+      const answer = this.#connection.query(this.#placeholders.convert(statement), values.map(toStored));
+      answer.catch(() => undefined);
+      await this.#begun;
+      return await answer;
+    } catch (error) {
+      this.#failure ??= error;
+      throw this.#errors.convert(this.#failure);
+    }
+  }
+}
+
+/** PostgreSQL cannot store NUL in texts. */
+function toStored(value: SqlValue): SqlValue {
+  return typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value;
+}
+
+/** Matches texts, quoted names and comments, which may contain `?`; then the placeholder itself. */
+const PARTS = /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|\?/g;
+/** Largest number of converted statements that are kept. */
+const MAX_KEPT = 1000;
+
+/** Statements with `?` for each value, converted to `$1`, `$2`, … once. */
+class PlaceholderCache {
+  readonly #converted = new Map<string, string>();
+
+  convert(statement: string): string {
+    const known = this.#converted.get(statement);
+    if (known !== undefined) {
+      return known;
+    }
+    let number = 0;
+    const converted = statement.replace(PARTS, (part) => {
+      number += part === '?' ? 1 : 0;
+      return part === '?' ? `$${number}` : part;
+    });
+    if (this.#converted.size >= MAX_KEPT) {
+      this.#converted.clear();
+    }
+    this.#converted.set(statement, converted);
+    return converted;
+  }
+}
