@@ -9,6 +9,7 @@ import type {
   ActionHandlers,
   Backend,
   FleetState,
+  KnownResources,
   NotificationReader,
   OrganizationState,
   QueueState,
@@ -86,11 +87,11 @@ export class DaemonBackend implements Backend {
     return this.#states;
   }
 
-  async refresh(organization: string | null): Promise<void> {
+  async refresh(): Promise<void> {
     const own = new Set(this.#options.organizations().map(({ id }) => id));
     const others = this.#options.configured().filter(({ id }) => !own.has(id));
     await this.#options.reports.refresh();
-    await this.#options.remote.refresh(new Set(others.map(({ id }) => id)), organization);
+    await this.#options.remote.refresh(new Set(others.map(({ id }) => id)));
   }
 
   fleet(): FleetState | null {
@@ -120,6 +121,7 @@ function organizationState(options: BackendOptions, managed: ManagedOrganization
       return options.remote.owner(id);
     },
     reconciler: managed.reconciliation?.reconciler ?? null,
+    resources: async () => resourcesOf(managed),
     record: store.organization(id),
     history: store.history(id),
     queue: queueState(options, managed),
@@ -129,6 +131,14 @@ function organizationState(options: BackendOptions, managed: ManagedOrganization
     webhook: managed.reconciliation?.pushes ?? null,
     statuses: managed.statuses,
   };
+}
+
+/** Returns the resources of an organization of this replica; null before its manifests were read. */
+export function resourcesOf({ reconciliation }: Pick<ManagedOrganization, 'reconciliation'>): KnownResources | null {
+  const { lastDesired = null, lastCheck = null } = reconciliation?.reconciler ?? {};
+  return lastDesired === null
+    ? null
+    : { declared: lastDesired.state.declared, ids: lastCheck?.plan.bindings ?? new Map() };
 }
 
 function queueState({ queueName, sampler }: BackendOptions, { config, queue }: ManagedOrganization): QueueState {

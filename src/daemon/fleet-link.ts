@@ -5,6 +5,7 @@ import type { FleetLeases } from '../fleet/fleet-leases.ts';
 import type { CommandKind } from '../store/commands.ts';
 import type { FleetSignals } from '../store/leases.ts';
 import type { ActionHandlers, Backend } from '../web/model/backend.ts';
+import { resourcesOf } from './backend.ts';
 import { CommandRunner } from './commands/command-runner.ts';
 import { CommandSender } from './commands/command-sender.ts';
 import { RoutedActions } from './commands/routed-actions.ts';
@@ -72,7 +73,7 @@ export class FleetLink {
       local,
       isLocal: (organization) => find(organization) !== undefined,
       organizations: async () => {
-        await backend().refresh(null);
+        await backend().refresh();
         return backend().organizations();
       },
       owner: (organization) => this.remote.owner(organization),
@@ -191,6 +192,7 @@ export class FleetLink {
     const queue = hasQueue ? this.#backend?.organizations().find((each) => each.id === id)?.queue : null;
     return {
       reconciler: managed.reconciliation?.reconciler ?? null,
+      resources: resourcesOf(managed),
       statuses: managed.statuses,
       clusters: managed.clusters,
       ingestion: conversations.activity,

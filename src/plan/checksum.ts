@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
-import type { Change, FieldChange, Plan } from '../core/change.ts';
+import type { FieldChange } from '../core/change.ts';
 import { canonicalJson } from '../core/json.ts';
 import { ROOT_SCOPE } from '../core/scope.ts';
+import type { ChangeDocument, PlanDocument } from './model/document.ts';
 
 /**
  * Returns the checksum of the held changes of a plan. It never equals the checksum of a plan, so approving the held
  * changes approves nothing else: it stays the same when the rest of the plan grows.
  */
-export function heldChecksum(organization: string, scope: string, held: readonly Change[]): string {
+export function heldChecksum(organization: string, scope: string, held: readonly ChangeDocument[]): string {
   return digestOf({ changes: contentOf(held), organization, part: 'held', scope });
 }
 
@@ -15,7 +16,7 @@ export function heldChecksum(organization: string, scope: string, held: readonly
  * Returns the checksum of a plan's content: which resources change, from which to which values. Commits and positions
  * in files are not part of it, so the same content has the same checksum wherever it is planned.
  */
-export function planChecksum(organization: string, scope: string, changes: readonly Change[]): string {
+export function planChecksum(organization: string, scope: string, changes: readonly ChangeDocument[]): string {
   return digestOf({ changes: contentOf(changes), organization, ...(scope === ROOT_SCOPE ? {} : { scope }) });
 }
 
@@ -24,7 +25,7 @@ export function planChecksum(organization: string, scope: string, changes: reado
  * that are not held have been applied, which may happen before the approval takes effect.
  */
 export function approvalsOf(
-  { organization, scope, checksum, changes, verdict }: Plan,
+  { organization, scope, checksum, changes, verdict }: PlanDocument,
   approved: string,
 ): readonly string[] {
   if (approved !== checksum || verdict.state === 'held') {
@@ -35,7 +36,7 @@ export function approvalsOf(
 }
 
 /** Members are in alphabetical order, which canonical JSON formats fastest. */
-function contentOf(changes: readonly Change[]) {
+function contentOf(changes: readonly ChangeDocument[]) {
   return changes
     .map(({ action, address, fields, id }) => ({ action, address, fields: fields.map(sortedField), id }))
     .toSorted((a, b) => compare(a.address, b.address) || compare(a.action, b.action));

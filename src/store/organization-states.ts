@@ -36,10 +36,14 @@ export interface OrganizationStates {
   versions(organization: string): Promise<readonly StateVersion[]>;
   /** Returns the versions of these parts of all organizations, by organization and part. */
   allVersions(parts: readonly string[]): Promise<readonly StateVersion[]>;
-  /** Returns these parts of these organizations, by organization and part. Those that do not exist are left out. */
+  /**
+   * Returns these parts of these organizations, by organization and part, as they are at one time. Those that do not exist
+   * are left out, and those in `known`: `organization/part/hash`.
+   */
   read(
     organizations: readonly string[],
     parts: readonly string[],
+    known?: readonly string[],
   ): Promise<readonly (StatePart & { readonly organization: string })[]>;
 }
 
@@ -83,14 +87,18 @@ export function openOrganizationStates(database: SqlDatabase): OrganizationState
           )
         ).map(toVersion),
       ),
-    read: (organizations, parts) =>
+    read: (organizations, parts, known = []) =>
       database.read(async (sql) =>
         (
           await sql.all(
             `SELECT organization, part, hash, content FROM organization_state
             WHERE organization IN (SELECT each.value FROM ${sql.jsonItems('?')})
-            AND part IN (SELECT each.value FROM ${sql.jsonItems('?')}) ORDER BY organization, part`,
-            ...[JSON.stringify(organizations), JSON.stringify(parts)],
+            AND part IN (SELECT each.value FROM ${sql.jsonItems('?')})
+            AND organization || '/' || part || '/' || hash NOT IN (SELECT each.value FROM ${sql.jsonItems('?')})
+            ORDER BY organization, part`,
+            JSON.stringify(organizations),
+            JSON.stringify(parts),
+            JSON.stringify(known),
           )
         ).map((row) => ({
           organization: String(row.organization),

@@ -3,7 +3,7 @@ import { type Config, configFromEnvironment, type OrganizationConfig } from '../
 import type { ChangeResult, Plan } from '../../src/core/change.ts';
 import type { Declared } from '../../src/core/resource.ts';
 import { kinds } from '../../src/kinds/registry.ts';
-import { planToJson } from '../../src/plan/render/json.ts';
+import { planToJson } from '../../src/plan/model/document.ts';
 import type { PassEnd } from '../../src/reconcile/pass.ts';
 import type { NewPass } from '../../src/store/history.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
@@ -74,6 +74,10 @@ async function organization(store: Store, given: OrganizationCase) {
     config: { ...organizationConfig(id), ...config },
     owner: { kind: 'only' },
     reconciler: plan === null ? null : reconcilerOf(given, plan, declared),
+    resources: async () =>
+      plan === null || given.lastDesired === null
+        ? null
+        : { declared, ids: given.checked === null ? new Map() : plan.bindings },
     record: store.organization(id),
     history: store.history(id),
     clusters: { overview: { lastRun: null }, changeRequests: async () => [] },
@@ -119,7 +123,10 @@ function reconcilerOf(
   const desired = { state, commit: COMMIT, subject: 'Rename "docs"', author: 'ana@acme.example', forced: false };
   const lastDesired = given === null ? null : desired;
   return {
-    ...{ lastCheck, lastEnd, lastDesired, isRunning, lastPlan: lastCheck?.plan ?? null },
+    lastCheck,
+    lastEnd,
+    lastDesired,
+    isRunning,
     failingSince: failingSince ?? (lastEnd?.error == null ? null : lastEnd.endedAt),
   };
 }

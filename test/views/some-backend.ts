@@ -67,6 +67,7 @@ export function someOrganization(id: string, parts: OrganizationParts = {}): Org
     config,
     owner: { kind: 'only' },
     reconciler: null,
+    resources: async () => null,
     record: store.organization(`${id} ${created}`),
     history: store.history(`${id} ${created}`),
     queue: { name: id, isKnown: true, snapshot: () => someQueue(), samples: async () => [], ...parts.queue },

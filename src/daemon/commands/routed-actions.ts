@@ -83,7 +83,7 @@ export class RoutedActions implements ActionHandlers {
     const holder =
       id !== null || checksum === null
         ? undefined
-        : states.find(({ reconciler }) => heldChecksums(reconciler?.lastPlan ?? null, 'any').includes(checksum));
+        : states.find(({ reconciler }) => heldChecksums(reconciler?.lastCheck?.plan ?? null, 'any').includes(checksum));
     return (holder ?? chooseOrganization(states, id)).id;
   }
 }

@@ -1,7 +1,8 @@
 /** Facts about the last plan of an organization: what waits, what fails, and what somebody changed on the platform. */
 
-import { type Change, type ChangeResult, changeId, type Plan } from '../../core/change.ts';
+import { type ChangeResult, changeId } from '../../core/change.ts';
 import type { Revert } from '../../plan/identity/flapping.ts';
+import type { ChangeDocument, PlanDocument } from '../../plan/model/document.ts';
 import { waitingDeletions } from '../../plan/render/waiting.ts';
 import { counted } from '../../plan/render/words.ts';
 import type { Fact, Scope } from '../../store/notifications.ts';
@@ -41,7 +42,7 @@ export function planFacts({ organization, scope, reconciler, flapping }: PlanFac
 interface PlanInput {
   readonly organization: string;
   readonly scope: Scope;
-  readonly plan: Plan;
+  readonly plan: PlanDocument;
   /** Time of the check. */
   readonly at: number;
   readonly results: readonly ChangeResult[];
@@ -82,7 +83,7 @@ function failureFacts({ organization, scope, results }: PlanInput, since: number
 
 function driftFacts(
   { organization, scope, plan, at, results }: PlanInput,
-  drift: ReadonlySet<Change>,
+  drift: ReadonlySet<ChangeDocument>,
 ): readonly Fact[] {
   if (drift.size === 0) {
     return [];
@@ -110,7 +111,7 @@ function flappingFact({ organization, scope }: PlanInput, { address, path: field
 }
 
 /** `update team/docs: title, visibility`. */
-function changeLine({ action, address, fields, held }: Change): string {
+function changeLine({ action, address, fields, held }: ChangeDocument): string {
   const what = fields.map(({ path }) => path).join(', ');
   return [`${action} ${address}`, ...(what === '' ? [] : [what]), ...(held === null ? [] : [held])].join(': ');
 }

@@ -1,6 +1,7 @@
 /** Choice of an organization, and of the checksums that approve its plan. */
-import type { Plan } from '../../core/change.ts';
+
 import { ConfigError } from '../../core/errors.ts';
+import type { PlanDocument } from '../../plan/model/document.ts';
 
 /** Returns the organization with this id, or the only one if `id` is null. Throws ConfigError. */
 export function chooseOrganization<T extends { readonly id: string }>(
@@ -22,7 +23,7 @@ export function chooseOrganization<T extends { readonly id: string }>(
 /**
  * Returns the checksums that approve a plan; empty if nothing is held. `one`: only the checksum that messages suggest.
  */
-export function heldChecksums(plan: Plan | null, which: 'one' | 'any'): readonly string[] {
+export function heldChecksums(plan: PlanDocument | null, which: 'one' | 'any'): readonly string[] {
   if (plan === null || (plan.verdict.state === 'ready' && plan.heldChecksum === null)) {
     return [];
   }

@@ -1,4 +1,5 @@
-/** Organizations of the configuration that this replica does not have: their states, webhooks and owners. */
+/** Organizations of the configuration that this replica does not have: what their owners stored, their webhooks and owners. */
+import { readChangeRequests } from '../../clusters/store.ts';
 import type { OrganizationConfig } from '../../config/config.ts';
 import type { Clock, Random } from '../../core/clock.ts';
 import type { FleetLeases } from '../../fleet/fleet-leases.ts';
@@ -6,7 +7,7 @@ import { PushReceiver, pushWebhook } from '../../reconcile/push-receiver.ts';
 import { organizationLease } from '../../store/leases.ts';
 import type { Store } from '../../store/store.ts';
 import type { OrganizationOwner, OrganizationState } from '../../web/model/backend.ts';
-import { remoteOrganization } from './remote-organization.ts';
+import { UNKNOWN_QUEUE, UNKNOWN_STATE } from './state-parts.ts';
 import { StateReader } from './state-reader.ts';
 import { StoredConversations } from './stored-conversations.ts';
 
@@ -62,18 +63,15 @@ export class RemoteOrganizations {
       : { kind: 'replica', id: replica.id, address: replica.address };
   }
 
-  /**
-   * Reads the states of these organizations: what lists show, and everything of the one that is named. A state file has
-   * none. Throws StoreError.
-   */
-  async refresh(organizations: ReadonlySet<string>, complete: string | null): Promise<void> {
+  /** Reads what the owners of these organizations have stored since. A state file has nothing. Throws StoreError. */
+  async refresh(organizations: ReadonlySet<string>): Promise<void> {
     for (const id of this.#organizations.keys()) {
       if (!organizations.has(id)) {
         this.#organizations.delete(id);
       }
     }
     if (this.#options.leases.replica !== null && organizations.size > 0) {
-      await this.#states.refresh(organizations, complete);
+      await this.#states.refresh(organizations);
     }
   }
 
@@ -85,10 +83,76 @@ export class RemoteOrganizations {
     const note = (name: string) => store.note(`push-webhook/${name}/${id}`);
     const pushes = webhook === null ? null : new PushReceiver({ webhook, note, clock, onPush: () => onPush(id) });
     const state = remoteOrganization({
-      ...{ config, store, clock, conversations, pushes, states: this.#states },
+      config,
+      store,
+      clock,
+      conversations,
+      pushes,
+      states: this.#states,
       owner: () => this.owner(id),
       queueName: () => this.#options.queueName(config),
     });
     return { config, state, conversations, pushes };
   }
+}
+
+interface RemoteOrganizationOptions {
+  readonly config: OrganizationConfig;
+  readonly store: Store;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly states: Pick<StateReader, 'find' | 'resources' | 'samples'>;
+  readonly conversations: StoredConversations;
+  /** Null if no webhook is configured. */
+  readonly pushes: PushReceiver | null;
+  /** Returns the replica that has the organization. */
+  readonly owner: () => OrganizationOwner;
+  /** Returns the name of the queue. */
+  readonly queueName: () => string;
+}
+
+/** Returns the state of an organization, which changes whenever `states` is refreshed. */
+export function remoteOrganization(options: RemoteOrganizationOptions): OrganizationState {
+  const { config, store, clock, states, conversations, pushes } = options;
+  const { id, source } = config;
+  const stored = () => states.find(id) ?? UNKNOWN_STATE;
+  return {
+    id,
+    config,
+    get owner() {
+      return options.owner();
+    },
+    get reconciler() {
+      return source === null ? null : stored().reconciler;
+    },
+    resources: async () => (source === null || stored().reconciler.lastDesired === null ? null : states.resources(id)),
+    record: store.organization(id),
+    history: store.history(id),
+    queue: {
+      get name() {
+        return options.queueName();
+      },
+      get isKnown() {
+        return stored().queue !== null;
+      },
+      snapshot: () => stored().queue?.(clock.now()) ?? UNKNOWN_QUEUE,
+      samples: () => states.samples(id),
+    },
+    conversations: {
+      status: () => conversations.status(stored().ingestion),
+      recentStatus: () => conversations.status(stored().ingestion),
+      outdated: () => conversations.outdated(),
+      deadLetters: (filter, limit) => conversations.deadLetters(filter, limit),
+    },
+    clusters: {
+      get overview() {
+        return stored().overview;
+      },
+      changeRequests: () => readChangeRequests(store.note(`clusters/${id}`)),
+    },
+    pollInterval: source?.git?.pollInterval ?? null,
+    webhook: pushes,
+    get statuses() {
+      return stored().statuses;
+    },
+  };
 }

@@ -1,11 +1,12 @@
 /** Writes the states of the organizations of this replica for the others, soon after they have changed. */
+import { hash } from 'node:crypto';
 import type { Clock } from '../../core/clock.ts';
 import { LeaseLostError, messageOf } from '../../core/errors.ts';
 import { WakeUpSignal } from '../../core/wake-up-signal.ts';
 import type { Logger } from '../../log.ts';
 import type { Lease } from '../../store/leases.ts';
-import type { OrganizationStates } from '../../store/organization-states.ts';
-import { type OwnedState, StateWriter } from './state-content.ts';
+import type { OrganizationStates, StatePart } from '../../store/organization-states.ts';
+import { type OwnedState, SUMMARY_PART, sectionsOf, summaryOf } from './state-parts.ts';
 
 /** An organization of this replica. */
 export interface PublishedOrganization {
@@ -150,5 +151,61 @@ export class StatePublisher {
     await states.write(id, { epoch: lease.epoch, at: now, parts: written.parts, removed: written.removed });
     writer.stored(written);
     return true;
+  }
+}
+
+interface WrittenState {
+  /** Parts that differ from what was written before. */
+  readonly parts: readonly StatePart[];
+  readonly removed: readonly string[];
+  /** Hashes by part, of all parts. */
+  readonly hashes: ReadonlyMap<string, string>;
+}
+
+/** Writes the states of one organization, one after the other. */
+export class StateWriter {
+  #written: ReadonlyMap<string, string>;
+  readonly #known = new Map<
+    string,
+    { readonly of: readonly unknown[]; readonly hashes: readonly (readonly [string, string])[] }
+  >();
+
+  /** `written`: hashes of the parts that exist, by part. */
+  constructor(written: ReadonlyMap<string, string>) {
+    this.#written = written;
+  }
+
+  /** Returns the parts that have changed since the last state that was stored; none if nothing has. */
+  async write(state: OwnedState, now: number): Promise<WrittenState> {
+    const hashes = new Map<string, string>();
+    const parts: StatePart[] = [];
+    const add = (part: string, content: string): readonly [string, string] => {
+      const digest = hash('sha256', content, 'base64url').slice(0, 22);
+      if (this.#written.get(part) !== digest) {
+        parts.push({ part, hash: digest, content });
+      }
+      return [part, digest];
+    };
+    for (const { name, of, write } of sectionsOf(state, now)) {
+      const known = this.#known.get(name);
+      const isSame = known?.of.length === of.length && known.of.every((each, index) => each === of[index]);
+      const current = isSame ? known.hashes : (await write()).map(({ part, content }) => add(part, content));
+      this.#known.set(name, { of, hashes: current });
+      for (const [part, digest] of current) {
+        hashes.set(part, digest);
+      }
+    }
+    hashes.set(...add(SUMMARY_PART, summaryOf(state, hashes)));
+    return { parts, hashes, removed: [...this.#written.keys()].filter((part) => !hashes.has(part)) };
+  }
+
+  /** Records that a state was stored. */
+  stored({ hashes }: WrittenState): void {
+    this.#written = hashes;
+  }
+
+  /** Records that a state could not be stored: the next one is written from the beginning. */
+  failed(): void {
+    this.#known.clear();
   }
 }

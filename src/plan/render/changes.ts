@@ -1,7 +1,8 @@
 /** Renders the changes of a plan as text, riskiest first, each as a block of lines. */
 
-import type { Action, Change, Plan } from '../../core/change.ts';
+import type { Action } from '../../core/change.ts';
 import { largest } from '../../core/lists.ts';
+import type { ChangeDocument, PlanDocument } from '../model/document.ts';
 import { fieldLines } from './field-text.ts';
 import { breakLongWords, type PlanTextOptions, wrap } from './text-layout.ts';
 import { textWidth } from './text-width.ts';
@@ -20,7 +21,7 @@ export interface ChangeBlock {
 }
 
 /** Members of a change that decide its rank. */
-type RankedChange = Pick<Change, 'action' | 'address' | 'held' | 'accessFields' | 'weight'>;
+type RankedChange = Pick<ChangeDocument, 'action' | 'address' | 'held' | 'accessFields' | 'weight'>;
 
 const SIGNS = { create: '+', update: '~', move: '→', delete: '-' } as const;
 /** Minimum width of the address column in a narrow terminal, in characters. */
@@ -30,7 +31,7 @@ const MIN_ADDRESS_COLUMN = 20;
  * Returns one block per change: held changes, deletions (the heaviest first), access changes, then updates, moves and
  * creations.
  */
-export function changeBlocks(plan: Plan, options: PlanTextOptions): readonly ChangeBlock[] {
+export function changeBlocks(plan: PlanDocument, options: PlanTextOptions): readonly ChangeBlock[] {
   let widest = 0;
   for (const { address } of plan.changes) {
     widest = Math.max(widest, textWidth(address));
@@ -49,7 +50,7 @@ export function rankChanges<T extends RankedChange>({
   access,
   changes,
 }: {
-  readonly access: Plan['access'];
+  readonly access: PlanDocument['access'];
   readonly changes: readonly T[];
 }): readonly { readonly change: T; readonly rank: number }[] {
   const affectsAccess = new Set(access.map((each) => each.change));
@@ -79,7 +80,7 @@ export function countBlocks(blocks: readonly ChangeBlock[]): string {
     .join(', ');
 }
 
-function headLine(change: Change, column: number, options: PlanTextOptions): string {
+function headLine(change: ChangeDocument, column: number, options: PlanTextOptions): string {
   const { paint } = options;
   const tone = { create: paint.create, update: paint.change, move: paint.change, delete: paint.remove }[change.action];
   const address = printable(change.address);
@@ -101,7 +102,7 @@ function headLine(change: Change, column: number, options: PlanTextOptions): str
 }
 
 /** Returns the text after a change: why it waits, where it goes and what it damages. */
-function remarks(change: Change): string {
+function remarks(change: ChangeDocument): string {
   const position = change.action === 'move' ? change.fields.find((field) => field.path === 'position') : undefined;
   const paused =
     change.paused === null
@@ -117,7 +118,7 @@ function remarks(change: Change): string {
     .join('; ');
 }
 
-function bodyLines(change: Change, options: PlanTextOptions): readonly string[] {
+function bodyLines(change: ChangeDocument, options: PlanTextOptions): readonly string[] {
   const fields = change.fields.filter((field) => !(change.action === 'move' && field.path === 'position'));
   const whole = new Set(change.accessFields);
   const lines = fields.flatMap((field) => fieldLines(field, whole.has(field.path)));

@@ -1,6 +1,7 @@
-import { type AccessChange, EVERYONE, type Plan } from '../../core/change.ts';
+import { type AccessChange, EVERYONE } from '../../core/change.ts';
 import { largest } from '../../core/lists.ts';
 import { maskUrls } from '../../core/text/safe-url.ts';
+import type { PlanDocument } from '../model/document.ts';
 import { rankChanges } from './changes.ts';
 import { accessWords, fitPlanText, planTitleParts, renderPlanText, summaryLine } from './text.ts';
 import { type Approval, PLAIN, takeLines } from './text-layout.ts';
@@ -34,7 +35,11 @@ export interface PlanMarkdown {
 }
 
 /** Builds the parts of a plan in Markdown, for a text of at most `longest` characters. */
-export function planMarkdown(plan: Plan, approval?: Approval, longest = Number.POSITIVE_INFINITY): PlanMarkdown {
+export function planMarkdown(
+  plan: PlanDocument,
+  approval?: Approval,
+  longest = Number.POSITIVE_INFINITY,
+): PlanMarkdown {
   const options = { columns: COLUMNS, paint: PLAIN, ...(approval === undefined ? {} : { approval }) };
   const text = renderPlanText(plan, options).trimEnd();
   const shorten = (longest: number) => fitPlanText(plan, options, longest).trimEnd();
@@ -49,7 +54,7 @@ export function planMarkdown(plan: Plan, approval?: Approval, longest = Number.P
 }
 
 /** Returns the deletions and the access changes of a plan, for the text above a folded plan. */
-function riskLines(plan: Plan): readonly string[] {
+function riskLines(plan: PlanDocument): readonly string[] {
   const deletions = rankChanges(plan).filter(({ change }) => isDeletion(change));
   const isPublic = ({ person, to }: AccessChange) => to !== null && person.startsWith(EVERYONE);
   // What becomes public comes first.
@@ -86,7 +91,7 @@ function shortened(text: string, longest: number): string {
  * Renders the plan for a comment: summary first, then the text as in the terminal, inside a fence that the text cannot
  * close, so that titles and keys stay text.
  */
-export function renderPlanMarkdown(plan: Plan, approval?: Approval): string {
+export function renderPlanMarkdown(plan: PlanDocument, approval?: Approval): string {
   const { head, text, isLong } = planMarkdown(plan, approval);
   const block = fenced(text);
   return `${head}\n\n${isLong ? `<details><summary>The plan</summary>\n\n${block}\n\n</details>` : block}\n`;

@@ -1,9 +1,10 @@
 /** Renders a plan as text for terminals, pipes and pull request comments. */
 
-import { type AccessChange, type Plan, WHOLE_ORGANIZATION } from '../../core/change.ts';
+import { type AccessChange, WHOLE_ORGANIZATION } from '../../core/change.ts';
 import { largest } from '../../core/lists.ts';
 import { ROOT_SCOPE } from '../../core/scope.ts';
 import { maskUrls } from '../../core/text/safe-url.ts';
+import type { PlanDocument } from '../model/document.ts';
 import { type ChangeBlock, changeBlocks, countBlocks, RANK } from './changes.ts';
 import { PLAIN_APPROVAL, type PlanTextOptions, takeLines, wrap } from './text-layout.ts';
 import { counted, durationWords, noCommand, printable } from './words.ts';
@@ -24,7 +25,7 @@ const ACCESS_SHARE = 1 / 4;
 const UNLIMITED: TailLimits = { access: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY };
 
 /** Renders a plan as text: changes, riskiest first, then access, held changes and cost; the summary last. */
-export function renderPlanText(untrusted: Plan, options: PlanTextOptions): string {
+export function renderPlanText(untrusted: PlanDocument, options: PlanTextOptions): string {
   const plan = inert(untrusted);
   return compose(plan, changeBlocks(plan, options), [], UNLIMITED, options);
 }
@@ -33,7 +34,7 @@ export function renderPlanText(untrusted: Plan, options: PlanTextOptions): strin
  * Renders a plan as text of at most `longest` characters. Held changes, deletions and access changes are kept; omitted
  * changes are counted by kind.
  */
-export function fitPlanText(untrusted: Plan, options: PlanTextOptions, longest: number): string {
+export function fitPlanText(untrusted: PlanDocument, options: PlanTextOptions, longest: number): string {
   const plan = inert(untrusted);
   const blocks = changeBlocks(plan, options);
   const whole = compose(plan, blocks, [], UNLIMITED, options);
@@ -94,7 +95,7 @@ function size({ lines }: ChangeBlock): number {
 }
 
 function compose(
-  plan: Plan,
+  plan: PlanDocument,
   blocks: readonly ChangeBlock[],
   leftOut: readonly ChangeBlock[],
   limits: TailLimits,
@@ -117,7 +118,7 @@ const NOTHING: ReadonlySet<string> = new Set();
 const NOT_TEXT: ReadonlySet<string> = new Set(['fields', 'declared', 'actual']);
 
 /** Makes every text of the plan printable; field values are escaped when they are rendered. */
-function inert(plan: Plan): Plan {
+function inert(plan: PlanDocument): PlanDocument {
   const changes = plan.changes.map((change) => {
     const shown = inertMembers(change, NOT_TEXT);
     const isPlain = shown.fields.every(({ path }) => printable(path) === path);
@@ -156,13 +157,13 @@ function inertMembers<T extends object>(value: T, except: ReadonlySet<string> = 
 }
 
 /** `Plan for Acme (org_1): commit 3f2a9c1 over 91b0e77`. */
-function planTitle(plan: Plan): string {
+function planTitle(plan: PlanDocument): string {
   const { who, when } = planTitleParts(plan);
   return `Plan for ${who}${when}`;
 }
 
 /** Returns the organization of a plan, by its title on the platform, and the commits. */
-export function planTitleParts(plan: Plan): { readonly who: string; readonly when: string } {
+export function planTitleParts(plan: PlanDocument): { readonly who: string; readonly when: string } {
   const base = plan.baseCommit === null ? '' : ` over ${plan.baseCommit.slice(0, 7)}`;
   const scope = plan.scope === ROOT_SCOPE ? '' : `, scope ${printable(plan.scope)}`;
   const id = printable(plan.organization);
@@ -173,7 +174,7 @@ export function planTitleParts(plan: Plan): { readonly who: string; readonly whe
 }
 
 /** `1 to create, 1 to update, 10 to delete (held), 1 held, 38 unchanged`. */
-export function summaryLine({ summary }: Pick<Plan, 'summary'>): string {
+export function summaryLine({ summary }: Pick<PlanDocument, 'summary'>): string {
   const { heldDeletions = 0 } = summary;
   const parts = [
     [summary.create, 'to create'],
@@ -195,7 +196,7 @@ export function summaryLine({ summary }: Pick<Plan, 'summary'>): string {
 /** Row of the lists below the changes. A command is never wrapped, so that it can be copied. */
 type Row = readonly [name: string, text: string, isCommand?: true];
 
-function tailLines(plan: Plan, options: PlanTextOptions, limits: TailLimits): readonly string[] {
+function tailLines(plan: PlanDocument, options: PlanTextOptions, limits: TailLimits): readonly string[] {
   const lists = listRows(plan);
   const more = lists.length - limits.rows;
   const rows: readonly Row[] = [
@@ -214,7 +215,7 @@ function tailLines(plan: Plan, options: PlanTextOptions, limits: TailLimits): re
   });
 }
 
-function accessRows({ access }: Plan, limit: number): readonly Row[] {
+function accessRows({ access }: PlanDocument, limit: number): readonly Row[] {
   const shown = access.slice(0, limit);
   const named = accessSentences(shown);
   const more = access.length - shown.length;
@@ -226,7 +227,9 @@ function accessRows({ access }: Plan, limit: number): readonly Row[] {
 }
 
 /** Returns the parts of a plan other than its changes, access and verdict: rows with a name and a text. */
-export function listRows(plan: Pick<Plan, 'adopted' | 'pending' | 'notes' | 'hasBase' | 'unmanaged'>): readonly Row[] {
+export function listRows(
+  plan: Pick<PlanDocument, 'adopted' | 'pending' | 'notes' | 'hasBase' | 'unmanaged'>,
+): readonly Row[] {
   return [
     ...(plan.adopted.length > 0 ? [['Adopted', adoptedWords(plan)] as const] : []),
     ...plan.pending.map(({ address, reason }) => ['Pending', `${printable(address)}: ${reason}`] as const),
@@ -243,7 +246,7 @@ export function listRows(plan: Pick<Plan, 'adopted' | 'pending' | 'notes' | 'has
   ];
 }
 
-function verdictRows(plan: Plan, { approval = PLAIN_APPROVAL }: PlanTextOptions): readonly Row[] {
+function verdictRows(plan: PlanDocument, { approval = PLAIN_APPROVAL }: PlanTextOptions): readonly Row[] {
   if (plan.verdict.state === 'refused') {
     return plan.verdict.reasons.map((reason) => ['Refused', reason]);
   }
@@ -314,20 +317,20 @@ function roleWords({ role }: AccessChange): string {
   return `(${printable(maskUrls(role))})`;
 }
 
-function adoptedWords(plan: Pick<Plan, 'adopted'>): string {
+function adoptedWords(plan: Pick<PlanDocument, 'adopted'>): string {
   const named = plan.adopted.slice(0, NAMED).map(({ address, id }) => `${printable(address)} is ${id}`);
   const more = plan.adopted.length - named.length;
   return [...named, ...(more > 0 ? [`and ${more} more`] : [])].join(', ');
 }
 
-function unmanagedWords(plan: Pick<Plan, 'unmanaged'>): string {
+function unmanagedWords(plan: Pick<PlanDocument, 'unmanaged'>): string {
   const named = plan.unmanaged.slice(0, NAMED).map((each) => `${each.kind} "${printable(each.title)}" (${each.id})`);
   const more = plan.unmanaged.length - named.length;
   return [...named, ...(more > 0 ? [`and ${more} more`] : [])].join(', ');
 }
 
 /** `5 requests, about 2 s (4 requests made to read)` */
-export function costWords({ cost }: Pick<Plan, 'cost'>): string {
+export function costWords({ cost }: Pick<PlanDocument, 'cost'>): string {
   const { reads, writes } = cost.requests;
   const read = `${counted(reads, 'request')} made to read`;
   return writes === 0 ? read : `${counted(writes, 'request')}, ${durationWords(cost.seconds)} (${read})`;

@@ -1,14 +1,14 @@
 /** Names what waits for approval in a plan, for everything that shows it in one line. */
-import type { Change, Plan } from '../../core/change.ts';
+import type { ChangeDocument, PlanDocument } from '../model/document.ts';
 import { counted } from './words.ts';
 
 /** Returns true if a resource is deleted and not replaced. */
-export function isDeletion({ action, isReplacement }: Pick<Change, 'action' | 'isReplacement'>): boolean {
+export function isDeletion({ action, isReplacement }: Pick<ChangeDocument, 'action' | 'isReplacement'>): boolean {
   return action === 'delete' && !isReplacement;
 }
 
 /** `deletes 10 spaces, 1 site`: the deletions that wait for approval; null if there are none. */
-export function waitingDeletions({ changes, verdict }: Pick<Plan, 'changes' | 'verdict'>): string | null {
+export function waitingDeletions({ changes, verdict }: Pick<PlanDocument, 'changes' | 'verdict'>): string | null {
   const waits = changes.filter(
     (change) => isDeletion(change) && change.paused === null && (change.held !== null || verdict.state === 'held'),
   );

@@ -5,14 +5,17 @@ import type { OwnRequest } from '../../clusters/store.ts';
 import type { OrganizationConfig } from '../../config/config.ts';
 import type { ConversationRequest } from '../../conversations/ingestion/control-api.ts';
 import type { IngestionStatus } from '../../conversations/ingestion/ingestion-status.ts';
+import type { Address } from '../../core/address.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { JsonObject } from '../../core/json.ts';
+import type { Declared } from '../../core/resource.ts';
 import type { DeliveryRequest } from '../../notify/deliveries.ts';
 import type { StatusFailure } from '../../notify/status-sender.ts';
+import type { ChangeDocument, PlanDocument } from '../../plan/model/document.ts';
 import type { QueueSnapshot } from '../../queue/snapshot.ts';
 import type { ActionRequest } from '../../reconcile/approvals.ts';
 import type { OrganizationReconciler } from '../../reconcile/organization.ts';
-import type { PassEnd } from '../../reconcile/pass.ts';
+import type { Check, PassEnd } from '../../reconcile/pass.ts';
 import type { PushStatus } from '../../reconcile/push-receiver.ts';
 import type { Desired } from '../../reconcile/source.ts';
 import type { Actor, History } from '../../store/history.ts';
@@ -54,13 +57,28 @@ export interface ClusterState {
   changeRequests(): Promise<readonly OwnRequest[]>;
 }
 
-/** Reconciler of an organization, as views read it. */
-export interface ReconcilerState
-  extends Pick<OrganizationReconciler, 'lastCheck' | 'lastPlan' | 'isRunning' | 'failingSince'> {
-  readonly lastEnd: Pick<PassEnd, 'outcome' | 'plan' | 'results' | 'error' | 'endedAt' | 'retryIn'> | null;
-  readonly lastDesired:
-    | (Pick<Desired, 'commit' | 'subject'> & { readonly state: Pick<Desired['state'], 'declared'> })
+/** Reconciler of an organization, as pages read it. The one of this replica is one. */
+export interface ReconcilerState extends Pick<OrganizationReconciler, 'isRunning' | 'failingSince'> {
+  readonly lastCheck:
+    | (Pick<Check, 'authors' | 'at'> & {
+        readonly plan: PlanDocument;
+        /** Changes of the plan that undo what somebody changed on the platform. */
+        readonly drift: ReadonlySet<ChangeDocument>;
+      })
     | null;
+  readonly lastEnd:
+    | (Pick<PassEnd, 'outcome' | 'results' | 'error' | 'endedAt' | 'retryIn'> & { readonly plan: PlanDocument | null })
+    | null;
+  readonly lastDesired:
+    | (Pick<Desired, 'commit' | 'subject'> & { readonly state: { readonly declared: { readonly size: number } } })
+    | null;
+}
+
+/** Resources of an organization by address. */
+export interface KnownResources {
+  readonly declared: ReadonlyMap<Address, Declared>;
+  /** Ids of those that the last check found. */
+  readonly ids: ReadonlyMap<Address, string>;
 }
 
 /**
@@ -79,6 +97,8 @@ export interface OrganizationState {
   readonly owner: OrganizationOwner;
   /** Null if the configuration has no source of manifests. */
   readonly reconciler: ReconcilerState | null;
+  /** Returns the resources of the last valid manifests; null before they were read. Throws StoreError. */
+  resources(): Promise<KnownResources | null>;
   readonly record: OrganizationRecord;
   readonly history: History;
   readonly queue: QueueState;
@@ -107,11 +127,8 @@ export interface Backend {
   readonly clock: Clock;
   /** Sorted by id. */
   organizations(): readonly OrganizationState[];
-  /**
-   * Reads the states of organizations that other replicas have: of all, what lists show, and of this one everything. Views
-   * are made after it. Throws StoreError.
-   */
-  refresh(organization: string | null): Promise<void>;
+  /** Reads what other replicas have stored of their organizations since. Pages are made after it. Throws StoreError. */
+  refresh(): Promise<void>;
   readonly actions: ActionHandlers;
   /** Returns the state of the fleet; null if the state is in a file. */
   fleet(): FleetState | null;

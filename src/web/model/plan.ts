@@ -1,68 +1,11 @@
-/** Plans that pages show, from memory or from the history: their content, page by page, and their difference. */
-import type { AccessChange, Action, Change, Plan } from '../../core/change.ts';
-import { isObject, type Json, sameJson } from '../../core/json.ts';
+/** Plans as pages show them: their content, page by page, and their difference. */
+import type { AccessChange, Action, Plan } from '../../core/change.ts';
+import { sameJson } from '../../core/json.ts';
+import type { ChangeDocument, PlanDocument } from '../../plan/model/document.ts';
 import { RANK, rankChanges } from '../../plan/render/changes.ts';
 import { type FieldLine, fieldLines } from '../../plan/render/field-text.ts';
 import { accessPlace, accessWords, costWords, listRows, summaryLine } from '../../plan/render/text.ts';
 import { type ForgeLinks, resourcePath } from './paths.ts';
-
-export type ShownChange = Pick<
-  Change,
-  | 'action'
-  | 'address'
-  | 'kind'
-  | 'fields'
-  | 'accessFields'
-  | 'source'
-  | 'held'
-  | 'paused'
-  | 'isReplacement'
-  | 'impact'
-  | 'weight'
->;
-
-/** Every plan in memory is one. */
-export interface ShownPlan
-  extends Pick<
-    Plan,
-    | 'checksum'
-    | 'heldChecksum'
-    | 'commit'
-    | 'hasBase'
-    | 'verdict'
-    | 'adopted'
-    | 'unmanaged'
-    | 'pending'
-    | 'notes'
-    | 'access'
-    | 'summary'
-    | 'cost'
-  > {
-  readonly changes: readonly ShownChange[];
-  /** Number of items that the history did not keep, by list. */
-  readonly notKept?: Readonly<Record<string, number>>;
-}
-
-/** Format of the plans that the history keeps. */
-const FORMAT = 'octavo.plan/2';
-
-/** Reads a plan from its JSON; null if it is not one, or of another version. */
-export function readPlan(json: Json): ShownPlan | null {
-  if (!isObject(json) || json.format !== FORMAT || !Array.isArray(json.changes)) {
-    return null;
-  }
-  const kept = json as unknown as Omit<ShownPlan, 'cost' | 'changes'> & {
-    readonly requests: Plan['cost']['requests'];
-    readonly estimatedSeconds: number;
-    readonly changes: readonly (Omit<ShownChange, 'impact'> & { readonly impact?: string })[];
-  };
-  return {
-    ...kept,
-    cost: { requests: kept.requests, seconds: kept.estimatedSeconds },
-    // The order of the history is that of the plan, so impacts are not compared again.
-    changes: kept.changes.map((change) => ({ ...change, impact: change.impact ?? '', weight: 0 })),
-  };
-}
 
 /** A change of two plans, by its action and address. */
 export interface DifferingChange {
@@ -87,8 +30,8 @@ export interface PlanDifference {
 const MAX_LISTED = 100;
 
 /** Compares two plans, change by change. */
-export function comparePlans(before: ShownPlan, after: ShownPlan): PlanDifference {
-  const idOf = ({ action, address }: ShownChange) => `${action} ${address}`;
+export function comparePlans(before: PlanDocument, after: PlanDocument): PlanDifference {
+  const idOf = ({ action, address }: ChangeDocument) => `${action} ${address}`;
   const old = new Map(before.changes.map((change) => [idOf(change), change]));
   const now = new Set(after.changes.map(idOf));
   const removed = before.changes.filter((change) => !now.has(idOf(change)));
@@ -106,7 +49,7 @@ export function comparePlans(before: ShownPlan, after: ShownPlan): PlanDifferenc
   };
 }
 
-function listed(changes: readonly ShownChange[]): readonly DifferingChange[] {
+function listed(changes: readonly ChangeDocument[]): readonly DifferingChange[] {
   return changes.slice(0, MAX_LISTED).map(({ action, address }) => ({ action, address }));
 }
 
@@ -176,17 +119,17 @@ export interface PlanContent {
 const PAGE_SIZE = 200;
 const MAX_NOTES = 50;
 
-type Ranked = readonly { readonly change: ShownChange; readonly rank: number }[];
+type Ranked = readonly { readonly change: ChangeDocument; readonly rank: number }[];
 /** Ranked changes of the plans that are shown: sorting 100,000 changes takes longer than a page may take. */
-const ranked = new WeakMap<ShownPlan, Ranked>();
+const ranked = new WeakMap<PlanDocument, Ranked>();
 
 /** Describes one page of a plan. `statusOf`: the results of its changes. */
 export function planContent(
   organization: string,
-  plan: ShownPlan,
+  plan: PlanDocument,
   links: ForgeLinks,
   start: number,
-  statusOf: (change: ShownChange) => string | null,
+  statusOf: (change: ChangeDocument) => string | null,
 ): PlanContent {
   const order = ranked.get(plan) ?? rankChanges(plan);
   ranked.set(plan, order);
@@ -217,7 +160,7 @@ export function planContent(
 /** Returns the statuses of changes that a pass reached, by the change. */
 export function statusesOf(
   results: readonly { readonly action: string; readonly address: string; readonly status: string }[],
-): (change: ShownChange) => string | null {
+): (change: ChangeDocument) => string | null {
   const idOf = ({ action, address }: { readonly action: string; readonly address: string }) => `${action} ${address}`;
   const known = new Map(results.filter(({ status }) => REACHED.has(status)).map((each) => [idOf(each), each.status]));
   return (change) => known.get(idOf(change)) ?? null;
@@ -227,7 +170,11 @@ export function statusesOf(
 const REACHED: ReadonlySet<string> = new Set(['applied', 'failed', 'skipped']);
 
 /** Describes a location in the manifests. */
-export function sourceView(source: ShownChange['source'], commit: string | null, links: ForgeLinks): SourceView | null {
+export function sourceView(
+  source: ChangeDocument['source'],
+  commit: string | null,
+  links: ForgeLinks,
+): SourceView | null {
   return source === null
     ? null
     : { file: source.file, line: source.line, url: links.file(commit, source.file, source.line) };
@@ -236,7 +183,7 @@ export function sourceView(source: ShownChange['source'], commit: string | null,
 /** Describes a change. */
 export function changeView(
   organization: string,
-  change: ShownChange,
+  change: ChangeDocument,
   source: SourceView | null,
   status: string | null,
 ): Omit<ChangeView, 'isDangerous'> {

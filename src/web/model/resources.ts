@@ -1,8 +1,9 @@
 /** States of the resources of an organization, their tree, and the part of it that a page lists. */
 import { type Address, kindOf } from '../../core/address.ts';
-import { type Action, type Change, type ChangeResult, changeId } from '../../core/change.ts';
+import { type Action, type ChangeResult, changeId } from '../../core/change.ts';
 import type { Declared } from '../../core/resource.ts';
 import { kinds } from '../../kinds/registry.ts';
+import type { ChangeDocument } from '../../plan/model/document.ts';
 import type { ManualPause } from '../../store/history.ts';
 import type { ReconcilerState } from './backend.ts';
 import { resourcePath } from './paths.ts';
@@ -23,11 +24,11 @@ export type ResourceState = (typeof RESOURCE_STATES)[number];
 /** Changes of the last check by address, and their results. */
 export interface ResourceStates {
   /** Returns the changes of a resource, in the order of the plan. */
-  changesOf(address: Address): readonly Change[];
+  changesOf(address: Address): readonly ChangeDocument[];
   /** Changes of resources that no manifest declares any more, sorted by address. */
-  readonly undeclared: readonly Change[];
+  readonly undeclared: readonly ChangeDocument[];
   /** Returns the result of a change; undefined if the last pass did not reach it. */
-  result(change: Change): ChangeResult | undefined;
+  result(change: ChangeDocument): ChangeResult | undefined;
   /** Returns why a declared resource cannot be created yet. */
   pendingReason(address: Address): string | undefined;
   /** Returns true if the last change undoes what somebody changed on the platform. */
@@ -74,9 +75,9 @@ function indexChanges({ plan, drift }: Check, end: ReconcilerState['lastEnd']): 
   const changesOf = groupChanges(plan.changes);
   const results = new Map((end?.plan === plan ? end.results : []).map((result) => [changeId(result), result]));
   const pending = new Map(plan.pending.map(({ address, reason }) => [address, reason]));
-  const result = (change: Change) => (results.size === 0 ? undefined : results.get(changeId(change)));
+  const result = (change: ChangeDocument) => (results.size === 0 ? undefined : results.get(changeId(change)));
   const isWholeHeld = plan.verdict.state === 'held';
-  const stateOf = (change: Change): ResourceState => {
+  const stateOf = (change: ChangeDocument): ResourceState => {
     const status = result(change)?.status;
     if (status === 'applied') {
       return 'in-sync';
@@ -108,9 +109,9 @@ function indexChanges({ plan, drift }: Check, end: ReconcilerState['lastEnd']): 
 }
 
 /** Groups changes by address. Nearly every resource has one change, so that there is no list for each. */
-function groupChanges(changes: readonly Change[]): ResourceStates['changesOf'] {
-  const first = new Map<Address, Change>();
-  const more = new Map<Address, Change[]>();
+function groupChanges(changes: readonly ChangeDocument[]): ResourceStates['changesOf'] {
+  const first = new Map<Address, ChangeDocument>();
+  const more = new Map<Address, ChangeDocument[]>();
   for (const change of changes) {
     const before = first.get(change.address);
     if (before === undefined) {
@@ -393,7 +394,7 @@ function positionsWhere(
  */
 function startAfter(
   after: string,
-  removed: readonly Change[],
+  removed: readonly ChangeDocument[],
   positions: readonly number[] | null,
   tree: ResourceTree,
 ): number {
@@ -409,7 +410,7 @@ function startAfter(
   return at === -1 ? removed.length : at;
 }
 
-function removedRow(organization: string, change: Change, states: ResourceStates): ResourceRow {
+function removedRow(organization: string, change: ChangeDocument, states: ResourceStates): ResourceRow {
   const { address, action, actual } = change;
   const title = actual.title ?? actual.label;
   return {

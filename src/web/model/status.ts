@@ -5,10 +5,10 @@
 
 import { cronFiring } from '../../config/model/cron.ts';
 import { windowState } from '../../config/windows.ts';
-import type { Plan } from '../../core/change.ts';
 import { DesiredStateError, messageOf, SourceError } from '../../core/errors.ts';
 import { largest, smallest } from '../../core/lists.ts';
 import { maskUrls } from '../../core/text/safe-url.ts';
+import type { PlanDocument } from '../../plan/model/document.ts';
 import { counted, spanWords } from '../../plan/render/words.ts';
 import type { ManualPause } from '../../store/history.ts';
 import type { Backend, OrganizationState, ReconcilerState } from './backend.ts';
@@ -198,7 +198,7 @@ function approval({ lastCheck, isRunning, lastEnd }: ReconcilerState): Described
 }
 
 /** Returns the number of changes that wait for approval: all if the whole plan is held, none if it is refused. */
-export function heldChanges(plan: Plan): number {
+export function heldChanges(plan: PlanDocument): number {
   if (plan.verdict.state === 'refused') {
     return 0;
   }
@@ -231,7 +231,7 @@ function progress(reconciler: ReconcilerState, { state, now }: StatusInput): Des
   return { state: 'waiting', sentence: `${counted(left, 'change')} ${left === 1 ? 'waits' : 'wait'}${why}` };
 }
 
-function pausedWords({ summary }: Plan): string {
+function pausedWords({ summary }: PlanDocument): string {
   return summary.paused === 0 ? ' to be applied' : `; ${summary.paused} of them paused`;
 }
 

@@ -16,7 +16,7 @@ export async function loadView(backend: Backend, viewer: Viewer, path: string): 
     const params = match(page, url.pathname);
     if (params !== null) {
       const { organization } = params;
-      await backend.refresh(organization ?? null);
+      await backend.refresh();
       const isHidden = organization !== undefined && !canSee(backend, viewer, organization);
       const query = Object.fromEntries(url.searchParams);
       return isHidden ? null : page.load(backend, { params, query, viewer, now: backend.clock.now() });

@@ -84,7 +84,7 @@ export async function organizationView(
   const passes = await history.passes({ limit: PASSES });
   const links = forgeLinks(config.source);
   const plan = reconciler?.lastCheck?.plan ?? null;
-  const desired = reconciler?.lastDesired ?? null;
+  const resources = await state.resources();
   const waiting = [
     ...waitingForPerson(state, now),
     ...(await waitingElsewhere(state)),
@@ -105,11 +105,11 @@ export async function organizationView(
         ? null
         : { checksum: plan.checksum, path: planPath(id, plan.checksum), changes: plan.changes.length },
     list:
-      reconciler === null || desired === null
+      reconciler === null || resources === null
         ? null
         : listResources(
             id,
-            resourceTree(desired.state.declared),
+            resourceTree(resources.declared),
             resourceStates(reconciler, summary.freshness.isStale),
             filter,
           ),

@@ -1,6 +1,7 @@
 /** Pages of the passes of an organization, by commit, and of one: what it found, did and could not do. */
 
 import { html } from 'hono/html';
+import { readPlan } from '../../plan/model/document.ts';
 import { counted } from '../../plan/render/words.ts';
 import type { PassCounts, PassRecord } from '../../store/history.ts';
 import { actionWord, changeList } from '../html/changes.ts';
@@ -18,7 +19,7 @@ import {
   resourcePath,
   withQuery,
 } from '../model/paths.ts';
-import { type PlanContent, planContent, readPlan, statusesOf } from '../model/plan.ts';
+import { type PlanContent, planContent, statusesOf } from '../model/plan.ts';
 import { isoTime, secondsWords } from '../model/words.ts';
 import { definePage, type Html } from '../page.ts';
 

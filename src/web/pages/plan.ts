@@ -1,9 +1,8 @@
 /** Page of a plan: access, dangerous changes, the others, and last the form that approves exactly these. */
 
 import { html } from 'hono/html';
-import type { Plan } from '../../core/change.ts';
 import { approvalsOf } from '../../plan/checksum.ts';
-import { planToJson } from '../../plan/render/json.ts';
+import { type PlanDocument, planToJson, readPlan } from '../../plan/model/document.ts';
 import { counted } from '../../plan/render/words.ts';
 import { approvedChecksums, authorsNotice, countApprovers, refusalOf } from '../../reconcile/approvals.ts';
 import type { Actor } from '../../store/history.ts';
@@ -22,8 +21,6 @@ import {
   type PlanContent,
   type PlanDifference,
   planContent,
-  readPlan,
-  type ShownPlan,
   statusesOf,
 } from '../model/plan.ts';
 import { checkTimes, type Freshness, heldChanges } from '../model/status.ts';
@@ -91,7 +88,7 @@ export async function planView(backend: Backend, id: string, query: PlanQuery): 
   if (state === undefined) {
     return null;
   }
-  const plan = state.reconciler?.lastPlan ?? null;
+  const plan = state.reconciler?.lastCheck?.plan ?? null;
   return plan !== null && isPlan(plan, query.checksum)
     ? currentPlan(backend, state, plan, query)
     : pastPlan(state, plan, query);
@@ -102,7 +99,7 @@ export async function planView(backend: Backend, id: string, query: PlanQuery): 
  */
 export async function planJson(backend: Backend, id: string, checksum: string): Promise<object | null> {
   const state = backend.organizations().find((each) => each.id === id);
-  const plan = state?.reconciler?.lastPlan ?? null;
+  const plan = state?.reconciler?.lastCheck?.plan ?? null;
   if (plan !== null && isPlan(plan, checksum)) {
     return planToJson(plan);
   }
@@ -115,20 +112,20 @@ export async function planDifference(
   { reconciler, history }: Pick<OrganizationState, 'reconciler' | 'history'>,
   checksum: string,
 ): Promise<PlanDifference | null> {
-  const plan = reconciler?.lastPlan ?? null;
+  const plan = reconciler?.lastCheck?.plan ?? null;
   const kept = await history.passOfPlan(checksum);
   const before = kept === null ? null : readPlan(kept.plan);
   return plan === null || before === null ? null : comparePlans(before, plan);
 }
 
-function isPlan(plan: Plan, checksum: string): boolean {
+function isPlan(plan: PlanDocument, checksum: string): boolean {
   return plan.checksum === checksum || plan.heldChecksum === checksum;
 }
 
 async function currentPlan(
   backend: Backend,
   state: OrganizationState,
-  plan: Plan,
+  plan: PlanDocument,
   { from, viewer, now }: PlanQuery,
 ): Promise<PlanView> {
   const { id, config, reconciler, record } = state;
@@ -170,17 +167,17 @@ async function currentPlan(
 }
 
 /** Returns the checksum that releases what waits, and nothing else. */
-function approvedChecksum({ verdict, checksum, heldChecksum }: Plan): string {
+function approvedChecksum({ verdict, checksum, heldChecksum }: PlanDocument): string {
   return verdict.state === 'held' ? checksum : (heldChecksum ?? checksum);
 }
 
 async function pastPlan(
   { id, config, history }: OrganizationState,
-  present: Plan | null,
+  present: PlanDocument | null,
   { checksum, from, now }: PlanQuery,
 ): Promise<PlanView | null> {
   const kept = await history.passOfPlan(checksum);
-  const plan: ShownPlan | null = kept === null ? null : readPlan(kept.plan);
+  const plan: PlanDocument | null = kept === null ? null : readPlan(kept.plan);
   if (kept === null || plan === null) {
     return null;
   }

@@ -1,11 +1,11 @@
 /** Page of one resource: where it is declared, what the platform had, what waits, and its last changes. */
 
 import { html } from 'hono/html';
-import type { Change } from '../../core/change.ts';
 import type { Json } from '../../core/json.ts';
 import type { Declared } from '../../core/resource.ts';
 import { kinds } from '../../kinds/registry.ts';
 import { normalizeFields } from '../../plan/model/diff.ts';
+import type { ChangeDocument } from '../../plan/model/document.ts';
 import { valueText } from '../../plan/render/field-text.ts';
 import { spanWords } from '../../plan/render/words.ts';
 import { actionWord, changeList, sourceText } from '../html/changes.ts';
@@ -14,7 +14,7 @@ import { link } from '../html/link.ts';
 import { RESOURCE_LABELS, RESULT_LABELS, stateBadge } from '../html/state.ts';
 import { table } from '../html/table.ts';
 import { age, commitText, shown, shownLines } from '../html/text.ts';
-import type { Backend, OrganizationState } from '../model/backend.ts';
+import type { Backend, KnownResources, OrganizationState } from '../model/backend.ts';
 import { type ForgeLinks, forgeLinks, organizationPath, passPath, planPath, resourcePath } from '../model/paths.ts';
 import { type ChangeView, changeView, type SourceView, sourceView, statusesOf } from '../model/plan.ts';
 import {
@@ -106,7 +106,8 @@ export async function resourceView(
   }
   const { freshness } = await checkTimes(backend, state, now);
   const states = resourceStates(reconciler, freshness.isStale);
-  const declared = reconciler.lastDesired?.state.declared.get(address);
+  const resources = await state.resources();
+  const declared = resources?.declared.get(address);
   const changes = states.changesOf(address);
   const past = await state.history.changesOf(address, CHANGES);
   if (declared === undefined && changes.length === 0 && past.length === 0) {
@@ -118,15 +119,15 @@ export async function resourceView(
   return {
     organization: id,
     ...identityOf(address, declared, changes),
-    id: changes.find((change) => change.id !== null)?.id ?? reconciler.lastCheck?.plan.bindings.get(address) ?? null,
+    id: changes.find((change) => change.id !== null)?.id ?? resources?.ids.get(address) ?? null,
     state: declared === undefined && changes.length === 0 ? 'unknown' : states.state(address),
     freshness,
     source: sourceView(declared?.source ?? null, commit, links),
     commit,
-    parent: parentView(id, address, state),
+    parent: resources === null || declared === undefined ? null : parentView(id, declared, resources),
     fields: fieldViews(declared, changes, states, reconciler.lastCheck !== null),
     changes: changes.map((change) => plannedChange(id, change, { commit, links, states, state })),
-    planPath: changes.length === 0 ? null : planPath(id, reconciler.lastPlan?.checksum ?? ''),
+    planPath: changes.length === 0 ? null : planPath(id, reconciler.lastCheck?.plan.checksum ?? ''),
     pending: states.pendingReason(address) ?? null,
     declaredPause: declared?.paused ?? null,
     pause: pause === null ? null : pauseView(pause, now),
@@ -140,23 +141,21 @@ export async function resourceView(
   };
 }
 
-function identityOf(address: string, declared: Declared | undefined, [change]: readonly Change[]) {
+function identityOf(address: string, declared: Declared | undefined, [change]: readonly ChangeDocument[]) {
   const kind = declared?.kind ?? change?.kind ?? address.split('/', 1)[0] ?? '';
   const title =
     declared !== undefined ? titleOf(declared) : change === undefined ? '' : titleOf({ fields: change.actual });
   return { address, kind, title };
 }
 
-function parentView(id: string, address: string, { reconciler }: OrganizationState): ResourceView['parent'] {
-  const declared = reconciler?.lastDesired?.state.declared;
-  const resource = declared?.get(address);
-  const parent = declared === undefined || resource === undefined ? null : resourceTree(declared).parentOf(resource);
+function parentView(id: string, resource: Declared, { declared }: KnownResources): ResourceView['parent'] {
+  const parent = resourceTree(declared).parentOf(resource);
   return parent === null ? null : { address: parent.address, path: resourcePath(id, parent.address) };
 }
 
 function plannedChange(
   id: string,
-  change: Change,
+  change: ChangeDocument,
   about: {
     readonly commit: string | null;
     readonly links: ForgeLinks;
@@ -180,7 +179,7 @@ function plannedChange(
 /** Lists the declared fields with their values on the platform, and for a deletion the fields that were last seen. */
 function fieldViews(
   declared: Declared | undefined,
-  changes: readonly Change[],
+  changes: readonly ChangeDocument[],
   states: ResourceStates,
   isChecked: boolean,
 ): readonly FieldView[] {

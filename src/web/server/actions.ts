@@ -67,7 +67,7 @@ export class ActionRoute {
     const { backend, config } = this.#options;
     const identity = await this.#person(request);
     const { organization: id = '' } = request.params as { organization?: string };
-    await backend.refresh(id);
+    await backend.refresh();
     const state = backend.organizations().find((each) => each.id === id);
     const role = viewerOf(identity, config).role(id);
     if (state === undefined || role === null) {
@@ -147,7 +147,7 @@ export class ActionRoute {
 
 /** Returns true if the present plan has this checksum, or its held changes have. */
 function isPresent({ reconciler }: OrganizationState, checksum: string): boolean {
-  const plan = reconciler?.lastPlan ?? null;
+  const plan = reconciler?.lastCheck?.plan ?? null;
   return plan !== null && (plan.checksum === checksum || plan.heldChecksum === checksum);
 }
 
@@ -171,7 +171,7 @@ async function hasDecided(
 /** Returns the error for a plan that is not the present one any more, with what differs. */
 async function moved(state: OrganizationState, checksum: string): Promise<PageError> {
   const message = 'The plan has changed since this page was made. Nothing was approved or rejected.';
-  const plan = state.reconciler?.lastPlan ?? null;
+  const plan = state.reconciler?.lastCheck?.plan ?? null;
   if (plan === null) {
     return new PageError(409, message);
   }

@@ -65,7 +65,7 @@ export async function renderPage(
   request: PageRequest,
   { path, isJson, done }: { readonly path: string; readonly isJson: boolean; readonly done: string },
 ): Promise<Answer> {
-  await backend.refresh(request.params.organization ?? null);
+  await backend.refresh();
   const view = await page.load(backend, request);
   if (view === null) {
     throw notFound();

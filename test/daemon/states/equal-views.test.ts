@@ -14,8 +14,8 @@ import {
   TransientError,
 } from '../../../src/core/errors.ts';
 import type { Declared } from '../../../src/core/resource.ts';
-import { remoteOrganization } from '../../../src/daemon/states/remote-organization.ts';
-import { StateWriter } from '../../../src/daemon/states/state-content.ts';
+import { remoteOrganization } from '../../../src/daemon/states/remote-organizations.ts';
+import { StateWriter } from '../../../src/daemon/states/state-publisher.ts';
 import { StateReader } from '../../../src/daemon/states/state-reader.ts';
 import { StoredConversations } from '../../../src/daemon/states/stored-conversations.ts';
 import { openOrganizationStates } from '../../../src/store/organization-states.ts';
@@ -180,7 +180,7 @@ async function ownState(given: Case) {
 
 /** Content of all pages, with their JSON, by path. */
 async function contentOf(backend: Backend, state: OrganizationState): Promise<ReadonlyMap<string, string>> {
-  const { lastPlan = null } = state.reconciler ?? {};
+  const lastPlan = state.reconciler?.lastCheck?.plan ?? null;
   const params: Readonly<Record<string, string>>[] = [
     {},
     { organization: 'org_1' },
@@ -193,7 +193,7 @@ async function contentOf(backend: Backend, state: OrganizationState): Promise<Re
       const names = [...page.path.matchAll(/:(\w+)|\*/g)].map(([name, word]) => word ?? name);
       if (names.length === Object.keys(given).length && names.every((name) => name in given)) {
         const request = { ...someRequest(given), now: NOW };
-        await backend.refresh(given.organization ?? null);
+        await backend.refresh();
         const view = await page.load(backend, request);
         const shown = view === null ? '' : String(await page.render?.(view, request));
         found.set(`${page.path} ${JSON.stringify(given)}`, `${JSON.stringify(view)}\n${shown}`);
@@ -219,7 +219,7 @@ test('every page and its JSON are the same at the owner and at another replica',
           const versions = await states.versions('org_1');
           writer = new StateWriter(new Map(versions.map(({ part, hash }) => [part, hash])));
         }
-        const written = await writer.write({ ...own, ingestion }, NOW);
+        const written = await writer.write({ ...own, resources: await own.resources(), ingestion }, NOW);
         await states.write('org_1', { epoch: index, at: NOW, ...written });
         writer.stored(written);
         const clock = { ...backend.clock, now: () => NOW };
@@ -231,7 +231,7 @@ test('every page and its JSON are the same at the owner and at another replica',
           ({ ...backend, clock, organizations: () => [state] }) as Backend;
         const there = {
           ...at(remote),
-          refresh: (organization: string | null) => reader.refresh(new Set(['org_1']), organization),
+          refresh: () => reader.refresh(new Set(['org_1'])),
         };
         expect(await contentOf(there, own)).toEqual(await contentOf(at(own), own));
       }

@@ -2,7 +2,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { UNKNOWN_STATE } from '../../../src/daemon/states/restored-state.ts';
+import { UNKNOWN_STATE } from '../../../src/daemon/states/state-parts.ts';
 import { StateReader } from '../../../src/daemon/states/state-reader.ts';
 import { openOrganizationStates } from '../../../src/store/organization-states.ts';
 import { ORGANIZATION_STATE_LAYOUT } from '../../../src/store/sql/schema-migrations.ts';
@@ -10,7 +10,7 @@ import { SqliteDatabase } from '../../../src/store/sqlite.ts';
 import { countCases, SEED } from '../../support/campaign.ts';
 
 const RECONCILER = { isRunning: true, failingSince: null, checkedAt: null, hasEnded: false, desired: null };
-const GOOD = JSON.stringify({ format: 1, parts: {}, reconciler: RECONCILER, statuses: { failure: null } });
+const GOOD = JSON.stringify({ format: 2, parts: {}, reconciler: RECONCILER, statuses: { failure: null } });
 const PARTS = ['end', 'plan', 'clusters', 'ingestion', 'queue', 'bindings/1/0', 'declared/1/0'];
 
 function openStates() {
@@ -35,7 +35,7 @@ test('content that Octavo did not write hides only its organization', async () =
     fc.asyncProperty(
       fc.oneof(
         content,
-        named.map((rest) => ({ format: 1, ...rest })),
+        named.map((rest) => ({ format: 2, ...rest })),
       ),
       fc.array(content, { minLength: PARTS.length, maxLength: PARTS.length }),
       async (summary, contents) => {
@@ -49,9 +49,9 @@ test('content that Octavo did not write hides only its organization', async () =
         await states.write('bad', { ...at, parts: [{ part: 'status', hash: 'bad', content: status }, ...parts] });
         await states.write('good', { ...at, parts: [{ part: 'status', hash: 'good', content: GOOD }] });
         const reader = new StateReader(states);
-        await reader.refresh(new Set(['bad', 'good']), 'bad');
-        expect(reader.find('good')?.state.reconciler.isRunning).toBe(true);
-        reader.find('bad')?.state.queue?.(0);
+        await reader.refresh(new Set(['bad', 'good']));
+        expect(reader.find('good')?.reconciler.isRunning).toBe(true);
+        reader.find('bad')?.queue?.(0);
       },
     ),
     { seed: SEED, numRuns: countCases({ sample: 300, ci: 600, full: 5000 }) },
@@ -64,13 +64,13 @@ test('a state of another format is not known, until it is of the own one again',
     states.write('acme', { epoch: 1, at: 1, parts: [{ part: 'status', hash, content: text }], removed: [] });
   const reader = new StateReader(states);
   const refresh = async () => {
-    await reader.refresh(new Set(['acme']), 'acme');
-    return reader.find('acme')?.state.reconciler;
+    await reader.refresh(new Set(['acme']));
+    return reader.find('acme')?.reconciler;
   };
-  await write('1', GOOD.replace('"format":1', '"format":2'));
+  await write('1', GOOD.replace('"format":2', '"format":1'));
   expect(await refresh()).toEqual(UNKNOWN_STATE.reconciler);
   await write('2', GOOD);
   expect((await refresh())?.isRunning).toBe(true);
-  await write('3', GOOD.replace('"format":1,', ''));
+  await write('3', GOOD.replace('"format":2,', ''));
   expect(await refresh()).toEqual(UNKNOWN_STATE.reconciler);
 });

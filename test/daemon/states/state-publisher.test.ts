@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { LeaseLostError } from '../../../src/core/errors.ts';
 import type { Declared } from '../../../src/core/resource.ts';
-import type { OwnedState } from '../../../src/daemon/states/state-content.ts';
+import type { OwnedState } from '../../../src/daemon/states/state-parts.ts';
 import { StatePublisher } from '../../../src/daemon/states/state-publisher.ts';
 import { StateReader } from '../../../src/daemon/states/state-reader.ts';
 import {
@@ -13,7 +13,7 @@ import {
 } from '../../../src/store/organization-states.ts';
 import { ORGANIZATION_STATE_LAYOUT } from '../../../src/store/sql/schema-migrations.ts';
 import { SqliteDatabase } from '../../../src/store/sqlite.ts';
-import type { ReconcilerState } from '../../../src/web/model/backend.ts';
+import type { KnownResources, OrganizationState, ReconcilerState } from '../../../src/web/model/backend.ts';
 import { createVirtualClock } from '../../queue/virtual-clock.ts';
 import { fakeDaemon } from '../../views/backend.ts';
 
@@ -47,18 +47,23 @@ async function openPublisher(before: (change: StateChange) => void = () => undef
 const LEASE = { epoch: 3, lost: new AbortController().signal };
 
 /** State of an organization with this many resources, which tests change. */
-async function openState(resources: number) {
-  const teams = Array.from({ length: resources }, (_, index) => `  t-${index}: { title: Team ${index} }`);
+async function openState(count: number) {
+  const teams = Array.from({ length: count }, (_, index) => `  t-${index}: { title: Team ${index} }`);
   const { backend } = await fakeDaemon({
     id: 'acme',
     plan: { manifests: { 'a.yaml': `teams:\n${teams.join('\n')}` } },
   });
-  const reconciler = { ...(backend.organizations()[0]?.reconciler as ReconcilerState) };
-  const state: OwnedState = {
-    ...{ reconciler, statuses: null, queue: null },
+  const [organization] = backend.organizations() as [OrganizationState];
+  const reconciler = { ...(organization.reconciler as ReconcilerState) };
+  const resources = { ...(await organization.resources()) } as KnownResources;
+  const state = {
+    reconciler,
+    resources,
+    statuses: null,
+    queue: null,
     clusters: { overview: { lastRun: null, clusters: [], omitted: 0 }, changeRequests: async () => [] },
     ingestion: { sender: { kind: 'idle' }, inFlight: 0, errors: new Map() },
-  };
+  } satisfies OwnedState;
   return { state, reconciler: reconciler as { -readonly [K in keyof ReconcilerState]: ReconcilerState[K] } };
 }
 
@@ -116,31 +121,25 @@ test('a write that fails is repeated from the beginning, and none is after the l
 
 test('of 5,000 resources, a commit that changes one writes less than a tenth', async () => {
   const { states, table, clock, publisher, writes } = await openPublisher();
-  const { state, reconciler } = await openState(5000);
+  const { state } = await openState(5000);
   const size = (change: StateChange | undefined) =>
     (change?.parts ?? []).reduce((sum, { content }) => sum + content.length, 0);
   publisher.add({ id: 'acme', lease: LEASE, states, read: () => state });
   await clock.advance(10);
   expect(size(writes[0])).toBeLessThan(8_000_000);
-  const declared = new Map(reconciler.lastDesired?.state.declared);
+  const declared = new Map(state.resources.declared);
   const one = declared.get('team/t-7') as Declared;
   declared.set('team/t-7', { ...one, fields: { ...one.fields, title: 'Renamed' } });
-  reconciler.lastDesired = {
-    ...(reconciler.lastDesired as NonNullable<typeof reconciler.lastDesired>),
-    state: { declared },
-  };
+  state.resources = { ...state.resources, declared };
   publisher.changed('acme');
   await clock.advance(2000);
   expect(writes).toHaveLength(2);
   expect(size(writes[1])).toBeLessThan(size(writes[0]) / 10);
 
   const reader = new StateReader(table);
-  await reader.refresh(new Set(['acme']), null);
-  const listed = reader.find('acme')?.state.reconciler.lastDesired?.state.declared;
-  expect(listed?.size).toBe(5000);
-  expect(() => listed?.get('team/t-7')).toThrow('was not read completely');
-  await reader.refresh(new Set(['acme']), 'acme');
-  const complete = reader.find('acme')?.state.reconciler.lastDesired?.state.declared;
-  expect(complete?.get('team/t-7')?.fields.title).toBe('Renamed');
-  expect(complete?.size).toBe(5000);
+  await reader.refresh(new Set(['acme']));
+  expect(reader.find('acme')?.reconciler.lastDesired?.state.declared.size).toBe(5000);
+  const known = await reader.resources('acme');
+  expect(known.declared.get('team/t-7')?.fields.title).toBe('Renamed');
+  expect(known.declared.size).toBe(5000);
 });
