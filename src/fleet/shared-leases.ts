@@ -201,9 +201,11 @@ export class SharedLeases implements FleetLeases {
     }
     const view = this.#view();
     const moves = planMoves(view, random);
+    // At once: while a claim is awaited, shards of the plan can be lost, or given away by a later check.
+    this.#giveAwayShards(moves);
+    this.#giveAwayOrphans();
     const claimed = moves.limit === 0 ? 0 : await this.#keeper.claim(moves.claim, moves.limit);
     await this.#claimWork();
-    this.#giveAwayShards(moves);
     await this.#retention.apply(this.#keeper.held.has(FLEET_LEASE));
     if (claimed < moves.limit) {
       return CONTENTION * (0.5 + random());
@@ -265,6 +267,19 @@ export class SharedLeases implements FleetLeases {
       if (group !== undefined) {
         this.#givenAwayAt = [...this.#givenAwayAt, this.#options.clock.monotonic()];
         void this.#giveAwayGroup(group);
+      }
+    }
+  }
+
+  /**
+   * Gives away work whose group this replica does not have: a claim can be answered after the group was given away. Otherwise
+   * two replicas would use one token.
+   */
+  #giveAwayOrphans(): void {
+    for (const lease of this.#keeper.held.values()) {
+      const group = this.#groupOf.get(lease.name);
+      if (group !== undefined && !this.#keeper.held.has(group) && !this.#leaving.has(group)) {
+        void this.#giveAway(lease.name, [lease]);
       }
     }
   }

@@ -267,6 +267,30 @@ describe('failures of the database', () => {
     expect(fleet.replicas.flatMap(organizationsOf)).toHaveLength(4);
   });
 
+  test('a claim that is slow while shards are given away does not keep the next ones from another replica', async () => {
+    const fleet = new ModelFleet([1, 1, 1, 1, 1, 1]);
+    const delays: number[] = [];
+    const fate = (method: string) => ({ request: (method === 'claim' && delays.shift()) || 0, answer: 0 });
+    const a = fleet.add('a', { fate });
+    await fleet.clock.run(a.leases.start());
+    // Just after a check: the next one is the first to know of the other replica.
+    await fleet.clock.advance(3 * TTL + 1000);
+    const b = await fleet.join('b');
+    expect(organizationsOf(a)).toHaveLength(6);
+    // That check also claims an organization. The next one gives the same shard away before this claim ends.
+    delays.push(TTL / 2);
+    const added = [...fleet.organizations, { id: 'new', shard: 's5' }];
+    for (const { leases } of fleet.replicas) {
+      leases.setOrganizations(added);
+    }
+    await fleet.advance(5 * TTL);
+    expect(delays).toEqual([]);
+    expect([...organizationsOf(a), ...organizationsOf(b)].toSorted()).toEqual(
+      added.map(({ id }) => `organization/${id}`).toSorted(),
+    );
+    expect(organizationsOf(b)).toHaveLength(3);
+  });
+
   test('random delays, lost answers, kills, joins and drains: one owner at a time, and all recovers', async () => {
     const action = fc.record({
       kind: fc.constantFrom('kill', 'join', 'drain', 'outage', 'recover', 'noise', 'quiet', 'wait', 'wait'),
@@ -305,6 +329,11 @@ describe('failures of the database', () => {
           await fleet.clock.advance(4 * TTL);
           const working = fleet.replicas.flatMap(organizationsOf);
           expect(working.toSorted()).toEqual(fleet.organizations.map(({ id }) => `organization/${id}`).toSorted());
+          // A token and all its organizations have one owner.
+          const holder = (name: string) => fleet.model.leases.get(name)?.holder;
+          for (const { id, shard } of fleet.organizations) {
+            expect([id, holder(`organization/${id}`)]).toEqual([id, holder(`token/${shard}`)]);
+          }
         },
       ),
       {
