@@ -1,25 +1,194 @@
-/** Actions of people on plans, passes, conversations and clusters. Each of them is recorded in the audit. */
+/** Actions of people: approve, reject, pause, resume, reconcile, retry deliveries and end sessions, each with its entry in the audit. */
+
 import { requestSubject } from '../conversations/ingestion/control-api.ts';
 import type { Address } from '../core/address.ts';
 import type { Plan } from '../core/change.ts';
 import type { Clock } from '../core/clock.ts';
-import { ConfigError, RefusedPlanError } from '../core/errors.ts';
+import { ConfigError, messageOf, RefusedPlanError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
-import type { DeliveryRequest } from '../notify/deliveries.ts';
+import { LAST_TIME } from '../core/last-time.ts';
+import type { Logger } from '../log.ts';
+import { type DeliveryRequest, deliveryRequest } from '../notify/deliveries.ts';
+import { counted } from '../plan/render/words.ts';
 import type { ActionRequest } from '../reconcile/approvals.ts';
 import type { OrganizationReconciler } from '../reconcile/organization.ts';
 import type { ControlHandlers } from '../server/control.ts';
-import type { Actor, History, NewAuditEntry } from '../store/history.ts';
-import type { SessionRequest } from '../store/sessions.ts';
+import { type Actor, DAEMON_HISTORY, type History, type NewAuditEntry } from '../store/history.ts';
+import type { NotificationEvent } from '../store/notifications.ts';
+import { type SessionRecord, type SessionRequest, sessionRequest } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
-import type { AuditWriter } from './audit-writer.ts';
-import type { DeliveryActions } from './delivery-actions.ts';
-import { decisionEvents } from './facts/events.ts';
+import { untilStored } from '../store/until-stored.ts';
+import { decisionEvents } from './facts/reporting.ts';
+import type { DaemonNotifications } from './notifications.ts';
 import { chooseOrganization, heldChecksums } from './organization/held-plans.ts';
 import type { ManagedOrganization } from './organization/managed-organization.ts';
-import type { SessionActions } from './session-actions.ts';
 
-export interface ActionOptions {
+interface AuditWriterOptions {
+  readonly clock: Pick<Clock, 'now' | 'sleep'>;
+  readonly log: Pick<Logger, 'warn' | 'error'>;
+  /** Aborts when the daemon stops: what cannot be recorded then is lost. */
+  readonly stopping: AbortSignal;
+}
+
+/** Action of a person. */
+export interface AuditedAction {
+  readonly actor: Actor;
+  readonly action: string;
+  readonly subject: string;
+  readonly reason: string;
+  /** Returns the detail of the entry from the result. Absent: empty. */
+  readonly detail?: (result: JsonObject) => string;
+  /** Returns the events of an action that was carried out. Absent: none. */
+  readonly events?: (entry: NewAuditEntry) => readonly NotificationEvent[];
+}
+
+type AuditTable = Pick<History, 'addAudit'>;
+
+export class AuditWriter {
+  readonly #options: AuditWriterOptions;
+
+  constructor(options: AuditWriterOptions) {
+    this.#options = options;
+  }
+
+  /** Carries out an action and records it: as refused if it fails, with its error, which is thrown. */
+  async carryOut(
+    history: AuditTable,
+    { detail = () => '', events = () => [], ...about }: AuditedAction,
+    work: () => Promise<JsonObject>,
+  ): Promise<JsonObject> {
+    const { clock } = this.#options;
+    let result: JsonObject;
+    try {
+      result = await work();
+    } catch (error) {
+      await this.write(history, { ...about, at: clock.now(), outcome: 'refused', detail: messageOf(error) });
+      throw error;
+    }
+    const entry = { ...about, at: clock.now(), outcome: 'done', detail: detail(result) } as const;
+    await this.write(history, entry, events(entry));
+    return result;
+  }
+
+  /**
+   * Records an entry. Resolves when it is stored, or when the store failed: then it is written later. Throws
+   * LeaseLostError.
+   */
+  async write(history: AuditTable, entry: NewAuditEntry, events: readonly NotificationEvent[] = []): Promise<void> {
+    const { clock, log, stopping } = this.#options;
+    const { action } = entry;
+    let hasFailed = false;
+    const failed = Promise.withResolvers<void>();
+    const stored = untilStored((isRepeated) => history.addAudit(entry, events, isRepeated), {
+      ...{ clock, signal: stopping },
+      onError: (error) => {
+        hasFailed = true;
+        log.warn({ action, reason: error.message }, 'cannot record an action in the audit; retrying');
+        failed.resolve();
+      },
+    }).catch((error: unknown) => {
+      if (!hasFailed) {
+        throw error;
+      }
+      log.error({ action, reason: messageOf(error) }, 'cannot record an action in the audit');
+    });
+    await Promise.race([stored, failed.promise]);
+  }
+}
+
+interface DeliveryActionOptions {
+  readonly store: Store;
+  /** Names of the channels. */
+  readonly channels: readonly string[];
+  readonly clock: Pick<Clock, 'now'>;
+  readonly audit: AuditWriter;
+  readonly notifications: Pick<DaemonNotifications, 'wake'>;
+  /** Called after every action. */
+  readonly onAudited: () => void;
+}
+
+export class DeliveryActions {
+  readonly #options: DeliveryActionOptions;
+
+  constructor(options: DeliveryActionOptions) {
+    this.#options = options;
+  }
+
+  /** Handles a request. Throws ConfigError and StoreError. */
+  async handle(actor: Actor, request: DeliveryRequest): Promise<JsonObject> {
+    const { channel } = deliveryRequest.parse(request);
+    const { store, channels, clock, audit, notifications, onAudited } = this.#options;
+    if (channel !== null && !channels.includes(channel)) {
+      throw new ConfigError(`no channel ${JSON.stringify(channel)} is configured; channels: ${channels.join(', ')}`);
+    }
+    const events = await store.notifications().retryEvents(channel);
+    notifications.wake();
+    const about = { action: 'notify retry', subject: channel ?? 'all channels', reason: '', actor };
+    const detail = counted(events, 'event');
+    await audit.write(store.history(DAEMON_HISTORY), { ...about, at: clock.now(), outcome: 'done', detail });
+    onAudited();
+    return { events };
+  }
+}
+
+interface SessionActionOptions {
+  readonly store: Store;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly audit: AuditWriter;
+  /** Called after every action that is in the audit. */
+  readonly onAudited: () => void;
+}
+
+/** Lists and ends sessions. */
+export class SessionActions {
+  readonly #options: SessionActionOptions;
+
+  constructor(options: SessionActionOptions) {
+    this.#options = options;
+  }
+
+  /** Handles a request. Throws ConfigError and StoreError. */
+  async handle(by: Actor, request: SessionRequest): Promise<JsonObject> {
+    const { store, clock } = this.#options;
+    const parsed = sessionRequest.parse(request);
+    const sessions = await store.sessions().list(clock.now());
+    return parsed.subcommand === 'list'
+      ? { sessions: sessions.map(describeSession) }
+      : this.#end(by, sessions, parsed.user, parsed.reason);
+  }
+
+  async #end(
+    actor: Actor,
+    sessions: readonly SessionRecord[],
+    user: string | null,
+    reason: string,
+  ): Promise<JsonObject> {
+    const { store, clock, audit, onAudited } = this.#options;
+    const meant = sessions.filter(({ data }) => user === null || data.name === user);
+    if (user !== null && meant.length === 0) {
+      throw new ConfigError(
+        `${JSON.stringify(user)} has no session; list the names of people who have one with octavo sessions list`,
+      );
+    }
+    let ended = 0;
+    for (const { id } of meant) {
+      ended += Number(await store.sessions().remove(id));
+    }
+    const about = { action: 'sessions end', subject: user ?? 'everybody', reason, actor };
+    const detail = counted(ended, 'session');
+    await audit.write(store.history(DAEMON_HISTORY), { ...about, at: clock.now(), outcome: 'done', detail });
+    onAudited();
+    return { ended };
+  }
+}
+
+/** Describes a session, without what could be used to sign in. */
+function describeSession({ data, expiresAt }: SessionRecord): JsonObject {
+  const { name, method } = data;
+  return { name: name ?? null, method: method ?? null, until: new Date(Math.min(expiresAt, LAST_TIME)).toISOString() };
+}
+
+interface ActionOptions {
   /** Returns the organizations of this replica. */
   readonly organizations: () => readonly ManagedOrganization[];
   readonly store: Store;

@@ -5,10 +5,7 @@ import type { FleetLeases } from '../fleet/fleet-leases.ts';
 import type { CommandKind } from '../store/commands.ts';
 import type { FleetSignals } from '../store/leases.ts';
 import type { ActionHandlers, Backend } from '../web/model/backend.ts';
-import { resourcesOf } from './backend.ts';
-import { CommandRunner } from './commands/command-runner.ts';
-import { CommandSender } from './commands/command-sender.ts';
-import { RoutedActions } from './commands/routed-actions.ts';
+import { CommandRunner, CommandSender, RoutedActions } from './commands.ts';
 import type { TokenConnections } from './fleet/token-connections.ts';
 import type { HookedOrganization } from './hooks.ts';
 import type { DaemonContext } from './organization/feature.ts';
@@ -192,7 +189,7 @@ export class FleetLink {
     const queue = hasQueue ? this.#backend?.organizations().find((each) => each.id === id)?.queue : null;
     return {
       reconciler: managed.reconciliation?.reconciler ?? null,
-      resources: resourcesOf(managed),
+      resources: managed.reconciliation?.resources ?? null,
       statuses: managed.statuses,
       clusters: managed.clusters,
       ingestion: conversations.activity,

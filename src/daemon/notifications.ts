@@ -1,18 +1,75 @@
-/** Notifications of the daemon: the notifier, and a delivery loop for each channel. */
+/** Notifications of the daemon, which one replica of a fleet sends: the notifier, and a delivery loop for each channel. */
+
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/config.ts';
-import type { Clock } from '../core/clock.ts';
+import { type Clock, endsWithin } from '../core/clock.ts';
 import { messageOf } from '../core/errors.ts';
 import { WakeUpSignal } from '../core/wake-up-signal.ts';
+import type { LeaseWork } from '../fleet/fleet-leases.ts';
+import type { Logger } from '../log.ts';
 import type { Channel } from '../notify/channel.ts';
-import { channelReporter, type DeliveryEvents } from '../notify/delivery-loop.ts';
-import { buildNotification } from '../notify/messages.ts';
+import { channelReporter, type DeliveryEvents, DeliveryLoop } from '../notify/delivery-loop.ts';
+import { buildNotification, type Notification } from '../notify/messages.ts';
+import { Notifier, type NotifierOptions } from '../notify/notifier.ts';
 import { openChannel } from '../notify/open-channel.ts';
 import { createRedactor } from '../redact.ts';
 import type { Lease } from '../store/leases.ts';
-import type { Condition, Notifications } from '../store/notifications.ts';
-import { NotificationSender } from './notification-sender.ts';
+import type { Condition, DeliveryAttempt, Notifications } from '../store/notifications.ts';
+import { IN_FLIGHT } from './fleet/organizations.ts';
 import type { DaemonContext } from './organization/feature.ts';
+
+interface NotificationSenderOptions {
+  readonly context: Pick<DaemonContext, 'config' | 'clock' | 'random' | 'store'>;
+  readonly lease: Lease;
+  /** Notifications, fenced by the lease. */
+  readonly notifications: Notifications;
+  readonly channels: readonly Channel[];
+  readonly render: (attempt: DeliveryAttempt) => Notification;
+  readonly events: DeliveryEvents;
+  readonly newId: () => string;
+  /** Wakes the notifier. */
+  readonly changed: WakeUpSignal;
+  readonly onFiring: NotifierOptions['onFiring'];
+  readonly onError: (error: unknown) => void;
+}
+
+class NotificationSender {
+  readonly #stopping = new AbortController();
+  readonly #abort = new AbortController();
+  readonly #clock: Clock;
+  readonly #running: readonly Promise<void>[];
+
+  /** Starts to send. */
+  constructor(options: NotificationSenderOptions) {
+    const { lease, notifications, channels, render, events, newId, changed, onFiring, onError } = options;
+    const { config, clock, random } = options.context;
+    const created = new WakeUpSignal();
+    const stopping = AbortSignal.any([this.#stopping.signal, lease.lost]);
+    const abort = AbortSignal.any([this.#abort.signal, lease.lost]);
+    const notifier = new Notifier({
+      ...{ notifications, config: config.notifications, channels, clock, newId, changed, created, onFiring, onError },
+      isWoken: () => options.context.store.fleet()?.signals.isConnected ?? true,
+    });
+    const loops = channels.map(
+      (channel) =>
+        new DeliveryLoop({
+          ...{ channel, notifications, clock, random, created, render, events },
+          ended: changed,
+          left: () => lease.left(),
+        }),
+    );
+    this.#clock = clock;
+    this.#running = [notifier.run(stopping), ...loops.map((loop) => loop.run(stopping, abort).catch(onError))];
+  }
+
+  /** Waits for messages in flight. What was not sent is sent after the next start, or by another replica. */
+  async stop(milliseconds: number): Promise<void> {
+    this.#stopping.abort();
+    if (!(await endsWithin(this.#clock, milliseconds, this.#running))) {
+      this.#abort.abort();
+    }
+  }
+}
 
 /** Notifications of all organizations. */
 export class DaemonNotifications {
@@ -138,4 +195,82 @@ export async function openChannels(
 
 function newId(): string {
   return `ntf_${randomBytes(12).toString('hex')}`;
+}
+
+interface SharedWorkOptions {
+  readonly notifications: Pick<DaemonNotifications, 'start' | 'retain' | 'pause'>;
+  /** Returns the names of the reporters of the configuration; null if not all are known. */
+  readonly reporters: () => readonly string[] | null;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Milliseconds before work that could not be started is started again. */
+const RETRY = 5000;
+
+export class SharedWork implements LeaseWork {
+  readonly #options: SharedWorkOptions;
+  #lease: Lease | null = null;
+  #hasStarted = false;
+  /** Settles when the last start or end has been carried out. */
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(options: SharedWorkOptions) {
+    this.#options = options;
+  }
+
+  /** Lease of the work; null if this replica does not have it, or has not started. */
+  get lease(): Lease | null {
+    return this.#hasStarted && this.#lease?.lost.aborted === false ? this.#lease : null;
+  }
+
+  begin(lease: Lease): void {
+    this.#lease = lease;
+    if (this.#hasStarted) {
+      void this.#startAlone(lease);
+    }
+  }
+
+  async end(): Promise<void> {
+    this.#lease = null;
+    await this.#last.catch(() => undefined);
+    await this.#options.notifications.pause(IN_FLIGHT);
+  }
+
+  /** Starts the work, now or once the lease is claimed. Throws StoreError. */
+  async start(): Promise<void> {
+    this.#hasStarted = true;
+    if (this.#lease !== null) {
+      await this.#start(this.#lease);
+    }
+  }
+
+  /** Forgets what organizations have reported that are not configured any more. */
+  async forgetRemoved(): Promise<void> {
+    const { notifications, reporters } = this.#options;
+    const { lease } = this;
+    if (lease !== null) {
+      await notifications.retain(lease, reporters());
+    }
+  }
+
+  /** Starts the work, again and again until it succeeds or the lease ends. Never rejects. */
+  async #startAlone(lease: Lease): Promise<void> {
+    const { clock, log } = this.#options;
+    while (this.#lease === lease && !lease.lost.aborted) {
+      try {
+        await this.#start(lease);
+        return;
+      } catch (error) {
+        log.error({ reason: messageOf(error), retryIn: RETRY }, 'notifications cannot be started; retrying');
+        await clock.sleep(RETRY, lease.lost).catch(() => undefined);
+      }
+    }
+  }
+
+  #start(lease: Lease): Promise<void> {
+    const { notifications, reporters } = this.#options;
+    this.#last = this.#last.catch(() => undefined).then(() => notifications.start(lease, reporters()));
+    return this.#last;
+  }
 }

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { loadIdPseudonymizer, type PseudonymizeId } from '../conversations/intake/id-pseudonymizer.ts';
 import { EventBus } from '../core/event-bus.ts';
 import { ConversationsProbe } from '../platform/conversations-probe.ts';
-import type { OrganizationOpener, OrganizationStart } from './fleet/running-organization.ts';
+import type { OrganizationOpener, OrganizationStart } from './fleet/organizations.ts';
 import { leaseRefusal, sendingTerms, userAgent } from './fleet/sending-terms.ts';
 import type { TokenConnections } from './fleet/token-connections.ts';
 import { OrganizationClusters } from './organization/clusters.ts';

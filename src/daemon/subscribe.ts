@@ -1,16 +1,54 @@
-/** Subscribers to the events of the daemon and of its organizations: log, metrics, pages, notifications and statuses. */
+/** Subscribers to the events of the daemon and of its organizations: log, metrics, pages, notifications, statuses and memory. */
+
 import type { ClusterEvents } from '../clusters/events.ts';
 import type { ConversationEvents } from '../conversations/model/events.ts';
+import type { Clock } from '../core/clock.ts';
+import type { PassEvents } from '../reconcile/pass.ts';
 import { logClusters } from '../server/cluster-log.ts';
 import { logConversations } from '../server/conversation-log.ts';
 import { logEvents, metricEvents, observeQueue } from '../server/pass-events.ts';
 import type { FactReporting } from './facts/reporting.ts';
 import type { FleetLink } from './fleet-link.ts';
-import type { IdleMemory } from './idle-memory.ts';
 import type { DaemonNotifications } from './notifications.ts';
 import type { DaemonOptions } from './options.ts';
 import type { DaemonContext, OrganizationContext, OrganizationEvents } from './organization/feature.ts';
 import type { ManagedOrganization } from './organization/managed-organization.ts';
+
+/** Milliseconds after the last pass: longer than the gaps between passes of a busy daemon. */
+const IDLE = 5000;
+
+/** Calls `release` once after each time that all passes have ended and none has started for a while. */
+export class IdleMemory {
+  readonly #clock: Clock;
+  readonly #release: () => void;
+  readonly #stopping: AbortSignal;
+  #running = 0;
+  #waiting = new AbortController();
+
+  constructor(clock: Clock, stopping: AbortSignal, release: () => void) {
+    this.#clock = clock;
+    this.#stopping = stopping;
+    this.#release = release;
+  }
+
+  /** Listener for the passes of one organization. */
+  events(): Pick<PassEvents, 'onPassStart' | 'onPassEnd'> {
+    return {
+      onPassStart: () => {
+        this.#running += 1;
+        this.#waiting.abort();
+      },
+      onPassEnd: () => {
+        this.#running -= 1;
+        if (this.#running === 0) {
+          this.#waiting = new AbortController();
+          const signal = AbortSignal.any([this.#waiting.signal, this.#stopping]);
+          void this.#clock.sleep(IDLE, signal).then(this.#release, () => undefined);
+        }
+      },
+    };
+  }
+}
 
 /** Parts of the daemon that follow its organizations. */
 export interface OrganizationSubscribers {

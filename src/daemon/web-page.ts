@@ -1,24 +1,203 @@
-/** The web page of the daemon, and what it keeps in memory for it. */
+/** State and actions of the daemon for its web page, and the page itself if it is configured. */
+
 import { randomBytes } from 'node:crypto';
 import type { OrganizationConfig } from '../config/config.ts';
+import type { Clock } from '../core/clock.ts';
 import { messageOf } from '../core/errors.ts';
-import { type Actor, DAEMON_HISTORY } from '../store/history.ts';
-import type { FleetState } from '../web/model/backend.ts';
+import type { EventBus } from '../core/event-bus.ts';
+import type { RequestQueue } from '../queue/dispatcher.ts';
+import { type Actor, DAEMON_HISTORY, type History } from '../store/history.ts';
+import type { Notifications } from '../store/notifications.ts';
+import type { Store } from '../store/store.ts';
+import type {
+  ActionHandlers,
+  Backend,
+  FleetState,
+  NotificationReader,
+  OrganizationState,
+  QueueState,
+} from '../web/model/backend.ts';
+import { BudgetSamples, sampleInterval } from '../web/model/budget-samples.ts';
+import type { ReplicaConfigurationProblem } from '../web/model/configuration.ts';
 import { LogBuffer } from '../web/model/log-buffer.ts';
 import type { PageServer } from '../web/server/page-server.ts';
-import { Actions } from './actions.ts';
-import { AuditWriter } from './audit-writer.ts';
-import { type BackendOptions, DaemonBackend } from './backend.ts';
-import { BudgetSampler } from './budget-sampler.ts';
-import { DeliveryActions } from './delivery-actions.ts';
+import { Actions, AuditWriter, DeliveryActions, SessionActions } from './actions.ts';
+import type { FleetReports } from './fleet/fleet-reports.ts';
 import type { TokenConnections } from './fleet/token-connections.ts';
 import type { FleetLink } from './fleet-link.ts';
 import type { DaemonNotifications } from './notifications.ts';
-import type { DaemonContext } from './organization/feature.ts';
+import type { DaemonContext, DaemonEvents } from './organization/feature.ts';
 import type { ManagedOrganization } from './organization/managed-organization.ts';
-import { SessionActions } from './session-actions.ts';
+import type { RemoteOrganizations } from './states/remote-organizations.ts';
 
-export interface WebPageOptions {
+/** Samples of the queues, by name. */
+class BudgetSampler {
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #queues: () => readonly (readonly [string, Pick<RequestQueue, 'snapshot'>])[];
+  readonly #samples = new Map<string, BudgetSamples>();
+
+  /** `queues` returns the open queues, each with its name. */
+  constructor(queues: () => readonly (readonly [string, Pick<RequestQueue, 'snapshot'>])[], clock: Pick<Clock, 'now'>) {
+    this.#clock = clock;
+    this.#queues = queues;
+  }
+
+  /** Takes the samples that are due. Returns true if there were any. */
+  sample(): boolean {
+    const now = this.#clock.now();
+    const queues = this.#queues();
+    const names = new Set(queues.map(([name]) => name));
+    for (const name of this.#samples.keys()) {
+      if (!names.has(name)) {
+        this.#samples.delete(name);
+      }
+    }
+    let hasAdded = false;
+    for (const [name, queue] of queues) {
+      const samples = this.#samples.get(name) ?? new BudgetSamples(sampleInterval(queues.length));
+      this.#samples.set(name, samples);
+      hasAdded = samples.add(now, queue.snapshot()) || hasAdded;
+    }
+    return hasAdded;
+  }
+
+  /** Returns the samples of a queue; undefined before the first one. */
+  of(name: string): BudgetSamples | undefined {
+    return this.#samples.get(name);
+  }
+}
+
+interface BackendOptions {
+  readonly version: string;
+  readonly clock: Clock;
+  readonly store: Store;
+  /** Returns the organizations of this replica. The list is another object after each change. */
+  readonly organizations: () => readonly ManagedOrganization[];
+  /** Returns the organizations of the configuration. The list is another object after each change. */
+  readonly configured: () => readonly OrganizationConfig[];
+  readonly fleet: () => FleetState | null;
+  readonly reports: Pick<FleetReports, 'configurationProblems' | 'refresh'>;
+  /** Organizations of the configuration that this replica does not have. */
+  readonly remote: RemoteOrganizations;
+  /** Returns the name of the queue of an organization. */
+  readonly queueName: (organization: OrganizationConfig) => string;
+  /** Null: the budgets are not sampled, because no page shows them. */
+  readonly sampler: BudgetSampler | null;
+  readonly log: LogBuffer;
+  /** Names of the notification channels. */
+  readonly channels: readonly string[];
+  readonly actions: ActionHandlers;
+  readonly events: EventBus<DaemonEvents>;
+}
+
+/** State of a running daemon. */
+class DaemonBackend implements Backend {
+  readonly version: string;
+  readonly clock: Clock;
+  readonly actions: ActionHandlers;
+  readonly log: LogBuffer;
+  readonly notifications: NotificationReader;
+  readonly history: Pick<History, 'audit'>;
+  readonly #options: BackendOptions;
+  #states: readonly OrganizationState[] = [];
+  /** Organizations that the states are of. */
+  #managed: readonly ManagedOrganization[] = [];
+  #configured: readonly OrganizationConfig[] = [];
+
+  constructor(options: BackendOptions) {
+    const { version, clock, store, actions, log } = options;
+    this.#options = options;
+    this.version = version;
+    this.clock = clock;
+    this.actions = actions;
+    this.log = log;
+    this.notifications = notificationState(store.notifications(), options.channels);
+    this.history = store.history(DAEMON_HISTORY);
+  }
+
+  organizations(): readonly OrganizationState[] {
+    const managed = this.#options.organizations();
+    const configured = this.#options.configured();
+    if (managed !== this.#managed || configured !== this.#configured) {
+      this.#managed = managed;
+      this.#configured = configured;
+      const own = new Map(managed.map((each) => [each.id, each]));
+      this.#states = configured
+        .map((config) => {
+          const each = own.get(config.id);
+          return each === undefined ? this.#options.remote.of(config).state : organizationState(this.#options, each);
+        })
+        .toSorted(byId);
+    }
+    return this.#states;
+  }
+
+  async refresh(): Promise<void> {
+    const own = new Set(this.#options.organizations().map(({ id }) => id));
+    const others = this.#options.configured().filter(({ id }) => !own.has(id));
+    await this.#options.reports.refresh();
+    await this.#options.remote.refresh(new Set(others.map(({ id }) => id)));
+  }
+
+  fleet(): FleetState | null {
+    return this.#options.fleet();
+  }
+
+  configurationProblems(): readonly ReplicaConfigurationProblem[] {
+    return this.#options.reports.configurationProblems();
+  }
+
+  onChange(listener: (topic: string) => void): () => void {
+    return this.#options.events.subscribe({ onChange: listener });
+  }
+}
+
+function byId(a: OrganizationState, b: OrganizationState): number {
+  return a.id < b.id ? -1 : 1;
+}
+
+function organizationState(options: BackendOptions, managed: ManagedOrganization): OrganizationState {
+  const { store } = options;
+  const { id, config } = managed;
+  return {
+    id,
+    config,
+    get owner() {
+      return options.remote.owner(id);
+    },
+    reconciler: managed.reconciliation?.reconciler ?? null,
+    resources: async () => managed.reconciliation?.resources ?? null,
+    record: store.organization(id),
+    history: store.history(id),
+    queue: queueState(options, managed),
+    conversations: managed.conversations,
+    clusters: managed.clusters,
+    pollInterval: config.source?.git?.pollInterval ?? null,
+    webhook: managed.reconciliation?.pushes ?? null,
+    statuses: managed.statuses,
+  };
+}
+
+function queueState({ queueName, sampler }: BackendOptions, { config, queue }: ManagedOrganization): QueueState {
+  const name = queueName(config);
+  return {
+    name,
+    isKnown: true,
+    snapshot: () => queue.snapshot(),
+    samples: async () => sampler?.of(name)?.read() ?? [],
+  };
+}
+
+function notificationState(notifications: Notifications, channels: readonly string[]): NotificationReader {
+  return {
+    channels,
+    conditions: (limit) => notifications.conditions(limit),
+    deliveries: (query) => notifications.deliveries(query),
+    lastSent: () => notifications.lastSent(),
+  };
+}
+
+interface WebPageOptions {
   readonly context: DaemonContext;
   /** Returns the organizations of this replica. The list is another object after each change. */
   readonly organizations: () => readonly ManagedOrganization[];

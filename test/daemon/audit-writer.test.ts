@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { LeaseLostError, StoreError } from '../../src/core/errors.ts';
-import { type AuditedAction, AuditWriter } from '../../src/daemon/audit-writer.ts';
+import { type AuditedAction, AuditWriter } from '../../src/daemon/actions.ts';
 import type { Logger } from '../../src/log.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import { createVirtualClock } from '../queue/virtual-clock.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Clock } from '../../src/core/clock.ts';
-import { IdleMemory } from '../../src/daemon/idle-memory.ts';
+import { IdleMemory } from '../../src/daemon/subscribe.ts';
 import type { PassEnd } from '../../src/reconcile/pass.ts';
 
 const END = {} as PassEnd;

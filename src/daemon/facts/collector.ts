@@ -1,20 +1,33 @@
 /** Collects what is true now from the state of the daemon, and reports what has changed. */
+
+import type { Clock } from '../../core/clock.ts';
 import { LeaseLostError, messageOf, StoreError } from '../../core/errors.ts';
 import { type Json, sameJson } from '../../core/json.ts';
 import type { Logger } from '../../log.ts';
+import type { Revert } from '../../plan/identity/flapping.ts';
+import type { QueueSnapshot } from '../../queue/snapshot.ts';
+import type { PassEvents } from '../../reconcile/pass.ts';
 import type { Fact, FactReport, Notifications, Scope } from '../../store/notifications.ts';
 import type { Backend, OrganizationState, QueueState } from '../../web/model/backend.ts';
 import { checkTimes } from '../../web/model/status.ts';
-import { BreakerWatch } from './breaker-watch.ts';
-import { keepSince } from './fact.ts';
-import { unownedFacts } from './fleet-facts.ts';
-import { clusterFacts, commitStatusFacts, conversationFacts, pauseFacts, staleFacts } from './organization-facts.ts';
-import type { PassActivity } from './pass-activity.ts';
-import { passFacts } from './pass-facts.ts';
-import { planFacts } from './plan-facts.ts';
-import { budgetFacts, configurationFacts, platformFacts, stateFileFacts } from './platform-facts.ts';
+import {
+  type BreakerState,
+  budgetFacts,
+  clusterFacts,
+  commitStatusFacts,
+  configurationFacts,
+  conversationFacts,
+  keepSince,
+  passFacts,
+  pauseFacts,
+  planFacts,
+  platformFacts,
+  staleFacts,
+  stateFileFacts,
+  unownedFacts,
+} from './facts.ts';
 
-export interface FactCollectorOptions {
+interface FactCollectorOptions {
   readonly backend: Backend;
   /** Activity of the passes, by organization. */
   readonly activity: ReadonlyMap<string, PassActivity>;
@@ -32,7 +45,7 @@ export interface FactCollectorOptions {
 }
 
 /** Writes facts, fenced by a lease of this replica. */
-export interface FactWriter extends Pick<Notifications, 'report'> {
+interface FactWriter extends Pick<Notifications, 'report'> {
   /** Epoch of the lease. What was written with an earlier one may have been replaced by another replica. */
   readonly epoch: number;
 }
@@ -293,5 +306,78 @@ export class FactCollector {
       }
       throw error;
     }
+  }
+}
+
+interface Observed extends BreakerState {
+  /** Requests that the platform had answered at that time. */
+  readonly answers: number;
+}
+
+class BreakerWatch {
+  readonly #observed = new Map<string, Observed>();
+
+  /** Forgets all but these tokens: another process uses them now, and this one may use them again later. */
+  retain(tokens: ReadonlySet<string>): void {
+    for (const token of this.#observed.keys()) {
+      if (!tokens.has(token)) {
+        this.#observed.delete(token);
+      }
+    }
+  }
+
+  /** Adds an observation of a token, and returns its state. */
+  observe(
+    token: string,
+    { breaker, outcomes }: Pick<QueueSnapshot, 'breaker' | 'outcomes'>,
+    now: number,
+  ): BreakerState {
+    const before = this.#observed.get(token) ?? { failingSince: null, answeredAt: null, answers: 0 };
+    const answers = outcomes.answered + outcomes.rejected + outcomes.refused;
+    const state = {
+      failingSince: breaker === 'closed' ? null : (before.failingSince ?? now),
+      answeredAt: answers > before.answers ? now : before.answeredAt,
+      answers,
+    };
+    this.#observed.set(token, state);
+    return state;
+  }
+}
+
+export class PassActivity {
+  readonly #clock: Pick<Clock, 'now'>;
+  #flapping: readonly Revert[] = [];
+  #activeAt: number | null = null;
+
+  constructor(clock: Pick<Clock, 'now'>) {
+    this.#clock = clock;
+  }
+
+  /** Fields that are flapping since the last pass that planned. */
+  get flapping(): readonly Revert[] {
+    return this.#flapping;
+  }
+
+  /** Time at which the pass that runs last made progress, in milliseconds since the epoch; null if none runs. */
+  get activeAt(): number | null {
+    return this.#activeAt;
+  }
+
+  events(): PassEvents {
+    const progress = () => {
+      this.#activeAt = this.#clock.now();
+    };
+    return {
+      onPassStart: progress,
+      onSource: progress,
+      onPlan: progress,
+      onResult: progress,
+      onFlapping: (flapping) => {
+        this.#flapping = flapping;
+      },
+      onPassEnd: () => {
+        this.#activeAt = null;
+      },
+    };
   }
 }

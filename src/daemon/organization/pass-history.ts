@@ -9,7 +9,7 @@ import type { PassEnd, PassEvents } from '../../reconcile/pass.ts';
 import type { Desired, SourceHead } from '../../reconcile/source.ts';
 import type { History, NewPass, NewResourceChange, PassCounts } from '../../store/history.ts';
 import { untilStored } from '../../store/until-stored.ts';
-import { appliedEvents } from '../facts/events.ts';
+import { appliedEvents } from '../facts/reporting.ts';
 
 export interface PassHistoryOptions {
   readonly organization: string;

@@ -13,6 +13,7 @@ import { PushReceiver, pushWebhook } from '../../reconcile/push-receiver.ts';
 import { createSchedule, type Schedule } from '../../reconcile/schedule.ts';
 import { type DesiredSource, openSource } from '../../reconcile/source.ts';
 import { FlappingFields } from '../../reconcile/waiting.ts';
+import type { KnownResources } from '../../web/model/backend.ts';
 import type { Feature, OrganizationContext } from './feature.ts';
 import { type PassRecorder, recordPasses } from './pass-history.ts';
 
@@ -94,6 +95,14 @@ export class Reconciliation implements Feature {
   async start(): Promise<void> {
     await this.#schedule.start();
     void this.reconciler.trigger('start');
+  }
+
+  /** Resources of the last valid manifests; null before they were read. */
+  get resources(): KnownResources | null {
+    const { lastDesired, lastCheck } = this.reconciler;
+    return lastDesired === null
+      ? null
+      : { declared: lastDesired.state.declared, ids: lastCheck?.plan.bindings ?? new Map() };
   }
 
   /** Runs one pass. Its outcome is available as `reconciler.lastEnd`. */

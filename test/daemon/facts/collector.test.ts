@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { AuthError, LeaseLostError, StoreError } from '../../../src/core/errors.ts';
 import { FactCollector } from '../../../src/daemon/facts/collector.ts';
-import { configuredReporters } from '../../../src/daemon/facts/reporters.ts';
+import { configuredReporters } from '../../../src/daemon/facts/reporting.ts';
 import { openMemoryStore } from '../../../src/store/memory.ts';
 import type { FactReport, Notifications } from '../../../src/store/notifications.ts';
 import type { OrganizationState } from '../../../src/web/model/backend.ts';

@@ -1,6 +1,6 @@
 /** Events of passes, decisions and change requests. */
 import { expect, test } from 'vitest';
-import { appliedEvents, changeRequestEvents, decisionEvents } from '../../../src/daemon/facts/events.ts';
+import { appliedEvents, changeRequestEvents, decisionEvents } from '../../../src/daemon/facts/reporting.ts';
 import type { NewAuditEntry } from '../../../src/store/history.ts';
 import type { NotificationEvent } from '../../../src/store/notifications.ts';
 import { COMMIT, NOW, passOf } from '../../views/backend.ts';

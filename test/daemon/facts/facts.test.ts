@@ -11,22 +11,21 @@ import {
   StoreError,
   TransientError,
 } from '../../../src/core/errors.ts';
-import { keepSince, newFact } from '../../../src/daemon/facts/fact.ts';
-import { unownedFacts } from '../../../src/daemon/facts/fleet-facts.ts';
-import {
-  clusterFacts,
-  conversationFacts,
-  pauseFacts,
-  staleFacts,
-} from '../../../src/daemon/facts/organization-facts.ts';
-import { passFacts } from '../../../src/daemon/facts/pass-facts.ts';
-import { planFacts } from '../../../src/daemon/facts/plan-facts.ts';
 import {
   budgetFacts,
+  clusterFacts,
   configurationFacts,
+  conversationFacts,
+  keepSince,
+  newFact,
+  passFacts,
+  pauseFacts,
+  planFacts,
   platformFacts,
+  staleFacts,
   stateFileFacts,
-} from '../../../src/daemon/facts/platform-facts.ts';
+  unownedFacts,
+} from '../../../src/daemon/facts/facts.ts';
 import type { Revert } from '../../../src/plan/identity/flapping.ts';
 import type { PassEnd } from '../../../src/reconcile/pass.ts';
 import type { ManualPause } from '../../../src/store/history.ts';

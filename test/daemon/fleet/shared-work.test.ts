@@ -1,7 +1,7 @@
 // Work that exists once in a fleet, while the database cannot be used.
 import { expect, test } from 'vitest';
 import { StoreError } from '../../../src/core/errors.ts';
-import { SharedWork } from '../../../src/daemon/shared-work.ts';
+import { SharedWork } from '../../../src/daemon/notifications.ts';
 import { HeldLease } from '../../../src/fleet/held-lease.ts';
 import { createLogger } from '../../../src/log.ts';
 import { createVirtualClock } from '../../queue/virtual-clock.ts';

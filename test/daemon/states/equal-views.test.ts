@@ -14,10 +14,9 @@ import {
   TransientError,
 } from '../../../src/core/errors.ts';
 import type { Declared } from '../../../src/core/resource.ts';
-import { remoteOrganization } from '../../../src/daemon/states/remote-organizations.ts';
+import { remoteOrganization, StoredConversations } from '../../../src/daemon/states/remote-organizations.ts';
 import { StateWriter } from '../../../src/daemon/states/state-publisher.ts';
 import { StateReader } from '../../../src/daemon/states/state-reader.ts';
-import { StoredConversations } from '../../../src/daemon/states/stored-conversations.ts';
 import { openOrganizationStates } from '../../../src/store/organization-states.ts';
 import { ORGANIZATION_STATE_LAYOUT } from '../../../src/store/sql/schema-migrations.ts';
 import { SqliteDatabase } from '../../../src/store/sqlite.ts';

@@ -1,0 +1,385 @@
+/** Actions on organizations of other replicas: sent to the owner as commands, and run there. */
+
+import type { ZodType } from 'zod';
+import { type ClusterRequest, clusterRequest } from '../clusters/control-api.ts';
+import { type ConversationRequest, conversationRequest } from '../conversations/ingestion/control-api.ts';
+import type { Clock } from '../core/clock.ts';
+import { errorFromJson, errorToJson } from '../core/error-json.ts';
+import { CancelledError, ConfigError, LeaseLostError, messageOf, TransientError } from '../core/errors.ts';
+import { isObject, type JsonObject } from '../core/json.ts';
+import { WakeUpSignal } from '../core/wake-up-signal.ts';
+import type { Logger } from '../log.ts';
+import type { DeliveryRequest } from '../notify/deliveries.ts';
+import { spanWords } from '../plan/render/words.ts';
+import { type ActionRequest, actionRequest } from '../reconcile/approvals.ts';
+import type { CommandKind, CommandTable, OpenCommand } from '../store/commands.ts';
+import type { Actor } from '../store/history.ts';
+import type { FleetSignal, FleetSignals } from '../store/leases.ts';
+import type { SessionRequest } from '../store/sessions.ts';
+import type { Store } from '../store/store.ts';
+import type { ActionHandlers, OrganizationOwner, OrganizationState } from '../web/model/backend.ts';
+import { chooseOrganization, heldChecksums } from './organization/held-plans.ts';
+import type { ManagedOrganization } from './organization/managed-organization.ts';
+
+/** Number of entries of the audit that are searched. */
+const SEARCHED = 100;
+
+/**
+ * Returns the result of a command that the audit has as done since it was sent. Every command may be carried out again; the
+ * second time, its subject may be gone: a plan was applied, a pause has ended, a dead letter was dropped.
+ */
+async function findEarlierResult(
+  store: Pick<Store, 'history'>,
+  { organization, kind, request, by, at }: OpenCommand,
+): Promise<JsonObject | null> {
+  if (request === null) {
+    return null;
+  }
+  const verb = String(request.subcommand);
+  const action = kind === 'act' ? verb : `${kind} ${verb === 'mute' && request.muted === false ? 'unmute' : verb}`;
+  const subjects = [request.checksum, request.address ?? '', request.cluster, request.key, request.source];
+  const entries = await store.history(organization).audit({ limit: SEARCHED });
+  const isDone = entries.some(
+    (entry) =>
+      entry.outcome === 'done' &&
+      entry.at >= at &&
+      entry.action === action &&
+      subjects.includes(entry.subject) &&
+      entry.actor.name === by.name &&
+      entry.actor.method === by.method,
+  );
+  return isDone ? { organization, ...request, isComplete: true, count: 0, repeated: true } : null;
+}
+
+interface CommandSenderOptions {
+  readonly commands: CommandTable;
+  readonly signals: FleetSignals;
+  readonly clock: Clock;
+  /** Aborts when the process stops. */
+  readonly stopping: AbortSignal;
+  readonly owner: (organization: string) => OrganizationOwner;
+}
+
+/** Milliseconds until an answer is given up, and the first and the longest time between two checks for it. */
+const LIMIT = 30_000;
+const FIRST_CHECK = 250;
+const LONGEST_CHECK = 5000;
+/** Actor of commands that no person sends. */
+const NOBODY: Actor = { name: '', method: 'socket' };
+
+export class CommandSender {
+  readonly #options: CommandSenderOptions;
+  readonly #answered = new WakeUpSignal();
+
+  constructor(options: CommandSenderOptions) {
+    this.#options = options;
+    const end = options.signals.listen(({ kind }) => kind === 'answer' && this.#answered.notify());
+    options.stopping.addEventListener('abort', end, { once: true });
+  }
+
+  /**
+   * Sends a command and returns its answer. Throws the error of the owner, TransientError if it does not answer in time,
+   * and StoreError.
+   */
+  async send(organization: string, kind: CommandKind, request: JsonObject, by: Actor): Promise<JsonObject> {
+    const { commands, clock, stopping } = this.#options;
+    const number = await this.#add(organization, kind, request, by, false);
+    const from = clock.monotonic();
+    for (let wait = FIRST_CHECK; ; wait = Math.min(2 * wait, LONGEST_CHECK)) {
+      const seen = this.#answered.count;
+      const answer = await commands.findAnswer(organization, number);
+      if (answer !== null) {
+        return resultOf(answer);
+      }
+      const left = LIMIT - (clock.monotonic() - from);
+      if (stopping.aborted) {
+        throw new CancelledError('the daemon is stopping; the command may still be carried out');
+      }
+      if (left <= 0) {
+        throw new TransientError(this.#timeout(organization), true);
+      }
+      await this.#answered.wait(seen, Math.min(wait, left), clock, stopping);
+    }
+  }
+
+  /** Sends a command without waiting for its answer. An equal command that waits is enough. Throws StoreError. */
+  async notify(organization: string, kind: CommandKind): Promise<void> {
+    await this.#add(organization, kind, {}, NOBODY, true);
+  }
+
+  async #add(organization: string, kind: CommandKind, request: JsonObject, by: Actor, isShared: boolean) {
+    const { commands, signals, clock } = this.#options;
+    const number = await commands.add({ organization, kind, request, by, at: clock.now() }, isShared);
+    const signal: FleetSignal = { kind: 'command', payload: { organization } };
+    // The owner checks regularly, too.
+    await signals.send(signal).catch(() => undefined);
+    return number;
+  }
+
+  #timeout(organization: string): string {
+    const owner = this.#options.owner(organization);
+    const rest = 'the command may still be carried out; check the audit before you repeat it';
+    if (owner.kind === 'replica') {
+      return `replica ${owner.id} (${owner.address}) has organization ${organization} and did not answer within ${LIMIT / 1000} seconds; ${rest}`;
+    }
+    const since = owner.kind === 'none' ? owner.since : null;
+    const age = since === null ? '' : ` for ${spanWords(this.#options.clock.now() - since)}`;
+    return `no replica has had organization ${organization}${age}, so nothing answered within ${LIMIT / 1000} seconds; ${rest}`;
+  }
+}
+
+function resultOf({ ok, error }: JsonObject): JsonObject {
+  if (isObject(error)) {
+    throw errorFromJson(error as JsonObject);
+  }
+  return isObject(ok) ? (ok as JsonObject) : {};
+}
+
+interface CommandRunnerOptions {
+  readonly store: Store;
+  readonly signals: FleetSignals;
+  readonly clock: Clock;
+  readonly log: Pick<Logger, 'debug' | 'warn'>;
+  /** Returns an organization of this replica. */
+  readonly find: (organization: string) => ManagedOrganization | undefined;
+  /** Actions on organizations of this replica. */
+  readonly actions: ActionHandlers;
+}
+
+/** A command that this replica works on. */
+interface Running {
+  readonly epoch: number;
+  /** Null while it is being carried out, and after it was answered. */
+  answer: JsonObject | null;
+  isWorking: boolean;
+}
+
+/** Milliseconds between two checks for commands whose message was lost. */
+const CHECK_INTERVAL = 5000;
+/** Milliseconds after which commands are removed, and between two removals. */
+const KEPT = 24 * 3_600_000;
+const REMOVAL_INTERVAL = 3_600_000;
+
+export class CommandRunner {
+  readonly #options: CommandRunnerOptions;
+  readonly #wake = new WakeUpSignal();
+  readonly #running = new Map<string, Running>();
+  #removedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: CommandRunnerOptions) {
+    this.#options = options;
+  }
+
+  /** Checks for commands now: one may be possible that was not before. */
+  wake(): void {
+    this.#wake.notify();
+  }
+
+  /** Carries out commands until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { signals, clock, log } = this.#options;
+    const end = signals.listen(({ kind }) => kind === 'command' && this.#wake.notify());
+    while (!signal.aborted) {
+      const seen = this.#wake.count;
+      try {
+        await this.#removeOld();
+        await this.#check();
+      } catch (error) {
+        log.debug({ reason: messageOf(error) }, 'cannot read commands');
+      }
+      await this.#wake.wait(seen, CHECK_INTERVAL, clock, signal);
+    }
+    end();
+  }
+
+  /** Starts the commands whose turn it is: for each organization, the oldest one of each kind. */
+  async #check(): Promise<void> {
+    const open = await this.#options.store.commands().open();
+    const known = new Set(open.map(keyOf));
+    for (const [key, { isWorking }] of this.#running) {
+      if (!known.has(key) && !isWorking) {
+        this.#running.delete(key);
+      }
+    }
+    for (const command of open) {
+      const managed = this.#options.find(command.organization);
+      const isWorking = this.#running.get(keyOf(command))?.isWorking === true;
+      if (managed !== undefined && !isWorking && isPossible(managed, command)) {
+        void this.#work(managed, command);
+      }
+    }
+  }
+
+  /** Carries out a command, or stores the answer that could not be stored before. Never rejects. */
+  async #work(managed: ManagedOrganization, command: OpenCommand): Promise<void> {
+    const { store, signals, clock, log } = this.#options;
+    const { organization, number } = command;
+    const { epoch } = managed.lease;
+    const before = this.#running.get(keyOf(command));
+    const running: Running = before?.epoch === epoch ? before : { epoch, answer: null, isWorking: true };
+    running.isWorking = true;
+    this.#running.set(keyOf(command), running);
+    const commands = store.fenced(managed.lease).commands();
+    try {
+      if (running.answer === null && (await commands.begin(organization, number, epoch))) {
+        running.answer = await this.#answer(managed, command);
+      }
+      if (running.answer !== null) {
+        await commands.answer(organization, number, running.answer, clock.now());
+        running.answer = null;
+        await signals.send({ kind: 'answer', payload: { organization, number } }).catch(() => undefined);
+      }
+      this.#wake.notify();
+    } catch (error) {
+      const level = error instanceof LeaseLostError ? 'debug' : 'warn';
+      log[level]({ organization, number, reason: messageOf(error) }, 'cannot answer a command');
+    } finally {
+      running.isWorking = false;
+    }
+  }
+
+  async #answer(managed: ManagedOrganization, command: OpenCommand): Promise<JsonObject> {
+    try {
+      return { ok: await this.#perform(managed, command) };
+    } catch (error) {
+      const earlier = command.epoch === null ? null : await findEarlierResult(this.#options.store, command);
+      return earlier === null ? { error: errorToJson(error) } : { ok: earlier };
+    }
+  }
+
+  async #perform(managed: ManagedOrganization, { kind, request, ...command }: OpenCommand): Promise<JsonObject> {
+    const { actions } = this.#options;
+    const { id } = managed;
+    const by = command.by as Actor;
+    if (request === null) {
+      throw new ConfigError('the command is not a JSON object; another program has added it');
+    }
+    switch (kind) {
+      case 'act':
+        return actions.act(by, id, read(actionRequest, request));
+      case 'conversations':
+        return actions.conversations(by, id, read(conversationRequest, request));
+      case 'clusters':
+        return actions.clusters(by, id, read(clusterRequest, request));
+      case 'push':
+        managed.reconciliation?.fetchNow();
+        return {};
+      case 'hints':
+        managed.conversations.wake();
+        return {};
+      default:
+        throw new ConfigError(
+          `the replica that has organization ${id} does not support the command "${kind}"; upgrade all replicas to one version`,
+        );
+    }
+  }
+
+  async #removeOld(): Promise<void> {
+    const { store, clock } = this.#options;
+    if (clock.monotonic() - this.#removedAt >= REMOVAL_INTERVAL) {
+      this.#removedAt = clock.monotonic();
+      await store.commands().removeBefore(clock.now() - KEPT);
+    }
+  }
+}
+
+/** Reads a request. Throws ConfigError for one that this version does not support. */
+function read<T>(schema: ZodType<T>, request: JsonObject): T {
+  const parsed = schema.safeParse(request);
+  if (parsed.success) {
+    return parsed.data;
+  }
+  const problems = parsed.error.issues.map(({ path, message }) => [...path, message].join(': '));
+  throw new ConfigError(
+    `the replica that has the organization does not support the request (${problems.join('; ')}); upgrade all replicas to one version`,
+  );
+}
+
+function keyOf({ organization, number }: OpenCommand): string {
+  return `${organization} ${number}`;
+}
+
+/** Returns false for a decision while the plan that it is about is not known yet: the owner has just begun. */
+function isPossible({ reconciliation }: ManagedOrganization, { kind, request }: OpenCommand): boolean {
+  return kind !== 'act' || request?.checksum === undefined || reconciliation?.reconciler.lastEnd !== null;
+}
+
+interface RoutedActionsOptions {
+  /** Actions on the organizations of this replica. */
+  readonly local: ActionHandlers;
+  /** Returns true for the organizations of this replica. */
+  readonly isLocal: (organization: string) => boolean;
+  /** Returns the organizations of all replicas, with their plans. Throws StoreError. */
+  readonly organizations: () => Promise<readonly OrganizationState[]>;
+  readonly owner: (organization: string) => OrganizationOwner;
+  readonly sender: CommandSender;
+  /** Called after the owner has answered. */
+  readonly onAnswered: (organization: string) => void;
+}
+
+export class RoutedActions implements ActionHandlers {
+  readonly #options: RoutedActionsOptions;
+
+  constructor(options: RoutedActionsOptions) {
+    this.#options = options;
+  }
+
+  async act(by: Actor, organization: string | null, request: ActionRequest): Promise<JsonObject> {
+    const id = await this.#target(organization, 'checksum' in request ? request.checksum : null);
+    const { local } = this.#options;
+    return this.#options.isLocal(id) ? local.act(by, id, request) : this.#send(id, 'act', request, by);
+  }
+
+  async conversations(by: Actor, organization: string | null, request: ConversationRequest): Promise<JsonObject> {
+    const id = await this.#target(organization, null);
+    const { local, owner } = this.#options;
+    if (this.#options.isLocal(id)) {
+      return local.conversations(by, id, request);
+    }
+    if (request.subcommand === 'push') {
+      throw new ConfigError(
+        `files are read by the replica that has organization ${id}, which is not this one; run the command at ${place(owner(id))}`,
+      );
+    }
+    return this.#send(id, 'conversations', request, by);
+  }
+
+  async clusters(by: Actor, organization: string | null, request: ClusterRequest): Promise<JsonObject> {
+    const id = await this.#target(organization, null);
+    const { local } = this.#options;
+    return this.#options.isLocal(id) ? local.clusters(by, id, request) : this.#send(id, 'clusters', request, by);
+  }
+
+  // Deliveries and sessions belong to no replica.
+
+  deliveries(by: Actor, request: DeliveryRequest): Promise<JsonObject> {
+    return this.#options.local.deliveries(by, request);
+  }
+
+  sessions(by: Actor, request: SessionRequest): Promise<JsonObject> {
+    return this.#options.local.sessions(by, request);
+  }
+
+  async #send(organization: string, kind: CommandKind, request: object, by: Actor): Promise<JsonObject> {
+    const { sender, onAnswered } = this.#options;
+    try {
+      return await sender.send(organization, kind, request as JsonObject, by);
+    } finally {
+      onAnswered(organization);
+    }
+  }
+
+  /** Finds the organization of a request: by its id, or by the plan that it names. */
+  async #target(id: string | null, checksum: string | null): Promise<string> {
+    const states = await this.#options.organizations();
+    const holder =
+      id !== null || checksum === null
+        ? undefined
+        : states.find(({ reconciler }) => heldChecksums(reconciler?.lastCheck?.plan ?? null, 'any').includes(checksum));
+    return (holder ?? chooseOrganization(states, id)).id;
+  }
+}
+
+function place(owner: OrganizationOwner): string {
+  return owner.kind === 'replica' ? owner.address : 'the one that claims it';
+}
