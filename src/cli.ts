@@ -1,3 +1,4 @@
+/** Entry point of the program: parses the command line, runs the command, and turns errors into messages and exit codes. */
 import { readFileSync } from 'node:fs';
 import { CommanderError } from 'commander';
 import { type CommandContext, processTerminal } from './commands/cli/context.ts';

@@ -1,3 +1,4 @@
+/** Logger that removes secrets and control characters. */
 import { createRequire } from 'node:module';
 import type { Writable } from 'node:stream';
 import { type Logger, destination as openDestination, pino } from 'pino';

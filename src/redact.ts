@@ -1,3 +1,4 @@
+/** Removes secrets from texts. */
 import { maskUrls } from './core/text/safe-url.ts';
 
 /** Replacement of a secret. */

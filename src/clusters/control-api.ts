@@ -97,12 +97,21 @@ function describeCluster({ cluster, verdict }: JudgedCluster, list: RequestList)
   const { id, label, impact, muted, issues, conversations, createdAt, updatedAt, url } = cluster;
   const requests = list.requests.filter((request) => isOfCluster(request, id) && !request.superseded);
   return {
-    ...{ id, label, impact, muted, issues, conversations, url },
+    id,
+    label,
+    impact,
+    muted,
+    issues,
+    conversations,
+    url,
     createdAt: toIsoTime(createdAt),
     updatedAt: toIsoTime(updatedAt),
     selected: verdict.passes,
     changeRequests: requests.map((request) => ({
-      ...{ id: request.id, space: request.space, status: request.status, url: request.url },
+      id: request.id,
+      space: request.space,
+      status: request.status,
+      url: request.url,
     })),
   };
 }
@@ -155,7 +164,10 @@ async function openCluster(
     throw new RejectedError(`no space found for ${found.id}: ${why}; choose one with --space`, 409);
   }
   return {
-    ...{ cluster: found.id, label: found.label, subject: proposal.subject, routeReason: why },
+    cluster: found.id,
+    label: found.label,
+    subject: proposal.subject,
+    routeReason: why,
     space: describeSpace(space),
     ...(await createAndOpen(session, proposal, space)),
   };

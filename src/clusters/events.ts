@@ -246,7 +246,16 @@ export class ClusterOverview {
 function toKnown({ cluster, verdict }: JudgedCluster, readAt: number): KnownCluster {
   const { id, impact, muted, issues, conversations, url, createdAt, updatedAt, weeklyPulse } = cluster;
   return {
-    ...{ id, impact, muted, issues, conversations, url, createdAt, updatedAt, weeklyPulse, readAt },
+    id,
+    impact,
+    muted,
+    issues,
+    conversations,
+    url,
+    createdAt,
+    updatedAt,
+    weeklyPulse,
+    readAt,
     label: shortened(cluster.label),
     isSelected: verdict.passes,
     why: verdict.passes ? null : shortened(verdict.reasons.map(({ words }) => words).join('; ')),

@@ -457,7 +457,19 @@ export class ClusterAutomation {
       return known;
     };
     return {
-      ...{ config, reader, writer, source, names, spaces, store, clock, time, random, redaction, signal, events },
+      config,
+      reader,
+      writer,
+      source,
+      names,
+      spaces,
+      store,
+      clock,
+      time,
+      random,
+      redaction,
+      signal,
+      events,
       // Verdicts about clusters do not apply to topics.
       rule: source.kind === 'clusters' ? rule : { ...rule, hash: `${rule.hash} ${source.kind}` },
       routing: createRouting(config),

@@ -80,7 +80,8 @@ export class AuditWriter {
     let hasFailed = false;
     const failed = Promise.withResolvers<void>();
     const stored = untilStored((isRepeated) => history.addAudit(entry, events, isRepeated), {
-      ...{ clock, signal: stopping },
+      clock,
+      signal: stopping,
       onError: (error) => {
         hasFailed = true;
         log.warn({ action, reason: error.message }, 'cannot record an action in the audit; retrying');

@@ -86,7 +86,10 @@ export function describeFleet(
   return {
     replica: leases.replica,
     replicas: replicas.map((replica) => ({ ...replica, organizations: counts.get(replica.id) ?? 0 })),
-    ...{ left, failure, latency, unowned },
+    left,
+    failure,
+    latency,
+    unowned,
     notificationsUnowned: shared !== null && shared.replica === null ? (shared.age ?? 0) : null,
   };
 }

@@ -52,7 +52,11 @@ export class FleetLink {
     const { store, clock, random, version } = context;
     this.#options = options;
     this.remote = new RemoteOrganizations({
-      ...{ store, clock, random, version, leases },
+      store,
+      clock,
+      random,
+      version,
+      leases,
       queueName: (organization) => connections.queueName(organization),
       onPush: (organization) => this.#tell(organization, 'push'),
     });

@@ -47,13 +47,27 @@ class NotificationSender {
     const stopping = AbortSignal.any([this.#stopping.signal, lease.lost]);
     const abort = AbortSignal.any([this.#abort.signal, lease.lost]);
     const notifier = new Notifier({
-      ...{ notifications, config: config.notifications, channels, clock, newId, changed, created, onFiring, onError },
+      notifications,
+      config: config.notifications,
+      channels,
+      clock,
+      newId,
+      changed,
+      created,
+      onFiring,
+      onError,
       isWoken: () => options.context.store.fleet()?.signals.isConnected ?? true,
     });
     const loops = channels.map(
       (channel) =>
         new DeliveryLoop({
-          ...{ channel, notifications, clock, random, created, render, events },
+          channel,
+          notifications,
+          clock,
+          random,
+          created,
+          render,
+          events,
           ended: changed,
           left: () => lease.left(),
         }),
@@ -99,7 +113,12 @@ export class DaemonNotifications {
     const settings = { publicUrl: config.ui.publicUrl ?? null, templates: config.notifications.templates };
     const redact = createRedactor(config.secrets);
     this.#sender = new NotificationSender({
-      ...{ context: this.#context, lease, notifications, channels: this.#channels, newId, changed: this.#changed },
+      context: this.#context,
+      lease,
+      notifications,
+      channels: this.#channels,
+      newId,
+      changed: this.#changed,
       render: (attempt) => buildNotification(attempt, { ...settings, redact }, clock.now()),
       events: this.#events(),
       onFiring: (firing) => this.#showFiring(firing),

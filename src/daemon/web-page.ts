@@ -241,24 +241,42 @@ export class WebPage {
     this.#audit = new AuditWriter({ ...context, stopping: this.#stopping.signal });
     this.#sampler = config.ui.listen === undefined ? null : new BudgetSampler(() => connections.queues(), clock);
     const local = new Actions({
-      ...{ organizations, store, clock, audit: this.#audit },
+      organizations,
+      store,
+      clock,
+      audit: this.#audit,
       onAudited: (id) => {
         this.#changed(id);
         // An approval was stored with its event.
         notifications.wake();
       },
       deliveries: new DeliveryActions({
-        ...{ store, clock, audit: this.#audit, notifications, channels: Object.keys(config.notifications.channels) },
+        store,
+        clock,
+        audit: this.#audit,
+        notifications,
+        channels: Object.keys(config.notifications.channels),
         onAudited: () => this.#changed('notifications'),
       }),
       sessions: new SessionActions({
-        ...{ store, clock, audit: this.#audit },
+        store,
+        clock,
+        audit: this.#audit,
         onAudited: () => this.#changed('notifications'),
       }),
     });
     this.backend = new DaemonBackend({
-      ...{ version, clock, store, events, sampler: this.#sampler, log: logBuffer, organizations, configured, fleet },
-      ...{ remote: link.remote, reports },
+      version,
+      clock,
+      store,
+      events,
+      sampler: this.#sampler,
+      log: logBuffer,
+      organizations,
+      configured,
+      fleet,
+      remote: link.remote,
+      reports,
       queueName: (organization) => connections.queueName(organization),
       channels: Object.keys(config.notifications.channels),
       actions: link.route(local, () => this.backend),
@@ -273,7 +291,10 @@ export class WebPage {
     }
     const { createPageServer } = await import('../web/server/page-server.ts');
     this.#server = await createPageServer({
-      ...{ backend: this.backend, config: config.ui, log, randomBytes },
+      backend: this.backend,
+      config: config.ui,
+      log,
+      randomBytes,
       sessions: store.sessions(),
       onGuesses: (peer, attempts) => this.#auditGuesses(peer, attempts),
     });

@@ -1,3 +1,4 @@
+/** Repository of the demonstration. */
 import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isMap, isSeq, parseDocument } from 'yaml';

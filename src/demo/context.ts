@@ -1,3 +1,4 @@
+/** Context of the demonstration. */
 import type { Clock } from '../core/clock.ts';
 import type { Paint } from '../plan/render/text-layout.ts';
 

@@ -1,3 +1,4 @@
+/** Folder of conversations of the demonstration. */
 import { cp, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

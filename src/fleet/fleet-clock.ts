@@ -1,3 +1,4 @@
+/** Clock of a fleet: the time of the database, which all replicas share. */
 import type { Clock } from '../core/clock.ts';
 import type { FleetStore } from '../store/leases.ts';
 

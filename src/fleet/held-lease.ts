@@ -1,3 +1,4 @@
+/** Lease that this replica holds. */
 import type { Lease } from '../store/leases.ts';
 
 /** Lease that this replica claimed. It lasts as long as the replica's membership, unless it ends before. */

@@ -1,3 +1,4 @@
+/** Leases of a process without a fleet. */
 import { type Clock, endsWithin } from '../core/clock.ts';
 import type { Lease } from '../store/leases.ts';
 import type { FleetLeases, FleetOrganization, FleetStatus, LeaseWork } from './fleet-leases.ts';

@@ -1,7 +1,16 @@
+/** Divides leases between the replicas of a fleet: claims, gives away and releases them. */
 import { type Clock, endsWithin, type Random } from '../core/clock.ts';
 import { messageOf } from '../core/errors.ts';
+import { append } from '../core/lists.ts';
 import { WakeUpSignal } from '../core/wake-up-signal.ts';
-import { FLEET_LEASE, type FleetStore, type OwnReplica } from '../store/leases.ts';
+import {
+  FLEET_LEASE,
+  type FleetStore,
+  type LeaseRecord,
+  type LeaseTable,
+  type OwnReplica,
+  type Replica,
+} from '../store/leases.ts';
 import type { FleetLeases, FleetOrganization, FleetStatus, LeaseHolder, LeaseWork } from './fleet-leases.ts';
 import type { HeldLease } from './held-lease.ts';
 import { type FleetSplit, groupLeases, groupNames, type LeaseGroup } from './lease-groups.ts';
@@ -9,10 +18,93 @@ import { LeaseKeeper, renewalInterval } from './lease-keeper.ts';
 import { LeaseRetention, type RetentionOptions } from './lease-retention.ts';
 import { LeaseRuns } from './lease-runs.ts';
 import { type FleetMoves, nextFreeCheck, planMoves } from './policy.ts';
-import { nextExpiry, type ObservedFleet, readFleet } from './read-fleet.ts';
-import { ReleaseQueue } from './release-queue.ts';
 
-export interface SharedLeasesOptions extends RetentionOptions {
+/** Replicas and leases, as the database had them at one time. */
+interface ObservedFleet {
+  readonly replicas: readonly Replica[];
+  /** Leases by name. */
+  readonly records: ReadonlyMap<string, LeaseRecord>;
+  /** Time of the reading, on the monotonic clock. */
+  readonly readAt: number;
+}
+
+interface FleetQuery {
+  readonly table: LeaseTable;
+  /** Id of the replica that reads: it does not evict itself. */
+  readonly replica: string;
+  /** Returns the names of the leases that must exist. */
+  readonly needed: () => readonly string[];
+  readonly monotonic: () => number;
+}
+
+/** Reads replicas and leases. Evicts other replicas that have expired, and defines leases that are missing. */
+async function readFleet({ table, replica, needed, monotonic }: FleetQuery): Promise<ObservedFleet> {
+  const replicas = await readReplicas(table, replica);
+  const records = await readLeases(table);
+  const readAt = monotonic();
+  const missing = needed().filter((name) => !records.has(name));
+  if (missing.length === 0) {
+    return { replicas, records, readAt };
+  }
+  await table.define(missing);
+  return { replicas, records: await readLeases(table), readAt: monotonic() };
+}
+
+/** Returns the milliseconds until another replica can be evicted; infinite without one. */
+function nextExpiry({ replicas }: ObservedFleet, own: string): number {
+  const others = replicas.filter(({ id }) => id !== own);
+  return others.reduce((earliest, { left }) => Math.min(earliest, Math.max(left, 0)), Number.POSITIVE_INFINITY);
+}
+
+async function readReplicas(table: LeaseTable, own: string): Promise<readonly Replica[]> {
+  const replicas = await table.replicas();
+  const hasExpired = replicas.some(({ left, id }) => left < 0 && id !== own);
+  return hasExpired && (await table.evict()) > 0 ? table.replicas() : replicas;
+}
+
+async function readLeases(table: LeaseTable): Promise<ReadonlyMap<string, LeaseRecord>> {
+  return new Map((await table.leases()).map((record) => [record.name, record]));
+}
+
+/** Milliseconds for which releases are gathered: work of many leases ends at slightly different times. */
+const GATHER = 20;
+
+/** Releases leases in batches: those that are added within a moment, or while one statement runs, share the next one. */
+export class ReleaseQueue<T> {
+  readonly #clock: Pick<Clock, 'sleep'>;
+  readonly #release: (items: readonly T[]) => Promise<void>;
+  #waiting: T[] = [];
+  #running: Promise<void> | null = null;
+
+  constructor(clock: Pick<Clock, 'sleep'>, release: (items: readonly T[]) => Promise<void>) {
+    this.#clock = clock;
+    this.#release = release;
+  }
+
+  /** Resolves when these and all earlier ones were released. */
+  add(items: readonly T[]): Promise<void> {
+    append(this.#waiting, items);
+    if (this.#waiting.length > 0) {
+      this.#running ??= this.#run();
+    }
+    return this.#running ?? Promise.resolve();
+  }
+
+  async #run(): Promise<void> {
+    try {
+      while (this.#waiting.length > 0) {
+        await this.#clock.sleep(GATHER);
+        const batch = this.#waiting;
+        this.#waiting = [];
+        await this.#release(batch);
+      }
+    } finally {
+      this.#running = null;
+    }
+  }
+}
+
+interface SharedLeasesOptions extends RetentionOptions {
   readonly store: Pick<FleetStore, 'leases' | 'signals'>;
   readonly clock: Clock;
   readonly random: Random;
@@ -66,7 +158,9 @@ export class SharedLeases implements FleetLeases {
     this.#runs = new LeaseRuns(options.work);
     this.#retention = new LeaseRetention(store.leases, clock, options);
     this.#keeper = new LeaseKeeper({
-      ...{ table: store.leases, clock, ttl },
+      table: store.leases,
+      clock,
+      ttl,
       self: () => ({ ...replica, isDraining: this.#isDraining }),
       onClaimed: (lease) => this.#claimed(lease),
       onLost: (lease) => void this.#runs.end(lease).then(() => this.#wake.notify()),
@@ -191,7 +285,9 @@ export class SharedLeases implements FleetLeases {
   async #move(): Promise<number> {
     const { ttl, random, store, clock } = this.#options;
     this.#state = await readFleet({
-      ...{ table: store.leases, replica: this.replica, monotonic: () => clock.monotonic() },
+      table: store.leases,
+      replica: this.replica,
+      monotonic: () => clock.monotonic(),
       needed: () => [...this.#groups.values()].flatMap(({ name, work }) => [name, ...work]),
     });
     if (!this.#state.replicas.some(({ id }) => id === this.replica)) {

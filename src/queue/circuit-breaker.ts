@@ -1,3 +1,4 @@
+/** Circuit breaker of the queue. */
 import { CircuitState, ConsecutiveBreaker, circuitBreaker, handleType } from 'cockatiel';
 import { TransientError } from '../core/errors.ts';
 

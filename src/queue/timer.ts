@@ -1,3 +1,4 @@
+/** Timer that several callers share. */
 import { type Clock, SLEEP_ENDED } from '../core/clock.ts';
 
 /** Single timer that fires at the earliest of the requested times. */

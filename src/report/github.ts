@@ -1,3 +1,4 @@
+/** Problems of manifests as annotations of GitHub. */
 import type { Problem } from '../core/errors.ts';
 import { printable } from '../plan/render/words.ts';
 import type { Report } from './report.ts';

@@ -1,3 +1,4 @@
+/** Problems of manifests as JUnit XML. */
 import { formatProblem, type Problem } from '../core/errors.ts';
 import { counted, noCommand, printable } from '../plan/render/words.ts';
 import { type Report, ruleOf, type Tool } from './report.ts';

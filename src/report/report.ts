@@ -1,3 +1,4 @@
+/** Result of a check of manifests. */
 import type { Problem } from '../core/errors.ts';
 
 /** Result of a check of manifests. Paths are relative to the repository's root, with forward slashes. */

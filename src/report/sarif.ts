@@ -1,3 +1,4 @@
+/** Problems of manifests as SARIF. */
 import type { Problem } from '../core/errors.ts';
 import { shownJson } from '../core/json.ts';
 import { printable } from '../plan/render/words.ts';

@@ -14,7 +14,10 @@ const ENTRIES: {
     'info',
     'change request would be opened (dry run)',
     ({ cluster, label, space, subject, why }) => ({
-      ...{ cluster, label: short(label), space, subject: short(subject) },
+      cluster,
+      label: short(label),
+      space,
+      subject: short(subject),
       reason: oneLine(why),
     }),
   ],

@@ -1,18 +1,101 @@
 /** Prometheus metrics of the daemon. */
+
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { collectDefaultMetrics, Gauge, Histogram, type Registry } from 'prom-client';
+import type { PushOutcome } from '../reconcile/push-receiver.ts';
 import { type ClusterMetrics, clusterMetrics } from './cluster-metrics.ts';
-import { type CommitStatusMetrics, commitStatusMetrics } from './commit-status-metrics.ts';
 import { type ConversationMetrics, conversationMetrics } from './conversation-metrics.ts';
 import { CurrentRegistry, type MetricOwnership } from './current-registry.ts';
 import { type FailureMetrics, failureMetrics } from './failure-metrics.ts';
 import { type FleetMetrics, fleetMetrics } from './fleet-metrics.ts';
 import { ChangingGauge, counter, gauge } from './instruments.ts';
-import { type NotificationMetrics, notificationMetrics } from './notification-metrics.ts';
-import { type PushMetrics, pushMetrics } from './push-metrics.ts';
+
+const OUTCOMES = ['sent', 'failed', 'given-up'] as const;
+type NotificationOutcome = (typeof OUTCOMES)[number];
+
+interface NotificationMetrics {
+  /** Exports the attempts of these channels from now on, beginning with 0: Prometheus sees only increases of known values. */
+  channels(names: readonly string[]): void;
+  /** Counts an attempt to send a notification. */
+  notification(channel: string, outcome: NotificationOutcome): void;
+  /** Sets the number of conditions that fire, by code. */
+  firing(codes: readonly string[]): void;
+}
+
+/** Registers the metrics of notifications. */
+function notificationMetrics(registry: Registry): NotificationMetrics {
+  const attempts = counter(
+    registry,
+    'notification_attempts_total',
+    'Number of attempts to send a notification, by channel and outcome. given-up: there is no further attempt.',
+    ['channel', 'outcome'],
+  );
+  const firing = gauge(registry, 'conditions_firing', 'Number of conditions that fire, by code.', ['code']);
+  return {
+    channels: (names) => {
+      for (const channel of names) {
+        for (const outcome of OUTCOMES) {
+          attempts.inc({ channel, outcome }, 0);
+        }
+      }
+    },
+    notification: (channel, outcome) => attempts.inc({ channel, outcome }),
+    firing: (codes) => {
+      firing.reset();
+      for (const [code, all] of Map.groupBy(codes, (each) => each)) {
+        firing.set({ code }, all.length);
+      }
+    },
+  };
+}
+
+interface PushMetrics {
+  /** Counts a request to the webhook of an organization's repository. `at` is in milliseconds since the epoch. */
+  push(organization: string, outcome: PushOutcome | 'failed', at: number): void;
+}
+
+/** Registers the metrics of webhooks of repositories. */
+function pushMetrics(registry: Registry): PushMetrics {
+  const requests = counter(
+    registry,
+    'push_webhook_requests_total',
+    "Number of requests to the webhook of an organization's repository, by outcome.",
+    ['organization', 'outcome'],
+  );
+  const last = gauge(
+    registry,
+    'push_webhook_last_timestamp_seconds',
+    'Time of the last request with a valid signature, in seconds since the epoch.',
+    ['organization'],
+  );
+  return {
+    push: (organization, outcome, at) => {
+      requests.inc({ organization, outcome });
+      if (outcome !== 'refused') {
+        last.set({ organization }, at / 1000);
+      }
+    },
+  };
+}
+
+interface CommitStatusMetrics {
+  /** Counts a request that sets a commit status or a deployment. */
+  commitStatus(organization: string, outcome: 'sent' | 'refused' | 'failed'): void;
+}
+
+/** Registers the metrics of commit statuses. */
+function commitStatusMetrics(registry: Registry): CommitStatusMetrics {
+  const requests = counter(
+    registry,
+    'commit_status_requests_total',
+    'Number of commit statuses and deployments sent to the forge, by outcome: sent, refused or failed.',
+    ['organization', 'outcome'],
+  );
+  return { commitStatus: (organization, outcome) => requests.inc({ organization, outcome }) };
+}
 
 /** One reconcile pass of an organization. */
-export interface PassObservation {
+interface PassObservation {
   readonly organization: string;
   readonly outcome: 'done' | 'held' | 'failed';
   readonly seconds: number;
@@ -21,7 +104,7 @@ export interface PassObservation {
 }
 
 /** A change that a pass tried to apply. */
-export interface ChangeObservation {
+interface ChangeObservation {
   readonly organization: string;
   readonly kind: string;
   readonly action: string;
@@ -29,14 +112,14 @@ export interface ChangeObservation {
 }
 
 /** Number of changes of an organization that wait after a pass. */
-export interface PendingObservation {
+interface PendingObservation {
   readonly held: number;
   readonly failed: number;
   readonly paused: number;
 }
 
 /** State of a source at its last read. `commit` is the last valid commit; null if there is none. */
-export interface SourceObservation {
+interface SourceObservation {
   readonly organization: string;
   readonly isReady: boolean;
   readonly commit: string | null;
@@ -53,7 +136,7 @@ export interface QueueObservation {
 }
 
 /** The platform's rate limit for a class of requests, as last learned. */
-export interface BudgetObservation {
+interface BudgetObservation {
   readonly class: string;
   /** Null while unknown. */
   readonly limit: number | null;
@@ -63,7 +146,7 @@ export interface BudgetObservation {
 }
 
 /** One request to the platform. `outcome` is a status code, or a word if there was no response. */
-export interface RequestObservation {
+interface RequestObservation {
   readonly class: string;
   readonly outcome: string;
   /** Time in the queue before the request was sent. */

@@ -1,3 +1,4 @@
+/** Store in memory. */
 import { DatabaseSync } from 'node:sqlite';
 import { SQLITE_LAYOUTS } from './sql/schema-migrations.ts';
 import { SqliteDatabase } from './sqlite.ts';

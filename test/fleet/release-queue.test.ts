@@ -1,6 +1,6 @@
 // Releases in batches, also after one of them failed.
 import { expect, test } from 'vitest';
-import { ReleaseQueue } from '../../src/fleet/release-queue.ts';
+import { ReleaseQueue } from '../../src/fleet/shared-leases.ts';
 import { createVirtualClock } from '../queue/virtual-clock.ts';
 
 test('what is added within 20 ms, or while a release runs, is released together', async () => {

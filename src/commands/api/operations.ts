@@ -136,7 +136,15 @@ function hasAll(text: string, expected: readonly string[]): boolean {
 function asJson({ query, body, ...operation }: Operation): object {
   const { name, summary, method, path, paginated, streamed, repeat, success } = operation;
   return {
-    ...{ name, summary, method, path, class: operation.class, repeat, paginated, streamed, success },
+    name,
+    summary,
+    method,
+    path,
+    class: operation.class,
+    repeat,
+    paginated,
+    streamed,
+    success,
     query: query === null ? null : toJsonSchema(query),
     body: body === null ? null : toJsonSchema(body),
   };

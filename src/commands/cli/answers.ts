@@ -34,14 +34,21 @@ export const VIEWS = {
   organizations: view<OrganizationsView>({
     organizations: z.array(
       z.object({
-        ...{ id: text, sentence: text, state, commit: optionalText, approval: optionalText },
+        id: text,
+        sentence: text,
+        state,
+        commit: optionalText,
+        approval: optionalText,
         freshness: z.object({ ageSeconds: count.nullable() }),
       }),
     ),
     next: optionalText,
   }),
   organization: view<OrganizationView>({
-    ...{ sentence: text, state, nextCheck: optionalText, approval: optionalText },
+    sentence: text,
+    state,
+    nextCheck: optionalText,
+    approval: optionalText,
     waiting: z.array(z.object({ text })),
     webhook: z.object({ lastAt: optionalText, sentence: text, needsAttention: z.boolean() }).nullable(),
   }),
@@ -50,8 +57,14 @@ export const VIEWS = {
   audit: view<AuditView>({
     entries: z.array(
       z.object({
-        ...{ at: text, actor: z.object({ name: text, method: text }), organization: text, action: text },
-        ...{ subject: text, outcome: text, detail: text, reason: text },
+        at: text,
+        actor: z.object({ name: text, method: text }),
+        organization: text,
+        action: text,
+        subject: text,
+        outcome: text,
+        detail: text,
+        reason: text,
       }),
     ),
     next: optionalText,
@@ -61,8 +74,15 @@ export const VIEWS = {
       z.object({
         passes: z.array(
           z.object({
-            ...{ endedAt: text, number: count, outcome: text, times: count, commit: optionalText },
-            ...{ subject: text, summary: text, error: optionalText, checksum: optionalText },
+            endedAt: text,
+            number: count,
+            outcome: text,
+            times: count,
+            commit: optionalText,
+            subject: text,
+            summary: text,
+            error: optionalText,
+            checksum: optionalText,
           }),
         ),
       }),
@@ -74,15 +94,26 @@ export const VIEWS = {
     sentence: text,
     replicas: z.array(
       z.object({
-        ...{ id: text, address: text, state: text, organizations: count, weight: count, version: text },
-        ...{ startedAt: text, seenAt: text, isThis: z.boolean() },
+        id: text,
+        address: text,
+        state: text,
+        organizations: count,
+        weight: count,
+        version: text,
+        startedAt: text,
+        seenAt: text,
+        isThis: z.boolean(),
       }),
     ),
     unowned: z.array(z.object({ organization: text, seconds: count.nullable() })),
     unownedTotal: count,
     configuration: z.array(
       z.object({
-        ...{ replicas: z.array(text), problem: optionalText, more: count, since: text, usedSince: text },
+        replicas: z.array(text),
+        problem: optionalText,
+        more: count,
+        since: text,
+        usedSince: text,
         isPartial: z.boolean().default(false),
       }),
     ),
@@ -125,9 +156,15 @@ export const CONVERSATIONS = {
   status: z.object({
     sources: z.array(
       z.object({
-        ...{ source: text, cursor: json.optional(), counts: z.record(text, count).optional(), waiting: count },
-        ...{ sending: count, deadLetters: count, error: optionalText },
-        ...{ pollAgeSeconds: optionalCount, oldestWaitSeconds: optionalCount },
+        source: text,
+        cursor: json.optional(),
+        counts: z.record(text, count).optional(),
+        waiting: count,
+        sending: count,
+        deadLetters: count,
+        error: optionalText,
+        pollAgeSeconds: optionalCount,
+        oldestWaitSeconds: optionalCount,
       }),
     ),
     outdated: z.record(text, count).optional(),

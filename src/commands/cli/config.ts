@@ -114,7 +114,12 @@ async function loadChosen(
     try {
       const config = loadConfig({
         ...settings,
-        ...{ file: file ?? DEFAULT_CONFIG, env, text, folder, trust, kinds },
+        file: file ?? DEFAULT_CONFIG,
+        env,
+        text,
+        folder,
+        trust,
+        kinds,
         readFile: (path) => files.get(resolve(folder, path)),
         readDirectory: (path) => directories.get(path),
       });
@@ -312,7 +317,8 @@ async function readNamed(path: string, name: string, lookup: ConfigLookup): Prom
       text: pull === null ? readText(path) : await fromBase(pull),
       folder: dirname(path),
       trust: 'named',
-      ...{ read, readDirectory },
+      read,
+      readDirectory,
     };
   } catch (error) {
     throw error instanceof ConfigError ? error : unreadable(name, error);

@@ -1,3 +1,4 @@
+/** Command that demonstrates Octavo on the embedded platform. */
 import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

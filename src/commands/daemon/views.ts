@@ -1,3 +1,4 @@
+/** Commands that print pages of the daemon as JSON. */
 import type { ZodType } from 'zod';
 import { printable } from '../../plan/render/words.ts';
 import { callControl, controlSocketPath } from '../../server/control-client.ts';

@@ -38,7 +38,12 @@ const LONGEST = 300;
 export function newFact(code: ConditionCode, scope: Scope, parts: FactParts): Fact {
   const { summary, since, subject = '', details = [], path = null } = parts;
   return {
-    ...{ code, scope, subject, since, path, summary: oneLine(summary) },
+    code,
+    scope,
+    subject,
+    since,
+    path,
+    summary: oneLine(summary),
     details: detailLines(details),
   };
 }

@@ -72,7 +72,8 @@ export class FactReporting {
     const report = (error: unknown, message: string) => log.warn({ organization, reason: messageOf(error) }, message);
     return changeRequestEvents(organization, clock, (event) => {
       untilStored(() => notifications.addEvents([event]), {
-        ...{ clock, signal: stopping },
+        clock,
+        signal: stopping,
         onError: (error) => report(error, 'cannot store an event; retrying'),
       }).then(
         () => this.#notifications.wake(),
@@ -85,7 +86,9 @@ export class FactReporting {
   start(backend: Backend, leases: ReportLeases): void {
     const { store, log, config } = this.#context;
     const collector = new FactCollector({
-      ...{ backend, log, notifications: store.notifications() },
+      backend,
+      log,
+      notifications: store.notifications(),
       writer: (organization) => {
         const lease = organization === null ? leases.shared() : leases.organization(organization);
         return lease === null
@@ -153,13 +156,11 @@ export function appliedEvents(organization: string, pass: NewPass, number: numbe
     {
       // Later passes of the same commit undo manual changes, which is a condition.
       id: `applied/${organization}/${commit ?? checksum}`,
-      ...{
-        code: 'applied',
-        organization,
-        at: endedAt,
-        summary: oneLine(`${what}${of}${by}`),
-        details: detailLines(lines),
-      },
+      code: 'applied',
+      organization,
+      at: endedAt,
+      summary: oneLine(`${what}${of}${by}`),
+      details: detailLines(lines),
       path: passPath(organization, number),
     },
   ];
@@ -177,7 +178,10 @@ export function decisionEvents(organization: string, entry: NewAuditEntry): read
   return [
     {
       id: `${code}/${organization}/${subject}/${at}`,
-      ...{ code, organization, at, summary: oneLine(`${who} ${code} the plan ${shortChecksum(subject)}${why}`) },
+      code,
+      organization,
+      at,
+      summary: oneLine(`${who} ${code} the plan ${shortChecksum(subject)}${why}`),
       details: [],
       path: planPath(organization, subject),
     },
@@ -194,7 +198,12 @@ export function changeRequestEvents(
   const toEvent = (code: NotificationEvent['code'], { request }: ChangeRequestEvent, summary: string) =>
     add({
       id: `${code}/${organization}/${request}`,
-      ...{ code, organization, at: clock.now(), summary: oneLine(summary), details: [], path },
+      code,
+      organization,
+      at: clock.now(),
+      summary: oneLine(summary),
+      details: [],
+      path,
     });
   return {
     onOpened: (opened) =>

@@ -138,7 +138,8 @@ export class FleetReports {
   constructor(options: FleetReportsOptions) {
     this.#options = options;
     this.#problems = new ReplicaReports({
-      ...{ ...options, topic: 'configuration/problems' },
+      ...options,
+      topic: 'configuration/problems',
       schema: stored,
       own: () => {
         const problem = options.problem();
@@ -146,7 +147,8 @@ export class FleetReports {
       },
     });
     this.#unowned = new ReplicaReports({
-      ...{ ...options, topic: 'fleet/unowned' },
+      ...options,
+      topic: 'fleet/unowned',
       schema: z.array(z.string()).max(MAX_UNOWNED),
       own: () => this.#ownUnowned(),
     });

@@ -39,7 +39,13 @@ export function openLeases(options: LeaseOptions, work: LeaseWork): FleetLeases 
   }
   const host = hostname();
   return new SharedLeases({
-    ...{ store: shared, clock, random, ttl, split, work, isComplete },
+    store: shared,
+    clock,
+    random,
+    ttl,
+    split,
+    work,
+    isComplete,
     replica: { id: `${host}-${randomBytes(4).toString('hex')}`, version, address: `${host} ${process.pid}`, weight },
     onFailure: (reason) =>
       reason === null
@@ -58,7 +64,8 @@ export async function openClock(
     return clock;
   }
   return FleetClock.open({
-    ...{ clock, store: shared },
+    clock,
+    store: shared,
     onDifference: (ahead) =>
       ahead === 0
         ? log.info('the clock of this machine agrees with that of the database again')

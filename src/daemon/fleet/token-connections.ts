@@ -1,3 +1,4 @@
+/** Connections to the platform: one queue for each token, which the organizations of the token share. */
 import { createHash } from 'node:crypto';
 import type { Config, OrganizationConfig } from '../../config/config.ts';
 import type { Clock, Random } from '../../core/clock.ts';

@@ -1,3 +1,4 @@
+/** Issue clusters of one organization in the daemon. */
 import { type ClusterRequest, handleClusterRequest } from '../../clusters/control-api.ts';
 import { ClusterOverview } from '../../clusters/events.ts';
 import { createNames } from '../../clusters/route.ts';

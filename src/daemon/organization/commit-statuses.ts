@@ -94,12 +94,18 @@ export class OrganizationCommitStatuses implements Feature {
       table: store.commitStatuses(organization.id),
       onChange: () => wake.notify(),
       repeat: {
-        ...{ clock, signal: AbortSignal.any([signal, this.#once.signal]) },
+        clock,
+        signal: AbortSignal.any([signal, this.#once.signal]),
         onError: (error) => log.warn({ reason: error.message }, 'cannot record the commit status; retrying'),
       },
     });
     this.#sender = new StatusSender({
-      ...{ records: this.#records, forge: statuses.forge, environment: statuses.environment, wake, clock, random },
+      records: this.#records,
+      forge: statuses.forge,
+      environment: statuses.environment,
+      wake,
+      clock,
+      random,
       signal,
       onRequest: (request) => this.#report(request),
       checkSend: () => context.checkSend(statuses.timeout),
@@ -275,7 +281,9 @@ export class OrganizationCommitStatuses implements Feature {
     const { listen, publicUrl } = config.ui;
     const line = messageLine(description, forge.maxDescription, this.#redact);
     const changed = changeProgress(records, {
-      ...{ commit, context, progress: { state, description: line } },
+      commit,
+      context,
+      progress: { state, description: line },
       url: listen === undefined || publicUrl === undefined ? null : `${publicUrl}${path}`,
       hasDeployments: environment !== null,
       now: clock.now(),

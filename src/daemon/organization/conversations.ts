@@ -1,3 +1,4 @@
+/** Conversations of one organization in the daemon. */
 import { outboxLimit } from '../../config/conversations.ts';
 import { type ConversationRequest, handleConversationRequest } from '../../conversations/ingestion/control-api.ts';
 import { Ingestion, type WebhookAnswer } from '../../conversations/ingestion/ingestion.ts';

@@ -1,3 +1,4 @@
+/** Type of an organization that the daemon manages. */
 import type { OrganizationConfig } from '../../config/config.ts';
 import type { RequestQueue } from '../../queue/dispatcher.ts';
 import type { Lease } from '../../store/leases.ts';

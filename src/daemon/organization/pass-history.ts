@@ -111,7 +111,8 @@ class RecordingQueue {
     const events = (number: number) => appliedEvents(organization, pass, number);
     try {
       const number = await untilStored((isRepeated) => history.addPass(pass, events, isRepeated), {
-        ...{ clock, signal: stopping },
+        clock,
+        signal: stopping,
         onError: (error) => {
           report(error, 'cannot record the pass in the history; retrying');
           this.#failed.resolve();
@@ -134,8 +135,16 @@ function toRecord(
   const { trigger, outcome, plan, results, requests, error, milliseconds, endedAt } = end;
   const excerpt = plan === null || plan.changes.length === 0 ? null : excerptPlan(plan);
   return {
-    ...{ trigger, outcome, milliseconds, endedAt, refused, reads: requests.reads, writes: requests.writes },
-    ...{ commit: from?.commit ?? null, subject: from?.subject ?? '', author: from?.author ?? null },
+    trigger,
+    outcome,
+    milliseconds,
+    endedAt,
+    refused,
+    reads: requests.reads,
+    writes: requests.writes,
+    commit: from?.commit ?? null,
+    subject: from?.subject ?? '',
+    author: from?.author ?? null,
     checksum: plan?.checksum ?? null,
     counts: countsOf(end, drift),
     error: errorText(error === null ? null : messageOf(error)),
@@ -148,8 +157,15 @@ function countsOf({ plan, results }: PassEnd, drift: ReadonlySet<string>): PassC
   const { create = 0, update = 0, move = 0, delete: deleted = 0, held = 0, paused = 0 } = plan?.summary ?? {};
   const count = (status: ChangeResult['status']) => results.filter((result) => result.status === status).length;
   const all = {
-    ...{ create, update, move, delete: deleted, held, paused },
-    ...{ applied: count('applied'), failed: count('failed'), skipped: count('skipped') },
+    create,
+    update,
+    move,
+    delete: deleted,
+    held,
+    paused,
+    applied: count('applied'),
+    failed: count('failed'),
+    skipped: count('skipped'),
     // Applied changes that undo manual ones.
     reverted: results.filter((result) => result.status === 'applied' && drift.has(changeId(result))).length,
   };

@@ -1,3 +1,4 @@
+/** Reconciliation of one organization in the daemon. */
 import { join, resolve } from 'node:path';
 import type { ManifestSource } from '../../config/config.ts';
 import { kinds } from '../../kinds/registry.ts';
@@ -40,7 +41,8 @@ export class Reconciliation implements Feature {
       organization: id,
       history: store.history(id),
       log,
-      ...{ clock, stopping },
+      clock,
+      stopping,
       refusals: () => connection.queue.snapshot().outcomes.refused,
       onRecorded: (number) => events.publish.onRecorded?.(number),
     });

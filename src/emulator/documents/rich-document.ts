@@ -1,3 +1,4 @@
+/** Checks rich documents. */
 /* Validation of rich documents. Every problem names its place. Source: docs/platform-notes.md#rich-documents */
 import { isObject, type Json } from '../../core/json.ts';
 import { ApiError } from '../model/answers.ts';

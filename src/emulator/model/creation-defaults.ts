@@ -1,3 +1,4 @@
+/** Defaults that the platform sets at creation. */
 import type { RecordOf, Tables } from './store.ts';
 
 /** Values of new resources for fields that their creation leaves out. */

@@ -1,3 +1,4 @@
+/** Sorted lists of a store, kept while it does not change. */
 import type { EmulatorStore } from './store.ts';
 
 /** Lists that are kept: those that several clients page through at a time. */

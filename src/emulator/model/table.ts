@@ -1,3 +1,4 @@
+/** Tables of resources by id. */
 type IndexOf<R> = (record: R) => string | undefined;
 type Indexes<R, I extends string> = Record<I, Map<string, Map<string, R>>>;
 

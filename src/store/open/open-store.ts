@@ -51,7 +51,9 @@ export async function openDatabase(place: StorePlace, mustExist: boolean): Promi
       throw new ConfigError(`${place.path} does not exist; name a state file, or the URL of a PostgreSQL database`);
     }
     return {
-      ...{ database: openSqliteDatabase(place.path, undefined, mustExist), name: place.path, isPostgres: false },
+      database: openSqliteDatabase(place.path, undefined, mustExist),
+      name: place.path,
+      isPostgres: false,
       replicas: async () => [],
     };
   }
@@ -67,7 +69,9 @@ export async function openDatabase(place: StorePlace, mustExist: boolean): Promi
   }
   const database = await (mustExist ? openPostgresPool : openPostgresDatabase)(place);
   return {
-    ...{ database, name: nameDatabase(readUrl(place)), isPostgres: true },
+    database,
+    name: nameDatabase(readUrl(place)),
+    isPostgres: true,
     replicas: async () => (await new PostgresLeases(database).replicas()).filter(({ left }) => left > 0),
   };
 }

@@ -360,8 +360,17 @@ class DepositPlan {
   /** `since`: time since which older content of this key waits. */
   #create({ key, hash, redactor, payload }: NewContent, notBefore: number, since = this.#deposit.at): PlannedContent {
     const created = {
-      ...{ id: null, key, source: this.#deposit.source, hash, redactor, payload, bytes: Buffer.byteLength(payload) },
-      ...{ since, at: Math.max(since, notBefore), replaced: false, check: null },
+      id: null,
+      key,
+      source: this.#deposit.source,
+      hash,
+      redactor,
+      payload,
+      bytes: Buffer.byteLength(payload),
+      since,
+      at: Math.max(since, notBefore),
+      replaced: false,
+      check: null,
     };
     this.created.add(created);
     return created;

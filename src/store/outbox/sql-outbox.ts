@@ -98,7 +98,9 @@ async function readStatus({ sql, organization, parse }: OutboxSql, limit: Outbox
   );
   const sources = [...bySource].sort(([a], [b]) => (a < b ? -1 : 1));
   return {
-    ...{ stored, limit, isFull: isFull(stored, limit) },
+    stored,
+    limit,
+    isFull: isFull(stored, limit),
     sources: sources.map(([source, own]) => toSourceStatus(source, own, parse)),
   };
 }
@@ -115,7 +117,10 @@ async function countOutdated({ sql, organization }: OutboxSql, redactor: string)
 
 function toStatusRow({ kind, source, name, value, extra }: SqlRow): StatusRow {
   return {
-    ...{ kind: String(kind), source: String(source), name: String(name), value: String(value) },
+    kind: String(kind),
+    source: String(source),
+    name: String(name),
+    value: String(value),
     extra: extra == null ? null : Number(extra),
   };
 }

@@ -86,11 +86,15 @@ async function write({ sql, organization }: OutboxSql, book: ThreadBook): Promis
     );
   }
   await insertNewRows(sql, {
-    ...{ table: 'mail_link', key: ['organization', 'id'], columns: ['thread'] },
+    table: 'mail_link',
+    key: ['organization', 'id'],
+    columns: ['thread'],
     rows: book.newLinks().map(([id, thread]) => [organization, id, thread]),
   });
   await upsertRows(sql, {
-    ...{ table: 'mail', key: ['organization', 'thread', 'id'], columns: ['at', 'role', 'subject', 'body'] },
+    table: 'mail',
+    key: ['organization', 'thread', 'id'],
+    columns: ['at', 'role', 'subject', 'body'],
     rows: book
       .changedMails()
       .map(([thread, { id, at, role, subject, body }]) => [organization, thread, id, at, role, subject, body]),

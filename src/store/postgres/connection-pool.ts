@@ -55,7 +55,11 @@ export function connectionConfig(options: PostgresOptions): ClientConfig {
   const verifies = sslMode === 'verify-full' || sslMode === 'verify-ca';
   const ca = options.ca === undefined ? {} : { ca: options.ca };
   return {
-    ...{ host, port, database, user, password },
+    host,
+    port,
+    database,
+    user,
+    password,
     ssl:
       sslMode === 'disable'
         ? false
@@ -118,7 +122,8 @@ export class ConnectionPool {
     this.#create = create;
     this.#current = create();
     this.#watch = new SilenceWatch({
-      ...{ clock, limit: silenceLimit },
+      clock,
+      limit: silenceLimit,
       askServer: () => readRunningTags(config, this.#nextTag()),
     });
   }
@@ -153,12 +158,10 @@ export class ConnectionPool {
       const client = await connectTo(generation);
       if (client !== null) {
         return new PooledConnection({
-          ...{
-            client,
-            socket: generation.sockets.get(client) ?? new Socket(),
-            tag: this.#findTag(client),
-            watch: this.#watch,
-          },
+          client,
+          socket: generation.sockets.get(client) ?? new Socket(),
+          tag: this.#findTag(client),
+          watch: this.#watch,
           replacePool: () => this.#replace(generation),
         });
       }

@@ -138,7 +138,11 @@ export function planContent(
   const shown = order.slice(from, from + PAGE_SIZE);
   const { checksum, heldChecksum, commit, verdict, summary, access } = plan;
   return {
-    ...{ checksum, heldChecksum, commit, verdict, summary },
+    checksum,
+    heldChecksum,
+    commit,
+    verdict,
+    summary,
     commitUrl: commit === null ? null : links.commit(commit),
     summaryText: summaryLine(plan),
     cost: costWords(plan),
@@ -189,7 +193,15 @@ export function changeView(
 ): Omit<ChangeView, 'isDangerous'> {
   const { action, address, kind, isReplacement, held, paused, impact, accessFields = [] } = change;
   return {
-    ...{ action, address, kind, isReplacement, held, paused, impact, source, status },
+    action,
+    address,
+    kind,
+    isReplacement,
+    held,
+    paused,
+    impact,
+    source,
+    status,
     path: resourcePath(organization, address),
     lines: change.fields.flatMap((field) =>
       action === 'move' && field.path === 'position' && typeof field.to === 'string'

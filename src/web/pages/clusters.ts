@@ -153,7 +153,15 @@ function toCluster(cluster: KnownCluster, requests: readonly ChangeRequestView[]
   const { id, label, impact, muted, issues, conversations, url, weeklyPulse, isSelected, readAt, updatedAt, why } =
     cluster;
   return {
-    ...{ id, label, impact, muted, issues, conversations, url, weeklyPulse, isSelected },
+    id,
+    label,
+    impact,
+    muted,
+    issues,
+    conversations,
+    url,
+    weeklyPulse,
+    isSelected,
     readAt: isoTime(readAt),
     updatedAt: isoTime(updatedAt),
     reason: requests.length > 0 ? null : why,
@@ -228,7 +236,10 @@ function clusterForms(organization: string, cluster: ClusterView, index: number,
   const back = `${pathTo(['o', organization, 'clusters'])}${start === 0 ? '' : `?start=${start}`}`;
   const form = (action: string, button: string, hidden: Record<string, string>, fields?: Html) =>
     actionForm({
-      ...{ organization, action, button, back },
+      organization,
+      action,
+      button,
+      back,
       hidden: { cluster: id, ...hidden },
       label: `${button}: ${shown(label)}`,
       ...(fields === undefined ? {} : { fields }),

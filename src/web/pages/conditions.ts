@@ -117,7 +117,12 @@ function conditionView(
   const caused = [...causes].filter(([each, cause]) => cause === fact && isVisible.has(each)).map(([each]) => each);
   return {
     ...shortView(fact),
-    ...{ id, state, subject, details, path, severity: CONDITION_RULES[code].severity },
+    id,
+    state,
+    subject,
+    details,
+    path,
+    severity: CONDITION_RULES[code].severity,
     since: isoTime(fact.since),
     firedAt: isoTime(times.firedAt),
     resolvedAt: isoTime(times.resolvedAt),

@@ -90,7 +90,10 @@ function channelView(
   const own = pending.filter(({ channel }) => channel === name);
   const waiting = own.filter(isQueued);
   return {
-    ...{ name, isConfigured, lastSentAt: isoTime(sentAt ?? null), waiting: waiting.length },
+    name,
+    isConfigured,
+    lastSentAt: isoTime(sentAt ?? null),
+    waiting: waiting.length,
     retried: waiting.filter(({ reason }) => reason !== null).length,
     failed: own.length - waiting.length,
   };
@@ -99,7 +102,14 @@ function channelView(
 function deliveryView(record: DeliveryRecord, conditions: ReadonlyMap<string, Condition>): DeliveryView {
   const { id, channel, kind, state, about, attempts, reason, mayHaveArrived } = record;
   return {
-    ...{ id, channel, kind, state, attempts, reason, mayHaveArrived, about: aboutText(about, conditions) },
+    id,
+    channel,
+    kind,
+    state,
+    attempts,
+    reason,
+    mayHaveArrived,
+    about: aboutText(about, conditions),
     createdAt: isoTime(record.createdAt),
     nextAttemptAt: isoTime(record.nextAttemptAt),
     endedAt: isoTime(record.endedAt),

@@ -157,7 +157,10 @@ async function currentPlan(
             notice: authorsNotice(authors, config.approvals),
           },
     decisions: unique.map(({ by, verdict, reason, at }) => ({
-      ...{ by: by.name, method: by.method, verdict, reason },
+      by: by.name,
+      method: by.method,
+      verdict,
+      reason,
       at: isoTime(at),
     })),
     current: null,

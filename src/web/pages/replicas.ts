@@ -102,7 +102,11 @@ function toReplica(
   own: string,
 ): ReplicaView {
   return {
-    ...{ id, address, version, weight, organizations },
+    id,
+    address,
+    version,
+    weight,
+    organizations,
     state: left <= 0 ? 'late' : isDraining ? 'draining' : 'working',
     startedAt: isoTime(startedAt),
     seenAt: isoTime(seenAt),

@@ -120,7 +120,9 @@ class Pages {
     const identify = (request: FastifyRequest) => this.#identify(request);
     this.#actions = new ActionRoute({ backend, config, log, identify });
     this.#events = new EventStreams({
-      ...{ backend, config, pageDuration: () => this.#duration },
+      backend,
+      config,
+      pageDuration: () => this.#duration,
       identify: (request) => this.#identifyAgain(request),
     });
     sessions.onEnd(() => void this.#events.recheck());

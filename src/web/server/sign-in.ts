@@ -158,7 +158,13 @@ ${config.proxy === undefined ? '' : html`<p>The sign-in page of the proxy in fro
   async #page(reply: FastifyReply, main: Html, refresh?: string): Promise<FastifyReply> {
     const { assets } = this.#options;
     const body = await layout({
-      ...{ title: 'Sign in', main, assets, path: '/sign-in', organization: null, viewer: null, live: null },
+      title: 'Sign in',
+      main,
+      assets,
+      path: '/sign-in',
+      organization: null,
+      viewer: null,
+      live: null,
       ...(refresh === undefined ? {} : { refresh }),
     });
     return reply.type('text/html; charset=utf-8').send(body);

@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import type { CommandContext } from '../../../src/commands/cli/context.ts';
-import { DiskConfiguration } from '../../../src/commands/daemon/configuration-files.ts';
+import { DiskConfiguration } from '../../../src/commands/daemon/run.ts';
 import { type Clock, systemClock } from '../../../src/core/clock.ts';
 import { createDaemon, type Daemon } from '../../../src/daemon.ts';
 import { createState, type Emulator, emptyOrganization, startEmulator } from '../../../src/emulator/emulator.ts';
