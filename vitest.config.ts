@@ -1,7 +1,8 @@
+import { globSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
-import { SIZE } from './test/support/campaign.ts';
+import { pickCases } from './test/support/campaign.ts';
 import { openRunFolders } from './test/support/run-folder.ts';
 import { SlowestFiles } from './test/support/slowest-files.ts';
 
@@ -38,9 +39,9 @@ const ALONE = [
 ];
 
 /**
- * Tests that `npm test` leaves to `.ci/run`: whole programs in many processes, in a browser or over a long time, servers
- * of other programs, the campaigns that take long, and the whole interface of the platform. Their parts have tests of
- * their own.
+ * Tests of which `npm test` runs none, `.ci/run` a third that changes with the commit, and `npm run test:campaigns` all:
+ * whole programs in many processes, in a browser or over a long time, servers of other programs, the campaigns that take
+ * long, and the whole interface of the platform. Their parts have tests of their own.
  */
 const SLOW = [
   'test/bench/bench.test.ts',
@@ -73,7 +74,21 @@ const SLOW = [
 
 /** True if the command names what to run: slow tests of it are run as well. */
 const isNamed = process.argv.slice(2).some((argument) => argument.startsWith('test/'));
-const skipped = SIZE === 'sample' && !isNamed ? SLOW : [];
+
+/** Part of the slow tests that `.ci/run` runs. */
+const SLOW_PART = 1 / 3;
+
+/** Returns the slow tests that this run leaves out. */
+function skippedTests(): string[] {
+  if (isNamed) {
+    return [];
+  }
+  const files = SLOW.flatMap((pattern) => globSync(pattern, { cwd: import.meta.dirname })).toSorted();
+  const run = new Set(pickCases(files, 0, Math.ceil(files.length * SLOW_PART)));
+  return files.filter((file) => !run.has(file));
+}
+
+const skipped = skippedTests();
 
 // Processes of tests and those that they start load compiled code instead of compiling the same modules each time.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/compiled');
