@@ -1,6 +1,6 @@
 /** Defines the command line: every command with its arguments and options. A command is loaded when it runs. */
 import { Argument, Command, Help, InvalidArgumentError, Option } from 'commander';
-import { LISTED } from '../conversations/polling/listing.ts';
+import { LISTED } from '../conversations/model/ticket.ts';
 import { CONDITION_CODES, EVENT_CODES } from '../core/condition-codes.ts';
 import type { ExitCode } from '../core/errors.ts';
 import type { FieldArgument } from './api/request.ts';

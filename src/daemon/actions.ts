@@ -1,6 +1,6 @@
 /** Actions of people: approve, reject, pause, resume, reconcile, retry deliveries and end sessions, each with its entry in the audit. */
 
-import { requestSubject } from '../conversations/ingestion/control-api.ts';
+import { requestSubject } from '../conversations/control-api.ts';
 import type { Address } from '../core/address.ts';
 import type { Plan } from '../core/change.ts';
 import type { Clock } from '../core/clock.ts';

@@ -2,7 +2,7 @@
 
 import type { ZodType } from 'zod';
 import { type ClusterRequest, clusterRequest } from '../clusters/control-api.ts';
-import { type ConversationRequest, conversationRequest } from '../conversations/ingestion/control-api.ts';
+import { type ConversationRequest, conversationRequest } from '../conversations/control-api.ts';
 import type { Clock } from '../core/clock.ts';
 import { errorFromJson, errorToJson } from '../core/error-json.ts';
 import { CancelledError, ConfigError, LeaseLostError, messageOf, TransientError } from '../core/errors.ts';

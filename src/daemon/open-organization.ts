@@ -1,6 +1,6 @@
 /** Opens the features of an organization, and what follows them. */
 import { randomBytes } from 'node:crypto';
-import { loadIdPseudonymizer, type PseudonymizeId } from '../conversations/intake/id-pseudonymizer.ts';
+import { loadIdPseudonymizer, type PseudonymizeId } from '../conversations/private-ids.ts';
 import { EventBus } from '../core/event-bus.ts';
 import { ConversationsProbe } from '../platform/conversations-probe.ts';
 import type { OrganizationOpener, OrganizationStart } from './fleet/organizations.ts';

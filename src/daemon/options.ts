@@ -2,7 +2,7 @@
 import type { ClusterEvents } from '../clusters/events.ts';
 import type { Config } from '../config/config.ts';
 import type { StoreConfig } from '../config/fleet/store.ts';
-import type { ConversationEvents } from '../conversations/model/events.ts';
+import type { ConversationEvents } from '../conversations/model/source.ts';
 import type { Clock, Random } from '../core/clock.ts';
 import type { Logger } from '../log.ts';
 import type { OrganizationReconciler } from '../reconcile/organization.ts';

@@ -1,7 +1,7 @@
 /** Subscribers to the events of the daemon and of its organizations: log, metrics, pages, notifications, statuses and memory. */
 
 import type { ClusterEvents } from '../clusters/events.ts';
-import type { ConversationEvents } from '../conversations/model/events.ts';
+import type { ConversationEvents } from '../conversations/model/source.ts';
 import type { Clock } from '../core/clock.ts';
 import type { PassEvents } from '../reconcile/pass.ts';
 import { logClusters } from '../server/cluster-log.ts';

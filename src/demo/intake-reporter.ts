@@ -1,5 +1,5 @@
 /** Reports the conversations of the demonstration. */
-import type { ConversationEvents, IntakeCounts } from '../conversations/model/events.ts';
+import type { ConversationEvents, IntakeCounts } from '../conversations/model/source.ts';
 import { counted, printable } from '../plan/render/words.ts';
 import { type DemoContext, EventWaiter } from './context.ts';
 

@@ -4,7 +4,7 @@ import { basename, resolve } from 'node:path';
 import { Client, errors } from 'undici';
 import type { ZodType } from 'zod';
 import type { ClusterRequest } from '../clusters/control-api.ts';
-import type { ConversationRequest } from '../conversations/ingestion/control-api.ts';
+import type { ConversationRequest } from '../conversations/control-api.ts';
 import { ConfigError, messageOf, RefusedPlanError, TransientError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { DeliveryRequest } from '../notify/deliveries.ts';

@@ -5,7 +5,7 @@ import type { Server as HttpServer } from 'node:http';
 import { dirname } from 'node:path';
 import type { ZodError, ZodType } from 'zod';
 import { type ClusterRequest, clusterRequest } from '../clusters/control-api.ts';
-import { type ConversationRequest, conversationRequest } from '../conversations/ingestion/control-api.ts';
+import { type ConversationRequest, conversationRequest } from '../conversations/control-api.ts';
 import { AppError, messageOf, StoreError } from '../core/errors.ts';
 import { makeDirectory } from '../core/files/make-directory.ts';
 import { isObject, type JsonObject } from '../core/json.ts';

@@ -1,5 +1,5 @@
 /** Log lines about the ingestion of conversations. */
-import type { ConversationEvents, SenderState } from '../conversations/model/events.ts';
+import type { ConversationEvents, SenderState } from '../conversations/model/source.ts';
 import type { Logger } from '../log.ts';
 
 /** Logs the ingestion of conversations: numbers and reasons, never their content. */

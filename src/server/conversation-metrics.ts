@@ -1,7 +1,7 @@
 /** Prometheus metrics of conversations. */
 import type { Registry } from 'prom-client';
-import type { IngestionStatus } from '../conversations/ingestion/ingestion-status.ts';
-import type { ConversationEvents, SenderState } from '../conversations/model/events.ts';
+import type { IngestionStatus } from '../conversations/ingestion.ts';
+import type { ConversationEvents, SenderState } from '../conversations/model/source.ts';
 import type { HookOutcome } from './hooks.ts';
 import { ChangingGauge, counter, gauge } from './instruments.ts';
 

@@ -1,6 +1,6 @@
 /** HTTP routes for webhooks. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { WebhookAnswer } from '../conversations/ingestion/ingestion.ts';
+import type { WebhookAnswer } from '../conversations/ingestion.ts';
 import type { Clock } from '../core/clock.ts';
 import { StoreError } from '../core/errors.ts';
 import type { WebhookRequest } from '../core/signature.ts';

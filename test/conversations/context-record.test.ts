@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { toContextRecord } from '../../src/conversations/delivery/context-record.ts';
-import type { Conversation } from '../../src/conversations/model/conversation.ts';
+import { toContextRecord } from '../../src/conversations/destination.ts';
+import type { Conversation } from '../../src/conversations/model/ticket.ts';
 import { operations } from '../../src/platform/operations/index.ts';
 
 const say = (body: string, role: 'user' | 'assistant' | 'team-member' = 'user') => ({

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { PlatformDestination } from '../../src/conversations/delivery/destination.ts';
-import { classifyError, type SendOutcome } from '../../src/conversations/delivery/outcome.ts';
+import { PlatformDestination } from '../../src/conversations/destination.ts';
+import { classifyError, type SendOutcome } from '../../src/conversations/sender.ts';
 import { RejectedError, TransientError } from '../../src/core/errors.ts';
 import type { Writer } from '../../src/platform/client.ts';
 import { ConversationsProbe } from '../../src/platform/conversations-probe.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { openFreshdesk } from '../../src/conversations/sources/freshdesk/freshdesk.ts';
+import { openFreshdesk } from '../../src/conversations/sources/freshdesk.ts';
 import { FakeFreshdesk, type FakeFreshdeskTicket } from '../support/fake-freshdesk.ts';
 import { createSocketClock } from '../support/fake-provider.ts';
 import { PolledRounds, pauses, roundsOf } from '../support/poll-rounds.ts';

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Batch, PollingSource } from '../../src/conversations/model/source.ts';
-import { type Listed, scanUpdated, type UpdatedList } from '../../src/conversations/polling/updated-list.ts';
-import { openFreshdesk } from '../../src/conversations/sources/freshdesk/freshdesk.ts';
-import { freshdeskWebhook } from '../../src/conversations/sources/freshdesk/webhook.ts';
+import { freshdeskWebhook, openFreshdesk } from '../../src/conversations/sources/freshdesk.ts';
+import { type Listed, scanUpdated, type UpdatedList } from '../../src/conversations/sources/updated-list.ts';
 import { AuthError, NotThePlatformError, RejectedError, TransientError } from '../../src/core/errors.ts';
 import type { Json } from '../../src/core/json.ts';
 import { FakeFreshdesk, type FakeFreshdeskOptions, type FakeFreshdeskTicket } from '../support/fake-freshdesk.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { openGithub } from '../../src/conversations/sources/github/github.ts';
+import { openGithub } from '../../src/conversations/sources/github.ts';
 import { FakeGithub, type FakeIssue } from '../support/fake-github.ts';
 import { createSocketClock } from '../support/fake-provider.ts';
 import { PolledRounds, pauses, roundsOf } from '../support/poll-rounds.ts';

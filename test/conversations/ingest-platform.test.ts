@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { Ingestion } from '../../src/conversations/ingestion/ingestion.ts';
+import { Ingestion } from '../../src/conversations/ingestion.ts';
 import { type Emulator, type EmulatorOptions, type FaultRule, startEmulator } from '../../src/emulator/emulator.ts';
 import { openWriter } from '../../src/platform/client.ts';
 import { type Connection, openConnection } from '../../src/platform/connection.ts';

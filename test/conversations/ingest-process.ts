@@ -1,6 +1,6 @@
 import { readFileSync, writeSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
-import { Ingestion } from '../../src/conversations/ingestion/ingestion.ts';
+import { Ingestion } from '../../src/conversations/ingestion.ts';
 import { openWriter } from '../../src/platform/client.ts';
 import { openConnection } from '../../src/platform/connection.ts';
 import { openStore } from '../../src/store/open/open-store.ts';

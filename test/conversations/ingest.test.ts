@@ -1,10 +1,13 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { Ingestion } from '../../src/conversations/ingestion/ingestion.ts';
-import { convertTicket } from '../../src/conversations/intake/convert-ticket.ts';
-import type { Redactor } from '../../src/conversations/model/conversation.ts';
-import type { ConversationEvents, IntakeCounts } from '../../src/conversations/model/events.ts';
-import type { PollingSource, WebhookResult } from '../../src/conversations/model/source.ts';
-import type { SourceRecord, Ticket } from '../../src/conversations/model/ticket.ts';
+import { Ingestion } from '../../src/conversations/ingestion.ts';
+import { convertTicket } from '../../src/conversations/intake.ts';
+import type {
+  ConversationEvents,
+  IntakeCounts,
+  PollingSource,
+  WebhookResult,
+} from '../../src/conversations/model/source.ts';
+import type { Redactor, SourceRecord, Ticket } from '../../src/conversations/model/ticket.ts';
 import type { RedactionThreads } from '../../src/conversations/redact/redaction-threads.ts';
 import { createConversationRedactor } from '../../src/conversations/redact/redactor.ts';
 import { AuthError, RateLimitedError, RejectedError, TransientError } from '../../src/core/errors.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Part } from '../../src/conversations/model/ticket.ts';
-import { openIntercom } from '../../src/conversations/sources/intercom/intercom.ts';
+import { openIntercom } from '../../src/conversations/sources/intercom.ts';
 import { type FakeAuthor, type FakeConversation, FakeIntercom } from '../support/fake-intercom.ts';
 import { createSocketClock } from '../support/fake-provider.ts';
 import { interleavedSteps, playInterleaved } from '../support/interleaving.ts';

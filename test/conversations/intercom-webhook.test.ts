@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { intercomWebhook } from '../../src/conversations/sources/intercom/webhook.ts';
+import { intercomWebhook } from '../../src/conversations/sources/intercom.ts';
 
 const SECRET = 'c1ient-s3cret';
 const webhook = intercomWebhook({ name: 'chat', secret: SECRET });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Batch, PollingSource } from '../../src/conversations/model/source.ts';
-import { openIntercom } from '../../src/conversations/sources/intercom/intercom.ts';
+import { openIntercom } from '../../src/conversations/sources/intercom.ts';
 import { AuthError, NotThePlatformError, TransientError } from '../../src/core/errors.ts';
 import type { Json } from '../../src/core/json.ts';
 import {

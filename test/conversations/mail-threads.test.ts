@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { convertTicket } from '../../src/conversations/intake/convert-ticket.ts';
-import { createIdPseudonymizer } from '../../src/conversations/intake/id-pseudonymizer.ts';
+import { convertTicket } from '../../src/conversations/intake.ts';
+import { createIdPseudonymizer } from '../../src/conversations/private-ids.ts';
 import { createConversationRedactor } from '../../src/conversations/redact/redactor.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { NewContent, Outbox } from '../../src/store/outbox/outbox.ts';

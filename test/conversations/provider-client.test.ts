@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openProviderClient, type ProviderClient } from '../../src/conversations/polling/provider-client.ts';
+import { openProviderClient, type ProviderClient } from '../../src/conversations/sources/provider.ts';
 import { AuthError, RejectedError, TransientError } from '../../src/core/errors.ts';
 import { readRateHeaders } from '../../src/queue/request.ts';
 import { createSocketClock, FakeProvider, type ProviderReply } from '../support/fake-provider.ts';
@@ -30,17 +30,16 @@ let client: ProviderClient;
 beforeEach(async () => {
   clock = createSocketClock(Date.parse('2026-03-01T12:00:00Z'));
   provider = await new Scripted(clock).listen();
-  client = openProviderClient({
-    label: 'Helpdesk',
-    baseUrl: `${provider.url}/prefix/`,
-    userAgent: 'octavo/0',
-    headers: async () => ({ authorization: `Bearer ${TOKEN}` }),
-    rate: readRateHeaders,
-    isRefusal: (status, headers) => status === 403 && headers['x-ratelimit-remaining'] === '0',
-    concurrency: 3,
-    clock,
-    random: () => 0.5,
-  });
+  client = openProviderClient(
+    { userAgent: 'octavo/0', concurrency: 3, clock, random: () => 0.5 },
+    {
+      label: 'Helpdesk',
+      baseUrl: `${provider.url}/prefix/`,
+      headers: async () => ({ authorization: `Bearer ${TOKEN}` }),
+      rate: readRateHeaders,
+      isRefusal: (status, headers) => status === 403 && headers['x-ratelimit-remaining'] === '0',
+    },
+  );
 });
 
 afterEach(async () => {

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { pushFile } from '../../src/conversations/ingestion/push.ts';
-import { Intake } from '../../src/conversations/intake/intake.ts';
+import { pushFile } from '../../src/conversations/control-api.ts';
+import { Intake } from '../../src/conversations/intake.ts';
 import { redactOrFail } from '../../src/conversations/redact/redaction-result.ts';
 import { StoreError } from '../../src/core/errors.ts';
 import { WakeUpSignal } from '../../src/core/wake-up-signal.ts';
@@ -78,7 +78,7 @@ function open(put: (batch: number) => Promise<void>, redact: (batch: number) => 
     events: {},
   });
   const { signal } = new AbortController();
-  const pushed = pushFile(file, { read: { account: 'a', teamDomains: [] }, intake, signal });
+  const pushed = pushFile(file, { account: 'a', teamDomains: [] }, intake, signal);
   return { pushed, stored, outbox };
 }
 

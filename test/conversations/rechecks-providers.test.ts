@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { Ingestion } from '../../src/conversations/ingestion/ingestion.ts';
+import { Ingestion } from '../../src/conversations/ingestion.ts';
 import type { PollingSource } from '../../src/conversations/model/source.ts';
-import { openFreshdesk } from '../../src/conversations/sources/freshdesk/freshdesk.ts';
-import { openGithub } from '../../src/conversations/sources/github/github.ts';
-import { openIntercom } from '../../src/conversations/sources/intercom/intercom.ts';
-import { openZendesk } from '../../src/conversations/sources/zendesk/zendesk.ts';
+import { openFreshdesk } from '../../src/conversations/sources/freshdesk.ts';
+import { openGithub } from '../../src/conversations/sources/github.ts';
+import { openIntercom } from '../../src/conversations/sources/intercom.ts';
+import { openZendesk } from '../../src/conversations/sources/zendesk.ts';
 import { openWriter } from '../../src/platform/client.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import { ConversationSink } from '../support/conversation-sink.ts';

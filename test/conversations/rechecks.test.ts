@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { Ingestion } from '../../src/conversations/ingestion/ingestion.ts';
+import { Ingestion } from '../../src/conversations/ingestion.ts';
 import { AuthError, RejectedError, TransientError } from '../../src/core/errors.ts';
 import { openWriter } from '../../src/platform/client.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';

@@ -1,9 +1,9 @@
 // Sender with several batches in flight, whose answers arrive in any order, and which is killed at any time.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Destination } from '../../src/conversations/delivery/destination.ts';
-import { ConversationSender } from '../../src/conversations/delivery/sender.ts';
-import type { Conversation } from '../../src/conversations/model/conversation.ts';
+import type { Destination } from '../../src/conversations/destination.ts';
+import type { Conversation } from '../../src/conversations/model/ticket.ts';
+import { ConversationSender } from '../../src/conversations/sender.ts';
 import { AuthError, CancelledError, RejectedError, TransientError } from '../../src/core/errors.ts';
 import { WakeUpSignal } from '../../src/core/wake-up-signal.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';

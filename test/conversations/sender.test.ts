@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { PlatformDestination } from '../../src/conversations/delivery/destination.ts';
-import { ConversationSender } from '../../src/conversations/delivery/sender.ts';
-import type { ConversationEvents, SenderState } from '../../src/conversations/model/events.ts';
+import { PlatformDestination } from '../../src/conversations/destination.ts';
+import type { ConversationEvents, SenderState } from '../../src/conversations/model/source.ts';
+import { ConversationSender } from '../../src/conversations/sender.ts';
 import { StoreError } from '../../src/core/errors.ts';
 import { WakeUpSignal } from '../../src/core/wake-up-signal.ts';
 import { openWriter } from '../../src/platform/client.ts';

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { Webhook as Signer } from 'standardwebhooks';
 import { describe, expect, test, vi } from 'vitest';
-import { standardWebhook } from '../../src/conversations/polling/standard-webhook.ts';
+import { standardWebhook } from '../../src/conversations/sources/own-format.ts';
 import { ConfigError } from '../../src/core/errors.ts';
 
 vi.mock('node:crypto', { spy: true });

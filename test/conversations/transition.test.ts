@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { SendOutcome } from '../../src/conversations/delivery/outcome.ts';
-import { decide, type SentBatch, type Transition } from '../../src/conversations/delivery/transition.ts';
+import { decide, type SendOutcome, type SentBatch, type Transition } from '../../src/conversations/sender.ts';
 
 const MINUTE = 60_000;
 const reason = 'why';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Part } from '../../src/conversations/model/ticket.ts';
-import { openZendesk } from '../../src/conversations/sources/zendesk/zendesk.ts';
+import { openZendesk } from '../../src/conversations/sources/zendesk.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import { createSocketClock } from '../support/fake-provider.ts';
 import { type FakeTicket, type FakeUser, FakeZendesk } from '../support/fake-zendesk.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { PollingSource } from '../../src/conversations/model/source.ts';
-import { RenewedToken } from '../../src/conversations/polling/renewed-token.ts';
-import { openZendesk } from '../../src/conversations/sources/zendesk/zendesk.ts';
+import { RenewedToken } from '../../src/conversations/sources/provider.ts';
+import { openZendesk } from '../../src/conversations/sources/zendesk.ts';
 import { AuthError, StoreError } from '../../src/core/errors.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { Note } from '../../src/store/record.ts';

@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { readZendeskRate } from '../../src/conversations/sources/zendesk/rate.ts';
-import { zendeskWebhook } from '../../src/conversations/sources/zendesk/webhook.ts';
+import { readZendeskRate, zendeskWebhook } from '../../src/conversations/sources/zendesk.ts';
 
 const SECRET = 'dGhpc19zZWNyZXRfaXNfZm9yX3Rlc3Rpbmc=';
 const AT = '2026-03-01T12:00:00Z';

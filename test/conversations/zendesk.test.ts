@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Batch, PollingSource } from '../../src/conversations/model/source.ts';
-import { openZendesk } from '../../src/conversations/sources/zendesk/zendesk.ts';
+import { openZendesk } from '../../src/conversations/sources/zendesk.ts';
 import { AuthError, TransientError } from '../../src/core/errors.ts';
 import type { Json } from '../../src/core/json.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nextLink } from '../../src/conversations/polling/next-link.ts';
+import { nextLink } from '../../src/conversations/sources/provider.ts';
 import { append, largest, smallest } from '../../src/core/lists.ts';
 import { withoutTrailingSlashes } from '../../src/core/trim.ts';
 import { codeSpan, fenced } from '../../src/plan/render/markdown.ts';

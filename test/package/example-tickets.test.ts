@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { convertTicket } from '../../src/conversations/intake/convert-ticket.ts';
+import { convertTicket } from '../../src/conversations/intake.ts';
 import { createConversationRedactor } from '../../src/conversations/redact/redactor.ts';
 import { readTickets } from '../../src/conversations/sources/files/read-tickets.ts';
 import { ROOT } from './pruned.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { ClusterRequest } from '../../src/clusters/control-api.ts';
-import type { ConversationRequest } from '../../src/conversations/ingestion/control-api.ts';
+import type { ConversationRequest } from '../../src/conversations/control-api.ts';
 import { CancelledError, ConfigError, RefusedPlanError, StoreError, TransientError } from '../../src/core/errors.ts';
 import type { DeliveryRequest } from '../../src/notify/deliveries.ts';
 import type { ActionRequest } from '../../src/reconcile/approvals.ts';

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { WebhookAnswer } from '../../src/conversations/ingestion/ingestion.ts';
+import type { WebhookAnswer } from '../../src/conversations/ingestion.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { StoreError } from '../../src/core/errors.ts';
 import { addHooks, type HookReceiver, hookPath, MAX_HOOK_SIZE } from '../../src/server/hooks.ts';

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { beforeEach, expect, test } from 'vitest';
-import type { ConversationEvents } from '../../src/conversations/model/events.ts';
+import type { ConversationEvents } from '../../src/conversations/model/source.ts';
 import { createLogger } from '../../src/log.ts';
 import { logConversations } from '../../src/server/conversation-log.ts';
 

@@ -2,7 +2,7 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Conversation } from '../../src/conversations/model/conversation.ts';
+import type { Conversation } from '../../src/conversations/model/ticket.ts';
 import { TransientError } from '../../src/core/errors.ts';
 import type { Connection } from '../../src/platform/connection.ts';
 import type { HttpAnswer } from '../../src/platform/http/whole-response.ts';

@@ -1,8 +1,8 @@
 /** Fake helpdesk with a log of edits. */
-import { createIdPseudonymizer } from '../../src/conversations/intake/id-pseudonymizer.ts';
-import type { Redactor } from '../../src/conversations/model/conversation.ts';
+
 import type { PollingSource, Webhook } from '../../src/conversations/model/source.ts';
-import type { SourceRecord, TicketSkipReason } from '../../src/conversations/model/ticket.ts';
+import type { Redactor, SourceRecord, TicketSkipReason } from '../../src/conversations/model/ticket.ts';
+import { createIdPseudonymizer } from '../../src/conversations/private-ids.ts';
 import type { Json } from '../../src/core/json.ts';
 
 export type TicketState = 'solved' | 'open' | 'private' | 'spam' | 'deleted';

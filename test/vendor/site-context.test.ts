@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { handleClusterRequest } from '../../src/clusters/control-api.ts';
 import { ClusterAutomation } from '../../src/clusters/run.ts';
-import { Ingestion } from '../../src/conversations/ingestion/ingestion.ts';
+import { Ingestion } from '../../src/conversations/ingestion.ts';
 import { startEmulator } from '../../src/emulator/emulator.ts';
 import { openWriter } from '../../src/platform/client.ts';
 import { openConnection } from '../../src/platform/connection.ts';

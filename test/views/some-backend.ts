@@ -2,7 +2,7 @@
 
 import { ClusterOverview } from '../../src/clusters/events.ts';
 import type { OwnRequest } from '../../src/clusters/store.ts';
-import type { IngestionStatus } from '../../src/conversations/ingestion/ingestion-status.ts';
+import type { IngestionStatus } from '../../src/conversations/ingestion.ts';
 import type { JsonObject } from '../../src/core/json.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { DeadLetter } from '../../src/store/outbox/outbox.ts';

@@ -1,11 +1,11 @@
 /** Commands about conversations, answered by the daemon, or from the store if none runs. */
 import { randomBytes } from 'node:crypto';
 import { outboxLimit } from '../../config/conversations.ts';
-import { type ConversationRequest, handleConversationRequest } from '../../conversations/ingestion/control-api.ts';
-import { Ingestion } from '../../conversations/ingestion/ingestion.ts';
-import { openSources } from '../../conversations/ingestion/open-sources.ts';
-import { loadIdPseudonymizer } from '../../conversations/intake/id-pseudonymizer.ts';
-import type { ConversationEvents } from '../../conversations/model/events.ts';
+import { type ConversationRequest, handleConversationRequest } from '../../conversations/control-api.ts';
+import { Ingestion } from '../../conversations/ingestion.ts';
+import type { ConversationEvents } from '../../conversations/model/source.ts';
+import { openSources } from '../../conversations/open-sources.ts';
+import { loadIdPseudonymizer } from '../../conversations/private-ids.ts';
 import { redactionOptions } from '../../conversations/redact/options.ts';
 import { RedactionThreads, THREADS } from '../../conversations/redact/redaction-threads.ts';
 import { createConversationRedactor } from '../../conversations/redact/redactor.ts';

@@ -2,11 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type ConvertedTicket, convertTicket } from '../../conversations/intake/convert-ticket.ts';
-import { createIdPseudonymizer } from '../../conversations/intake/id-pseudonymizer.ts';
-import type { Redactor } from '../../conversations/model/conversation.ts';
-import type { SourceRecord } from '../../conversations/model/ticket.ts';
-import { writableKey } from '../../conversations/model/writable-key.ts';
+import { type ConvertedTicket, convertTicket } from '../../conversations/intake.ts';
+import type { Redactor, SourceRecord } from '../../conversations/model/ticket.ts';
+import { createIdPseudonymizer, writableKey } from '../../conversations/private-ids.ts';
 import { redactionOptions } from '../../conversations/redact/options.ts';
 import { createConversationRedactor } from '../../conversations/redact/redactor.ts';
 import { readTickets } from '../../conversations/sources/files/read-tickets.ts';

@@ -1,7 +1,7 @@
 /** Imports files of tickets and sends their conversations once, for `octavo conversations push`. */
 import { storeName } from '../../config/fleet/store.ts';
-import type { ConversationRequest } from '../../conversations/ingestion/control-api.ts';
-import type { ConversationEvents, SenderState } from '../../conversations/model/events.ts';
+import type { ConversationRequest } from '../../conversations/control-api.ts';
+import type { ConversationEvents, SenderState } from '../../conversations/model/source.ts';
 import { CancelledError, EXIT, type ExitCode, TransientError } from '../../core/errors.ts';
 import { type JsonObject, shownJson } from '../../core/json.ts';
 import { printable } from '../../plan/render/words.ts';

@@ -7,7 +7,7 @@ import {
   type Explained,
   type RedactionOptions,
 } from '../../conversations/redact/redactor.ts';
-import { asUtf8, fileInput } from '../../conversations/sources/files/formats/input.ts';
+import { asUtf8, fileInput } from '../../conversations/sources/files/input.ts';
 import { ConfigError, EXIT, type ExitCode, messageOf } from '../../core/errors.ts';
 import type { Paint } from '../../plan/render/text-layout.ts';
 import { counted } from '../../plan/render/words.ts';

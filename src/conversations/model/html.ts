@@ -1,3 +1,4 @@
+/** Conversion of HTML to plain text. */
 import { compile, type Formatter } from 'html-to-text';
 
 /** Longest HTML that is read and longest resulting text, in UTF-16 units; the rest is left out. */

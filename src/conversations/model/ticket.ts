@@ -1,4 +1,4 @@
-/** Tickets as their source returns them, before redaction. */
+/** Tickets as their source returns them, and conversations after redaction. */
 
 /** Author of a part: a customer, a machine or a team member. Source: docs/platform-notes.md#enumerations */
 export type AuthorRole = 'user' | 'assistant' | 'team-member';
@@ -46,7 +46,7 @@ export interface Ticket {
 }
 
 /** Message ids of the mails in a thread, hashed. */
-export interface MailIds {
+interface MailIds {
   /** One for each part; `at` in milliseconds since the epoch, null for a mail without a date. */
   readonly ids: readonly { readonly id: string; readonly at: number | null }[];
   /** Ids of all mails, and of all mails that they refer to. */
@@ -95,3 +95,95 @@ export type SourceRecord =
   | { readonly kind: 'gone'; readonly key: string }
   /** A record that cannot be read, with its position (`tickets.csv:17`). */
   | { readonly kind: 'rejected'; readonly place: string; readonly reason: string };
+
+/** Returns a ticket with a message of a customer; any other is skipped, without messages for the reason `nothing`. */
+export function ticketOrSkipped(ticket: Ticket, nothing: TicketSkipReason = 'empty'): SourceRecord {
+  const { key, parts } = ticket;
+  return parts.some(({ role }) => role === 'user')
+    ? { kind: 'ticket', ticket }
+    : { kind: 'skipped', key, reason: parts.length === 0 ? nothing : 'no-customer' };
+}
+
+/** Returns an attribute that lists names in order; no attribute if there are none. */
+export function listAttribute(attribute: string, names: readonly string[] | null | undefined): Record<string, string> {
+  return names == null || names.length === 0 ? {} : { [attribute]: [...names].sort().join(', ') };
+}
+
+/** Returns the first time that can be read (ISO 8601), in milliseconds since the epoch, or null. */
+export function firstTime(...times: readonly (string | null | undefined)[]): number | null {
+  return times.map((time) => Date.parse(time ?? '')).find((time) => !Number.isNaN(time)) ?? null;
+}
+
+/** Collects the participants of a conversation, whose names and addresses are redacted. */
+export class PeopleCollector {
+  readonly #seen = new Map<string, Person>();
+
+  /** Adds a person. Skips values that are empty or not text, and a person without any value. */
+  add(names: readonly unknown[], emails: readonly unknown[]): void {
+    const person: Person = { names: texts(names), emails: texts(emails) };
+    if (person.names.length > 0 || person.emails.length > 0) {
+      this.#seen.set(JSON.stringify([person.names, person.emails]), person);
+    }
+  }
+
+  /** Returns each person once, in the order of first appearance. */
+  all(): Person[] {
+    return [...this.#seen.values()];
+  }
+}
+
+function texts(values: readonly unknown[]): string[] {
+  const trimmed = values.flatMap((value) => (typeof value === 'string' && value.trim() !== '' ? [value.trim()] : []));
+  return [...new Set(trimmed)];
+}
+
+/** A redacted conversation as it is sent. Source: docs/platform-notes.md#conversations */
+export interface Conversation {
+  readonly id: string;
+  /** At most 512 characters; absent if empty. */
+  readonly subject?: string;
+  readonly parts: readonly { readonly type: 'message'; readonly role: AuthorRole; readonly body: string }[];
+  readonly metadata?: {
+    readonly url?: string;
+    readonly attributes?: Readonly<Record<string, string>>;
+    /** ISO 8601. */
+    readonly createdAt?: string;
+  };
+}
+
+/**
+ * Types of private values. `person`: names and addresses of participants; `national_id`, `birthdate` and `address`: values
+ * after a label; `pattern`: matches of the user's own patterns.
+ */
+export const REDACTION_TYPES = [
+  'secret',
+  'email',
+  'card',
+  'iban',
+  'ssn',
+  'national_id',
+  'birthdate',
+  'phone',
+  'address',
+  'ip',
+  'mac',
+  'person',
+  'pattern',
+] as const;
+export type RedactionType = (typeof REDACTION_TYPES)[number];
+/** Number of redacted values by type; never a value. */
+export type RedactionCounts = Readonly<Partial<Record<RedactionType, number>>>;
+
+/** Removes private data from tickets before anything is written or sent. */
+export interface Redactor {
+  /** Changes with the rules and the settings. Content that was sent with an older version is not sent again. */
+  readonly version: string;
+  /** Redacts text outside of a ticket, such as the name of a file or an id. `people` are those of the ticket. */
+  text(text: string, people?: readonly Person[]): string;
+  /** Returns the pseudonym of an id that contains private data: always the same, and impossible to guess. */
+  pseudonymize(id: string): string;
+  redact(ticket: Ticket): { readonly conversation: Conversation; readonly counts: RedactionCounts };
+}
+
+/** Number of dead letters in one list: the default, and the maximum. */
+export const LISTED = { usual: 1000, most: 100_000 } as const;

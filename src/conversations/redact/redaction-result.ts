@@ -1,6 +1,5 @@
 // Defines the result of redacting one ticket, in this thread or in another.
-import type { Redactor } from '../model/conversation.ts';
-import type { Ticket } from '../model/ticket.ts';
+import type { Redactor, Ticket } from '../model/ticket.ts';
 
 /** Redacted ticket, or the name of the error: its message may quote the ticket. */
 export type RedactionResult = ReturnType<Redactor['redact']> | { readonly failure: string };

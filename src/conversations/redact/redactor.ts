@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto';
 import { canonicalJson } from '../../core/json.ts';
 import {
   type Conversation,
+  type Person,
   REDACTION_TYPES,
   type RedactionCounts,
   type RedactionType,
   type Redactor,
-} from '../model/conversation.ts';
-import type { Person, Ticket } from '../model/ticket.ts';
+  type Ticket,
+} from '../model/ticket.ts';
 import { allowList } from './allow.ts';
 import { findBirthDates } from './contacts/birth-date.ts';
 import { findCards } from './contacts/card.ts';

@@ -1,7 +1,7 @@
 /** Facts: what is true of the fleet, of tokens and of organizations, in sentences on one line without secrets. */
 
 import type { LastRun } from '../../clusters/events.ts';
-import type { IngestionStatus } from '../../conversations/ingestion/ingestion-status.ts';
+import type { IngestionStatus } from '../../conversations/ingestion.ts';
 import { type ChangeResult, changeId } from '../../core/change.ts';
 import type { ConditionCode } from '../../core/condition-codes.ts';
 import { AuthError, DesiredStateError, formatProblem, messageOf, SourceError, StoreError } from '../../core/errors.ts';

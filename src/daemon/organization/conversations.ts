@@ -1,10 +1,14 @@
 /** Conversations of one organization in the daemon. */
 import { outboxLimit } from '../../config/conversations.ts';
-import { type ConversationRequest, handleConversationRequest } from '../../conversations/ingestion/control-api.ts';
-import { Ingestion, type WebhookAnswer } from '../../conversations/ingestion/ingestion.ts';
-import type { IngestionActivity, IngestionStatus } from '../../conversations/ingestion/ingestion-status.ts';
-import { openSources } from '../../conversations/ingestion/open-sources.ts';
-import type { PseudonymizeId } from '../../conversations/intake/id-pseudonymizer.ts';
+import { type ConversationRequest, handleConversationRequest } from '../../conversations/control-api.ts';
+import {
+  Ingestion,
+  type IngestionActivity,
+  type IngestionStatus,
+  type WebhookAnswer,
+} from '../../conversations/ingestion.ts';
+import { openSources } from '../../conversations/open-sources.ts';
+import type { PseudonymizeId } from '../../conversations/private-ids.ts';
 import { redactionOptions } from '../../conversations/redact/options.ts';
 import { RedactionThreads, THREADS } from '../../conversations/redact/redaction-threads.ts';
 import { createConversationRedactor } from '../../conversations/redact/redactor.ts';

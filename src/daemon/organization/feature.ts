@@ -1,7 +1,7 @@
 /** Interface of the daemon's subsystems: each organization has one feature of every kind. */
 import type { ClusterEvents } from '../../clusters/events.ts';
 import type { Config, OrganizationConfig } from '../../config/config.ts';
-import type { ConversationEvents } from '../../conversations/model/events.ts';
+import type { ConversationEvents } from '../../conversations/model/source.ts';
 import type { Clock, Random } from '../../core/clock.ts';
 import type { EventBus } from '../../core/event-bus.ts';
 import type { Logger } from '../../log.ts';

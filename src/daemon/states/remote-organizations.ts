@@ -3,10 +3,14 @@
 import { readChangeRequests } from '../../clusters/store.ts';
 import type { OrganizationConfig } from '../../config/config.ts';
 import { outboxLimit } from '../../config/conversations.ts';
-import { Ingestion, type WebhookAnswer } from '../../conversations/ingestion/ingestion.ts';
-import type { IngestionActivity, IngestionStatus } from '../../conversations/ingestion/ingestion-status.ts';
-import { openSources } from '../../conversations/ingestion/open-sources.ts';
-import { findIdPseudonymizer, type PseudonymizeId } from '../../conversations/intake/id-pseudonymizer.ts';
+import {
+  Ingestion,
+  type IngestionActivity,
+  type IngestionStatus,
+  type WebhookAnswer,
+} from '../../conversations/ingestion.ts';
+import { openSources } from '../../conversations/open-sources.ts';
+import { findIdPseudonymizer, type PseudonymizeId } from '../../conversations/private-ids.ts';
 import { redactionOptions } from '../../conversations/redact/options.ts';
 import { createConversationRedactor } from '../../conversations/redact/redactor.ts';
 import type { Clock, Random } from '../../core/clock.ts';

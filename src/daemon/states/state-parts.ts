@@ -2,7 +2,7 @@
  * State of an organization as its owner stores it for the pages of other replicas: parts of JSON, each written only when it
  * has changed. See docs/fleet.md#commands.
  */
-import type { IngestionActivity } from '../../conversations/ingestion/ingestion-status.ts';
+import type { IngestionActivity } from '../../conversations/ingestion.ts';
 import type { Address } from '../../core/address.ts';
 import { errorFromJson, errorToJson } from '../../core/error-json.ts';
 import type { Json } from '../../core/json.ts';

@@ -1,9 +1,9 @@
 /** Page of the ingestion of conversations: sources, outbox, dead letters and redactions. */
 
 import { html } from 'hono/html';
-import type { IngestionStatus } from '../../conversations/ingestion/ingestion-status.ts';
-import { REDACTION_TYPES, type RedactionType } from '../../conversations/model/conversation.ts';
-import type { SenderState } from '../../conversations/model/events.ts';
+import type { IngestionStatus } from '../../conversations/ingestion.ts';
+import type { SenderState } from '../../conversations/model/source.ts';
+import { REDACTION_TYPES, type RedactionType } from '../../conversations/model/ticket.ts';
 import { counted } from '../../plan/render/words.ts';
 import { stackedBar } from '../charts/stacked-bar.ts';
 import { link, pathTo } from '../html/link.ts';

@@ -2,7 +2,7 @@
 
 import { type ClusterRequest, clusterRequest } from '../../clusters/control-api.ts';
 import { readDuration } from '../../config/model/values.ts';
-import { conversationRequest } from '../../conversations/ingestion/control-api.ts';
+import { conversationRequest } from '../../conversations/control-api.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { type DeliveryRequest, deliveryRequest } from '../../notify/deliveries.ts';
 import { actionRequest } from '../../reconcile/approvals.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { fileInput } from '../../../src/conversations/sources/files/formats/input.ts';
+import { fileInput } from '../../../src/conversations/sources/files/input.ts';
 
 test('an abort at any turn of the event loop rejects the read, and raises nothing elsewhere', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'octavo-abort-'));

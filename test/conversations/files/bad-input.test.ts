@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Ingestion } from '../../../src/conversations/ingestion/ingestion.ts';
-import { pushFile } from '../../../src/conversations/ingestion/push.ts';
+import { pushFile } from '../../../src/conversations/control-api.ts';
+import { Ingestion } from '../../../src/conversations/ingestion.ts';
 import { openDropFolder } from '../../../src/conversations/sources/files/drop-folder.ts';
 import { openMemoryStore } from '../../../src/store/memory.ts';
 import type { Outbox } from '../../../src/store/outbox/outbox.ts';
@@ -197,8 +197,7 @@ const open = (after: 'keep' | 'move' = 'keep') =>
     events: {},
   });
 const drop = async () => expect([...(await open().pollOnce(signal))]).toEqual([]);
-const push = (name: string) =>
-  pushFile(join(folder, name), { read: { account: 'drop' }, intake: open().intake('push'), signal });
+const push = (name: string) => pushFile(join(folder, name), { account: 'drop' }, open().intake('push'), signal);
 
 /** Content of the reject file of a file; null if there is none. */
 const rejectsOf = (name: string) =>

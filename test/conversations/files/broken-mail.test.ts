@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { repaired } from '../../../src/conversations/sources/files/formats/mail-repair.ts';
+import { repaired } from '../../../src/conversations/sources/files/mail.ts';
 import { outline, read, ticketsOf } from './inputs.ts';
 
 /* Mails that break the rules of MIME: their text is read, or they are rejected with a reason. */

@@ -15,11 +15,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Batch } from '../../../src/conversations/model/source.ts';
-import { type DropFolderOptions, openDropFolder } from '../../../src/conversations/sources/files/drop-folder.ts';
-import { type DroppedFile, FolderReader } from '../../../src/conversations/sources/files/folder-reader.ts';
-import { fileInput } from '../../../src/conversations/sources/files/formats/input.ts';
-import { MAX_BATCH_SIZE } from '../../../src/conversations/sources/files/formats/record.ts';
-import { isSettled, isTemporaryName, readFileStat } from '../../../src/conversations/sources/files/settled.ts';
+import {
+  type DropFolderOptions,
+  type DroppedFile,
+  FolderReader,
+  isSettled,
+  isTemporaryName,
+  openDropFolder,
+  readFileStat,
+} from '../../../src/conversations/sources/files/drop-folder.ts';
+import { fileInput, MAX_BATCH_SIZE } from '../../../src/conversations/sources/files/input.ts';
 import type { Json } from '../../../src/core/json.ts';
 import { countCases } from '../../support/campaign.ts';
 import { outline } from './inputs.ts';

@@ -1,7 +1,6 @@
 /** In-memory inputs for tests of file formats. */
 import type { SourceRecord, Ticket } from '../../../src/conversations/model/ticket.ts';
-import type { FileInput } from '../../../src/conversations/sources/files/formats/input.ts';
-import type { ReadOptions } from '../../../src/conversations/sources/files/formats/record.ts';
+import type { FileInput, ReadOptions } from '../../../src/conversations/sources/files/input.ts';
 import { readTickets } from '../../../src/conversations/sources/files/read-tickets.ts';
 
 /** A file in memory, delivered in chunks of `chunk` bytes. */

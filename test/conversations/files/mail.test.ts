@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { senderText } from '../../../src/conversations/sources/files/formats/sender-text.ts';
+import { senderText } from '../../../src/conversations/sources/files/mail.ts';
 import { outline, read, ticketsOf } from './inputs.ts';
 
 interface Draft {

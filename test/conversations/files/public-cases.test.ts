@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseTimestamp } from '../../../src/conversations/sources/files/formats/dates.ts';
+import { parseTimestamp } from '../../../src/conversations/sources/dates.ts';
 import { outline, read, ticketsOf } from './inputs.ts';
 
 /* Files of other programs that broke readers: each is read, or rejected with a reason. */

@@ -1,7 +1,11 @@
 /** Reads the redaction corpus and measures precision and recall. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { REDACTION_TYPES, type RedactionType } from '../../../src/conversations/model/conversation.ts';
-import type { Person, Ticket } from '../../../src/conversations/model/ticket.ts';
+import {
+  type Person,
+  REDACTION_TYPES,
+  type RedactionType,
+  type Ticket,
+} from '../../../src/conversations/model/ticket.ts';
 import { createConversationRedactor } from '../../../src/conversations/redact/redactor.ts';
 
 /** A text of the corpus, with the values to redact. */

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { REDACTION_TYPES } from '../../../src/conversations/model/conversation.ts';
-import type { Ticket } from '../../../src/conversations/model/ticket.ts';
+import { REDACTION_TYPES, type Ticket } from '../../../src/conversations/model/ticket.ts';
 import { createConversationRedactor, type RedactionOptions } from '../../../src/conversations/redact/redactor.ts';
 import { ConfigError } from '../../../src/core/errors.ts';
 import { countCases, SEED } from '../../support/campaign.ts';

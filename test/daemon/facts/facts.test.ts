@@ -1,7 +1,7 @@
 /** Facts of organizations, tokens, the platform and the state file. */
 import { expect, test } from 'vitest';
 import type { LastRun } from '../../../src/clusters/events.ts';
-import type { IngestionStatus } from '../../../src/conversations/ingestion/ingestion-status.ts';
+import type { IngestionStatus } from '../../../src/conversations/ingestion.ts';
 import { CONDITION_CODES, type ConditionCode } from '../../../src/core/condition-codes.ts';
 import {
   AuthError,

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ClusterOverview } from '../../../src/clusters/events.ts';
-import type { IngestionActivity } from '../../../src/conversations/ingestion/ingestion-status.ts';
+import type { IngestionActivity } from '../../../src/conversations/ingestion.ts';
 import type { Change, Plan } from '../../../src/core/change.ts';
 import {
   AuthError,

@@ -1,4 +1,4 @@
-import type { RedactionType } from '../../model/conversation.ts';
+import type { RedactionType } from '../../model/ticket.ts';
 
 /** A private value in a text, from `start` to `end` in UTF-16 units. */
 export interface PrivateValue {

@@ -1,23 +1,28 @@
-import { basename, join, resolve } from 'node:path';
+/** Source that reads files dropped into a directory. */
+import { createHash } from 'node:crypto';
+import type { Stats } from 'node:fs';
+import { access, constants, lstat, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 import { watch } from 'chokidar';
 import { z } from 'zod';
 import type { Clock } from '../../../core/clock.ts';
 import { messageOf, SourceError } from '../../../core/errors.ts';
+import { makeDirectory } from '../../../core/files/make-directory.ts';
 import type { Json } from '../../../core/json.ts';
 import type { Batch, PollingSource, PollOptions } from '../../model/source.ts';
 import type { SourceRecord } from '../../model/ticket.ts';
-import { type DroppedFile, FolderReader, type Refused } from './folder-reader.ts';
 import {
+  fileInput,
   MAX_BATCH_SIZE,
+  orSourceError,
   type ReadOptions,
   rejected,
   rejectionOf,
   sizeOf,
   type TicketRecord,
-} from './formats/record.ts';
-import { appendRejects, noteRefusal, rejectFileOf } from './reject-file.ts';
-import { isTemporaryName } from './settled.ts';
-import { TicketFileReader } from './ticket-file-reader.ts';
+} from './input.ts';
+import { TicketFileReader } from './read-tickets.ts';
+import { appendRejects, isRejectFile, noteRefusal, rejectFileOf } from './reject-file.ts';
 
 export interface DropFolderOptions {
   /** As configured. */
@@ -38,7 +43,7 @@ export interface DropFolderOptions {
 }
 
 /** A directory into which files with tickets are dropped. */
-export interface DropFolder extends PollingSource {
+interface DropFolder extends PollingSource {
   /** Calls `onNew` when files change; the returned function stops it. */
   watch(onNew: () => void): () => Promise<void>;
 }
@@ -149,7 +154,7 @@ class BatchBuilder {
   /** Writes a reject file for a file that is refused as a whole. Throws SourceError. */
   async refuse({ name, reason }: Refused): Promise<void> {
     const path = rejectFileOf(join(this.#options.folder, name), this.#options.rejects);
-    await this.#writing(path, noteRefusal(path, reason));
+    await orSourceError(this.#cannotWrite(path), noteRefusal(path, reason));
     this.found.push(rejected(name, 1, reason));
   }
 
@@ -168,23 +173,19 @@ class BatchBuilder {
     this.#forgotten = [];
     this.#size = 0;
     this.#given = this.ledger;
-    return { found, cursor: cursorOf(this.ledger), processed };
+    return { found, cursor: this.ledger, processed };
   }
 
   async keepRejects(): Promise<void> {
     if (this.#rejects.length > 0) {
       const path = rejectFileOf(this.#path, this.#options.rejects);
-      await this.#writing(path, appendRejects(path, this.#rejects));
+      await orSourceError(this.#cannotWrite(path), appendRejects(path, this.#rejects));
       this.#rejects = [];
     }
   }
 
-  async #writing(path: string, work: Promise<unknown>): Promise<void> {
-    try {
-      await work;
-    } catch (error) {
-      throw new SourceError(`${this.#options.name}: cannot write ${path}: ${messageOf(error)}`, { cause: error });
-    }
+  #cannotWrite(path: string): string {
+    return `${this.#options.name}: cannot write ${path}`;
   }
 }
 
@@ -204,10 +205,10 @@ function watchFolder(options: DropFolderOptions, onNew: () => void): () => Promi
 }
 
 /** Progress within one file. Files are identified by a digest of their content, not by name. */
-interface Ledger {
+type Ledger = {
   /** The file that is partly read, and the number of its durable records, or null. */
   readonly file: { readonly digest: string; readonly index: number } | null;
-}
+};
 
 const schema = z.object({ file: z.object({ digest: z.string(), index: z.number() }).nullable() });
 
@@ -217,6 +218,231 @@ function ledgerOf(cursor: Json): Ledger {
   return parsed.success ? parsed.data : { file: null };
 }
 
-function cursorOf({ file }: Ledger): Json {
-  return { file };
+/** A completely written file in a drop folder. */
+export interface DroppedFile {
+  readonly name: string;
+  readonly path: string;
+  readonly status: FileStat;
+}
+
+interface Refused {
+  readonly name: string;
+  readonly reason: string;
+}
+
+/** Subdirectory of files that were read. */
+const PROCESSED = 'processed';
+/** Number of checks of a file that is still being written before it waits for the next poll. */
+const MAX_CHECKS = 2;
+/** Number of stored digits of a SHA-256: a cursor may contain thousands of digests. */
+const DIGITS = 24;
+
+/** Lists, checks, moves and deletes the files of one directory, and caches their status. */
+export class FolderReader {
+  readonly #folder: string;
+  readonly #after: 'keep' | 'move' | 'delete';
+  readonly #clock: Clock;
+  readonly #stable: number;
+  #checks = new Map<string, FileStat>();
+  /** Digests by status of the file, so that files that stay in the directory are not read in every poll. */
+  #digests = new Map<string, { readonly status: FileStat; readonly digest: string }>();
+  #reported = new Map<string, string>();
+
+  constructor(folder: string, after: 'keep' | 'move' | 'delete', clock: Clock, stable: number) {
+    this.#folder = folder;
+    this.#after = after;
+    this.#clock = clock;
+    this.#stable = stable;
+  }
+
+  /** Lists the files to read, oldest first, and refused files that were not reported before. Throws SourceError. */
+  async list(
+    signal: AbortSignal,
+  ): Promise<{ readonly files: readonly DroppedFile[]; readonly refused: readonly Refused[] }> {
+    let listed = await this.#scan();
+    for (let checks = 1; listed.isBusy && checks < MAX_CHECKS; checks++) {
+      await this.#clock.sleep(this.#stable, signal);
+      listed = await this.#scan();
+    }
+    this.#digests = new Map([...this.#digests].filter(([name]) => this.#checks.has(name)));
+    const refused = listed.refused.filter(({ name, reason }) => this.#reported.get(name) !== reason);
+    this.#reported = new Map(listed.refused.map(({ name, reason }) => [name, reason]));
+    return { files: listed.files.toSorted(byAge), refused };
+  }
+
+  async #scan() {
+    const files: DroppedFile[] = [];
+    const refused: Refused[] = [];
+    const checks = new Map<string, FileStat>();
+    let isBusy = false;
+    for (const name of await this.#names()) {
+      const path = join(this.#folder, name);
+      const inspected = await this.#inspect(path);
+      if (typeof inspected === 'string') {
+        refused.push({ name, reason: inspected });
+      }
+      if (inspected === null || typeof inspected === 'string') {
+        continue;
+      }
+      const { size, mtimeMs: mtime, ino: inode } = inspected;
+      const status = readFileStat(this.#checks.get(name), { size, mtime, inode }, this.#clock.now());
+      checks.set(name, status);
+      if (isSettled(status, this.#clock.now(), this.#stable)) {
+        files.push({ name, path, status });
+      } else {
+        isBusy = true;
+      }
+    }
+    this.#checks = checks;
+    return { files, refused, isBusy };
+  }
+
+  async #names(): Promise<string[]> {
+    const names = await orSourceError(`cannot read the folder ${this.#folder}`, readdir(this.#folder));
+    const isOwn = (name: string) => name === PROCESSED || isRejectFile(name) || isTemporaryName(name);
+    return names.filter((name) => !isOwn(name)).toSorted();
+  }
+
+  /** Returns the status of a file, or the reason why it is refused; null if it no longer exists. */
+  async #inspect(path: string): Promise<Stats | string | null> {
+    try {
+      let stats = await lstat(path);
+      if (stats.isSymbolicLink()) {
+        const [to, folder] = await Promise.all([realpath(path).catch(() => null), realpath(this.#folder)]);
+        if (to === null || !to.startsWith(folder + sep)) {
+          return 'is a symbolic link that is broken or leads out of the folder';
+        }
+        stats = await stat(path);
+      }
+      if (!stats.isFile()) {
+        return stats.isDirectory()
+          ? 'is a directory; only files directly in the folder are read'
+          : 'is not a regular file';
+      }
+      await access(path, constants.R_OK);
+      return stats;
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code;
+      if (code === 'ENOENT') {
+        // Node replaces what it cannot decode, and then does not find the file.
+        return path.includes('\uFFFD') ? 'has a name that is not UTF-8; rename the file' : null;
+      }
+      return `cannot be read (${code ?? 'error'})`;
+    }
+  }
+
+  /**
+   * Returns the digest of a file's content and modification time: a later file with the same content is a different file,
+   * and is read again. Throws SourceError.
+   */
+  async digest({ name, path, status }: DroppedFile, signal: AbortSignal): Promise<string> {
+    const known = this.#digests.get(name);
+    if (known !== undefined && isSameStatus(known.status, status)) {
+      return known.digest;
+    }
+    const hash = createHash('sha256').update(`${status.mtime}\n`);
+    try {
+      for await (const piece of fileInput(path, signal).open()) {
+        hash.update(piece);
+      }
+    } catch (error) {
+      throw new SourceError(`cannot read ${path}: ${messageOf(error)}`, { cause: error });
+    }
+    const digest = hash.digest('hex').slice(0, DIGITS);
+    this.#digests.set(name, { status, digest });
+    return digest;
+  }
+
+  /** Reports whether the file did not change since it was listed. */
+  async isAsListed({ path, status }: DroppedFile): Promise<boolean> {
+    const stats = await stat(path).catch(() => null);
+    return stats !== null && isSameStatus(status, { size: stats.size, mtime: stats.mtimeMs, inode: stats.ino });
+  }
+
+  /** Moves or deletes a completely read file. Returns false if it stays. Throws SourceError. */
+  async moveOrDelete(file: DroppedFile): Promise<boolean> {
+    if (this.#after === 'keep' || !(await this.isAsListed(file))) {
+      return false;
+    }
+    const work = this.#after === 'delete' ? rm(file.path, { force: true }) : this.#move(file);
+    await orSourceError(`cannot ${this.#after} ${file.path}`, work);
+    return true;
+  }
+
+  /** Moves a file. If the name exists, a number is added; nothing is overwritten. */
+  async #move({ name, path }: DroppedFile): Promise<void> {
+    const folder = join(dirname(path), PROCESSED);
+    makeDirectory(folder);
+    const target = (copy: number) => join(folder, copy === 1 ? name : `${copy}-${name}`);
+    await rename(path, target(await firstFree(async (copy) => (await lstat(target(copy)).catch(() => null)) === null)));
+  }
+}
+
+/**
+ * Finds a free number by exponential and binary search: there may be thousands of copies of a file that is dropped
+ * hourly.
+ */
+async function firstFree(isFree: (number: number) => Promise<boolean>): Promise<number> {
+  let taken = 0;
+  let free = 1;
+  while (!(await isFree(free))) {
+    taken = free;
+    free *= 2;
+  }
+  while (free - taken > 1) {
+    const middle = Math.floor((taken + free) / 2);
+    if (await isFree(middle)) {
+      free = middle;
+    } else {
+      taken = middle;
+    }
+  }
+  return free;
+}
+
+const naturally = new Intl.Collator('en', { numeric: true });
+
+/** Orders files by modification time; with the same time, `2.eml` comes before `10.eml`. */
+function byAge(a: DroppedFile, b: DroppedFile): number {
+  return a.status.mtime - b.status.mtime || naturally.compare(a.name, b.name) || (a.name < b.name ? -1 : 1);
+}
+
+function isSameStatus(a: Omit<FileStat, 'since'>, b: Omit<FileStat, 'since'>): boolean {
+  return a.size === b.size && a.mtime === b.mtime && a.inode === b.inode;
+}
+
+/** Status of a file when it was last checked. */
+interface FileStat {
+  /** Size in bytes, which changes while the file is written. */
+  readonly size: number;
+  readonly mtime: number;
+  readonly inode: number;
+  /** Time of the first check with this status, in milliseconds since the epoch. */
+  readonly since: number;
+}
+
+/** Returns the current status of a file, or the last one if nothing has changed. */
+export function readFileStat(last: FileStat | undefined, stats: Omit<FileStat, 'since'>, now: number): FileStat {
+  const { size, mtime, inode } = stats;
+  const isSame = last !== undefined && last.size === size && last.mtime === mtime && last.inode === inode;
+  return { size, mtime, inode, since: isSame ? last.since : now };
+}
+
+/**
+ * Reports whether a file is completely written: it has not changed for `stable` milliseconds, by its modification time
+ * or by the checks. A file that is moved into the directory keeps its modification time, and is read at once. A file
+ * that changes later is read again, and its unchanged records are not sent again.
+ */
+export function isSettled(status: FileStat, now: number, stable: number): boolean {
+  return now - status.since >= stable || now - status.mtime >= stable;
+}
+
+/** Reports whether a name in a drop folder is that of a temporary or hidden file. */
+export function isTemporaryName(name: string): boolean {
+  return (
+    name.startsWith('.') ||
+    name.startsWith('~') ||
+    /\.(?:tmp|part|partial|crdownload|swp|filepart)$/i.test(name) ||
+    name.endsWith('~')
+  );
 }

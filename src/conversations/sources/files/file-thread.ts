@@ -1,18 +1,8 @@
 /** Worker thread that reads files with tickets for the main thread. */
 import { parentPort } from 'node:worker_threads';
 import { messageOf, SourceError } from '../../../core/errors.ts';
-import { MAX_BATCH_SIZE, type ReadOptions, sizeOf, type TicketRecord } from './formats/record.ts';
-import { readTickets } from './read-tickets.ts';
-
-/** Question to the thread: the first records of a file, or the next ones. */
-export type FileQuestion = { readonly path: string; readonly options: ReadOptions } | 'next';
-
-export interface FileAnswer {
-  readonly records: readonly TicketRecord[];
-  readonly isDone: boolean;
-  /** Reason that reading failed after these records; null if it did not. */
-  readonly failure: string | null;
-}
+import { MAX_BATCH_SIZE, sizeOf, type TicketRecord } from './input.ts';
+import { type FileAnswer, type FileQuestion, readTickets } from './read-tickets.ts';
 
 /** Records in one answer. */
 const MAX_RECORDS = 100;

@@ -1,12 +1,25 @@
-import { extname } from 'node:path';
+/** Reads a file with tickets in any format, a large one on a worker thread. */
+import { basename, extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { Clock } from '../../../core/clock.ts';
 import { messageOf, SourceError } from '../../../core/errors.ts';
 import { isLfsPointer, LFS_POINTER } from '../../../core/files/lfs-pointer.ts';
+import { ThreadHandle, ThreadLostError, ThreadStartError } from '../../model/thread-handle.ts';
 import type { SourceRecord } from '../../model/ticket.ts';
-import { readCsv } from './formats/csv.ts';
-import { asUtf8, type FileInput, fileInput, firstBytes, NOT_REGULAR } from './formats/input.ts';
-import { readJson, readNdjson } from './formats/json.ts';
-import { readEml, readMbox } from './formats/mailbox.ts';
-import { type Format, type ReadOptions, rejected, type TicketRecord } from './formats/record.ts';
+import { readCsv } from './csv.ts';
+import {
+  asUtf8,
+  type FileInput,
+  type Format,
+  fileInput,
+  firstBytes,
+  NOT_REGULAR,
+  type ReadOptions,
+  rejected,
+  type TicketRecord,
+} from './input.ts';
+import { readJson, readNdjson } from './json.ts';
+import { readEml, readMbox } from './mailbox.ts';
 
 /** Number of bytes that are read to detect the format of a file. */
 const HEAD_SIZE = 1024 * 1024;
@@ -34,18 +47,10 @@ const EXTENSIONS: Readonly<Record<string, Format>> = {
 export async function* readTickets(source: string | FileInput, options: ReadOptions): AsyncGenerator<TicketRecord> {
   const input = typeof source === 'string' ? fileInput(source) : source;
   let index = 0;
-  let head: Buffer;
-  try {
-    head = await firstBytes(input, HEAD_SIZE);
-  } catch (error) {
-    yield { index, found: rejected(input.name, 1, `cannot be read: ${codeOf(error)}`) };
-    return;
-  }
-  if (isLfsPointer(head.toString('latin1', 0, 64))) {
-    yield { index, found: rejected(input.name, 1, LFS_POINTER) };
-    return;
-  }
-  const format = await formatOf(input.name, head, options.format);
+  const format = await firstBytes(input, HEAD_SIZE).then(
+    (head) => formatOf(input.name, head, options.format),
+    (error: unknown) => ({ problem: `cannot be read: ${codeOf(error)}` }),
+  );
   if (typeof format === 'object') {
     yield { index, found: rejected(input.name, 1, format.problem) };
     return;
@@ -85,6 +90,9 @@ function codeOf(error: unknown): string {
 async function formatOf(name: string, head: Buffer, given: Format | undefined): Promise<Format | { problem: string }> {
   if (head.length === 0) {
     return { problem: 'the file is empty' };
+  }
+  if (isLfsPointer(head.toString('latin1', 0, 64))) {
+    return { problem: LFS_POINTER };
   }
   const extension = EXTENSIONS[extname(name).toLowerCase()];
   const isMail = extension === 'eml' || extension === 'mbox' || given === 'eml' || given === 'mbox';
@@ -139,4 +147,82 @@ function isJson(text: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Size in bytes up to which a file is read on the main thread. The slowest text, empty lines of a mail, takes 200 ms. */
+const MAX_HERE = 16 * 1024;
+/** Time limit for the next records of a file, in milliseconds. */
+const MAX_TIME = 180_000;
+/** Heap limit of the thread, in megabytes. */
+const HEAP = 1024;
+/** Location of the thread: bundled in an installed package, source code in a checkout. */
+const THREAD = new URL(import.meta.url.endsWith('.ts') ? './file-thread.ts' : './file-thread.cjs', import.meta.url);
+
+/** Question to the thread: the first records of a file, or the next ones. */
+export type FileQuestion = { readonly path: string; readonly options: ReadOptions } | 'next';
+
+export interface FileAnswer {
+  readonly records: readonly TicketRecord[];
+  readonly isDone: boolean;
+  /** Reason that reading failed after these records; null if it did not. */
+  readonly failure: string | null;
+}
+
+/** Reader for the files of one poll, one after the other. Disposing it ends its thread. */
+export class TicketFileReader {
+  readonly #clock: Clock;
+  #thread: ThreadHandle<FileQuestion, FileAnswer> | null = null;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Reads a file like `readTickets`. A file that its thread cannot read is rejected. Throws SourceError. */
+  async *read(
+    { path, size }: { readonly path: string; readonly size: number },
+    options: ReadOptions,
+    signal: AbortSignal,
+  ): AsyncGenerator<TicketRecord> {
+    if (size <= MAX_HERE) {
+      yield* readTickets(fileInput(path, signal), options);
+      return;
+    }
+    let index = 0;
+    try {
+      let answer = await this.#ask({ path, options });
+      yield* answer.records;
+      for (index = answer.records.length; !answer.isDone; index += answer.records.length) {
+        signal.throwIfAborted();
+        answer = await this.#ask('next');
+        yield* answer.records;
+      }
+      if (answer.failure !== null) {
+        throw new SourceError(answer.failure);
+      }
+    } catch (error) {
+      if (error instanceof ThreadStartError) {
+        yield* readTickets(fileInput(path, signal), options);
+      } else if (error instanceof ThreadLostError) {
+        const reason = `cannot be read in ${MAX_TIME / 1000} s and ${HEAP} MB of memory; split the file`;
+        yield { index, found: rejected(basename(path), 1, reason) };
+      } else {
+        throw error;
+      }
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#thread?.close();
+  }
+
+  #ask(question: FileQuestion): Promise<FileAnswer> {
+    if (this.#thread === null || this.#thread.hasEnded) {
+      this.#thread = new ThreadHandle(startThread, this.#clock, MAX_TIME);
+    }
+    return this.#thread.ask(question);
+  }
+}
+
+function startThread(): Worker {
+  return new Worker(THREAD, { resourceLimits: { maxOldGenerationSizeMb: HEAP }, name: 'files' });
 }

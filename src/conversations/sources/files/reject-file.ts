@@ -1,8 +1,9 @@
+/** Files that list the rejected records of another file. */
 import { constants } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { readRegularFile } from '../../../core/files/regular-file.ts';
-import { rejectionOf, type TicketRecord } from './formats/record.ts';
+import { rejectionOf, type TicketRecord } from './input.ts';
 
 const END = '.rejects.ndjson';
 

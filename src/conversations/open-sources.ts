@@ -1,0 +1,90 @@
+/** Creation of the configured sources. */
+import type { ConversationsConfig } from '../config/conversations.ts';
+import type { Note } from '../store/record.ts';
+import type { IngestionSource } from './ingestion.ts';
+import type { Webhook } from './model/source.ts';
+import { openDropFolder } from './sources/files/drop-folder.ts';
+import { freshdeskWebhook, openFreshdesk } from './sources/freshdesk.ts';
+import { githubWebhook, openGithub } from './sources/github.ts';
+import { intercomWebhook, openIntercom } from './sources/intercom.ts';
+import { standardWebhook } from './sources/own-format.ts';
+import type { ProviderContext } from './sources/provider.ts';
+import { openZendesk, zendeskWebhook } from './sources/zendesk.ts';
+
+/** Dependencies of every source, in addition to its settings. */
+export interface SourceContext extends Pick<ProviderContext, 'userAgent' | 'clock' | 'random'> {
+  /** Opens the organization's note on a topic: state that a source keeps in addition to its cursor. */
+  readonly note: (topic: string) => Note;
+}
+
+type SourceConfig = ConversationsConfig['sources'][number];
+type SourceParts = Pick<IngestionSource, 'polling' | 'webhook' | 'watch'>;
+
+/** Creates the configured sources without connecting to them. This is the only list of source types. */
+export function openSources(config: ConversationsConfig, context: SourceContext): readonly IngestionSource[] {
+  return config.sources.map((source) => ({
+    name: source.name,
+    every: source.pollInterval,
+    since: source.since,
+    ...openSource(source, { ...context, name: source.name }),
+  }));
+}
+
+function openSource(source: SourceConfig, context: SourceContext & { readonly name: string }): SourceParts {
+  const { name, clock } = context;
+  const { zendesk, intercom, freshdesk, github, webhook, folder } = source;
+  const signed = <T>(secret: T | undefined, make: (secret: T) => Webhook) =>
+    secret === undefined ? null : make(secret);
+  if (zendesk !== undefined) {
+    return {
+      polling: openZendesk({ ...zendesk, ...context, note: context.note(`tokens/${name}`) }),
+      webhook: signed(zendesk.webhookSecret, (secret) => zendeskWebhook({ name, secret })),
+    };
+  }
+  if (intercom !== undefined) {
+    return {
+      polling: openIntercom({ ...intercom, ...context }),
+      webhook: signed(intercom.clientSecret, (secret) => intercomWebhook({ name, secret })),
+    };
+  }
+  if (freshdesk !== undefined) {
+    const { webhookHeader: header, webhookSecret } = freshdesk;
+    return {
+      polling: openFreshdesk({ ...freshdesk, ...context }),
+      webhook: signed(webhookSecret, (secret) => freshdeskWebhook({ name, header, secret })),
+    };
+  }
+  if (github !== undefined) {
+    return {
+      polling: openGithub({ ...github, ...context }),
+      webhook: signed(github.webhookSecret, (secret) =>
+        githubWebhook({ name, secret, repositories: github.repositories }),
+      ),
+    };
+  }
+  if (folder !== undefined) {
+    const { path, account, afterRead, rejectDirectory = null, teamDomains, columns } = folder;
+    const read = { teamDomains, csv: { columns: present(columns) } };
+    const polling = openDropFolder({
+      name,
+      account,
+      folder: path,
+      after: afterRead,
+      rejects: rejectDirectory,
+      clock,
+      read,
+    });
+    return { polling, webhook: null, watch: (onNew) => polling.watch(onNew) };
+  }
+  return {
+    polling: null,
+    webhook: standardWebhook({ name, account: webhook?.account, secrets: webhook?.secrets ?? [] }),
+  };
+}
+
+/** Returns the columns that are set. */
+function present(columns: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(columns).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}

@@ -1,0 +1,369 @@
+/** Reads CSV, in which each row is a message. */
+import {
+  type AuthorRole,
+  PeopleCollector,
+  type Person,
+  type SourceRecord,
+  type Ticket,
+  ticketOrSkipped,
+} from '../../model/ticket.ts';
+import { type DateOrder, isAmbiguous, NOT_A_TIME, parseTimestamp, provenOrder } from '../dates.ts';
+import { type Row, rowsOf } from './csv-rows.ts';
+import {
+  asUtf8,
+  type CsvOptions,
+  type FileInput,
+  largerThan,
+  linesOf,
+  MAX_LENGTH,
+  placed,
+  type ReadOptions,
+  rejected,
+} from './input.ts';
+
+/** Maximum size of the incomplete tickets that one pass holds in memory, in UTF-16 units. */
+const MEMORY_LIMIT = 32 * 1024 * 1024;
+/** Maximum number of tickets in one file: each takes some hundred bytes of memory while it is read. */
+const MAX_TICKETS = 1_000_000;
+/** Maximum number of passes over a file for tickets with distant rows. */
+const MAX_PASSES = 100;
+/**
+ * First line by which a spreadsheet names the separator; it may be quoted, or filled up with separators. White space is no
+ * separator, except for the tab, so that each part of the pattern matches other characters.
+ */
+const SEPARATOR_LINE = /^"?sep=([^" \r\n])"?\1*[ \r]*$/i;
+const SETTLED = new Set(['', 'solved', 'closed', 'resolved', 'done']);
+
+const noAttributes: Ticket['attributes'] = {};
+
+interface CsvLimits {
+  readonly held: number;
+  readonly tickets: number;
+  readonly passes: number;
+}
+
+/**
+ * Reads CSV: each row is a message, and the rows of a ticket need not be adjacent. The first pass counts the rows of
+ * each ticket. Later passes hold a ticket until its last row; tickets that do not fit into memory wait for the next
+ * pass. Nothing is written to disk, because nothing is redacted yet.
+ */
+export async function* readCsv(
+  input: FileInput,
+  options: ReadOptions,
+  limits: CsvLimits = { held: MEMORY_LIMIT, tickets: MAX_TICKETS, passes: MAX_PASSES },
+): AsyncGenerator<SourceRecord> {
+  const longest = options.longest ?? MAX_LENGTH;
+  const delimiter = options.csv?.delimiter ?? (await delimiterOf(input, longest));
+  const reader = new CsvReader(input, options, delimiter, longest);
+  const counts = new Map<string, number>();
+  for await (const each of reader.messages(true)) {
+    if ('kind' in each) {
+      yield each;
+    } else {
+      counts.set(each.ticket, (counts.get(each.ticket) ?? 0) + 1);
+      if (counts.size > limits.tickets) {
+        yield rejected(input.name, 1, `has more than ${limits.tickets} tickets; split the file (nothing was read)`);
+        return;
+      }
+    }
+  }
+  for (let pass = 1; counts.size > 0; pass++) {
+    if (pass > limits.passes) {
+      yield rejected(
+        input.name,
+        1,
+        `has ${counts.size} tickets whose rows are too far apart; sort the file by ticket_id`,
+      );
+      return;
+    }
+    yield* onePass(reader, counts, limits.held);
+  }
+}
+
+/** Yields the tickets that fit into memory, and removes them from the counts. */
+async function* onePass(reader: CsvReader, counts: Map<string, number>, most: number): AsyncGenerator<SourceRecord> {
+  const open = new Map<string, { messages: Message[]; line: number; size: number }>();
+  const later = new Set<string>();
+  let held = 0;
+  for await (const each of reader.messages(false)) {
+    if ('kind' in each || !counts.has(each.ticket) || later.has(each.ticket)) {
+      continue;
+    }
+    const ticket = open.get(each.ticket) ?? { messages: [], line: each.line, size: 0 };
+    const size = each.body.length + each.subject.length + 200;
+    if (held + size > most && open.size > (open.has(each.ticket) ? 1 : 0)) {
+      later.add(each.ticket);
+      open.delete(each.ticket);
+      held -= ticket.size;
+      continue;
+    }
+    open.set(each.ticket, ticket);
+    ticket.size += size;
+    held += size;
+    ticket.messages.push(each);
+    const isTooLarge = ticket.size > reader.longest;
+    if (isTooLarge || ticket.messages.length === counts.get(each.ticket)) {
+      open.delete(each.ticket);
+      counts.delete(each.ticket);
+      held -= ticket.size;
+      yield isTooLarge
+        ? reader.rejected(ticket.line, largerThan(reader.longest))
+        : reader.found(ticket.messages, ticket.line);
+    }
+  }
+  // If the file changes during the read, some tickets may never be complete.
+  for (const [id, { line }] of open) {
+    counts.delete(id);
+    yield reader.rejected(line, 'has rows that went away while the file was read');
+  }
+  if (later.size === 0) {
+    counts.clear();
+  }
+}
+
+class CsvReader {
+  readonly longest: number;
+  readonly #input: FileInput;
+  readonly #options: ReadOptions;
+  readonly #delimiter: string;
+  /** Order of day and month; undefined until a date depends on it. */
+  #order: DateOrder | null | undefined;
+
+  constructor(input: FileInput, options: ReadOptions, delimiter: string, longest: number) {
+    this.#input = input;
+    this.#options = options;
+    this.#delimiter = delimiter;
+    this.longest = longest;
+  }
+
+  rejected(line: number, reason: string): SourceRecord {
+    return rejected(this.#input.name, line, reason);
+  }
+
+  /** Yields every row as a message, and errors if requested. */
+  async *messages(problems: boolean): AsyncGenerator<(Message & { readonly line: number }) | SourceRecord> {
+    for await (const { row, columns, width } of this.#rows()) {
+      let said: Message | { readonly problem: string } | null = null;
+      if ('problem' in row) {
+        said = row;
+      } else {
+        if (this.#order === undefined && isAmbiguous(row.fields[columns.created_at ?? -1] ?? '')) {
+          this.#order = await this.#learnOrder();
+        }
+        said = messageOf(row.fields, columns, width, this.#order ?? null);
+      }
+      if (!('problem' in said)) {
+        yield { ...said, line: row.line };
+      } else if (problems) {
+        yield this.rejected(row.line, said.problem);
+      }
+    }
+  }
+
+  /** Reads the file for dates that prove their order of day and month. Null if none does, or if they contradict. */
+  async #learnOrder(): Promise<DateOrder | null> {
+    const proven = new Set<DateOrder>();
+    for await (const { row, columns } of this.#rows()) {
+      const order = 'fields' in row ? provenOrder(row.fields[columns.created_at ?? -1] ?? '') : null;
+      if (order !== null) {
+        proven.add(order);
+      }
+    }
+    return proven.size === 1 ? ([...proven][0] ?? null) : null;
+  }
+
+  /** Yields the rows after the header row. If there is no valid header row, its problem is the only row. */
+  async *#rows(): AsyncGenerator<{ readonly row: Row; readonly columns: Columns; readonly width: number }> {
+    let columns: Columns | null = null;
+    let width = 0;
+    let isFirst = true;
+    for await (const rows of rowsOf(this.#input, this.#delimiter, this.longest)) {
+      for (const row of rows) {
+        if (columns !== null) {
+          yield { row, columns, width };
+        } else if ('problem' in row) {
+          yield { row, columns: {}, width };
+          return;
+        } else if (!(isFirst && SEPARATOR_LINE.test(row.fields.join(this.#delimiter)))) {
+          const header = columnsOf(row.fields, this.#options.csv ?? {});
+          if ('problem' in header) {
+            yield { row: { line: row.line, problem: header.problem as string }, columns: {}, width };
+            return;
+          }
+          columns = header;
+          width = row.fields.length;
+        }
+        isFirst = false;
+      }
+    }
+  }
+
+  found(messages: readonly Message[], line: number): SourceRecord {
+    return placed(foundOf(messages, this.#options.account), this.#input.name, line);
+  }
+}
+
+/** Builds a ticket from its rows, ordered by date if all rows have one, otherwise in file order. */
+function foundOf(rows: readonly Message[], account: string): SourceRecord {
+  const isDated = rows.every(({ at }) => at !== null);
+  const messages = isDated ? rows.toSorted((a, b) => (a.at ?? 0) - (b.at ?? 0)) : rows;
+  const key = `file/${account}/${messages[0]?.ticket}`;
+  const people = peopleOf(messages);
+  const status = messages.map((each) => each.status).findLast((each) => each !== '') ?? '';
+  if (!SETTLED.has(status)) {
+    return { kind: 'skipped', key, reason: 'open', people };
+  }
+  const shown = messages.filter(({ isPublic, body }) => isPublic && body.trim() !== '');
+  const first = messages.find(({ at }) => at !== null)?.at ?? null;
+  const found = ticketOrSkipped(
+    {
+      key,
+      subject: messages.find(({ subject }) => subject !== '')?.subject ?? '',
+      createdAt: first === null ? null : new Date(first).toISOString(),
+      settledAt: null,
+      url: messages.find(({ url }) => url !== '')?.url ?? null,
+      attributes: status === '' ? noAttributes : { status },
+      parts: shown.map(({ role, body }) => ({ role, body })),
+      people,
+      completeness: null,
+    },
+    messages.some(({ isPublic }) => !isPublic) ? 'private' : 'empty',
+  );
+  return found.kind === 'skipped' ? { ...found, people } : found;
+}
+
+function peopleOf(messages: readonly Message[]): Person[] {
+  const people = new PeopleCollector();
+  for (const { name, email } of messages) {
+    people.add([name], [email]);
+  }
+  return people.all();
+}
+
+/**
+ * Detects the delimiter: the one that a `sep=` line names, or else the most frequent of comma, semicolon and tab in the
+ * first line that is not empty, outside quotes.
+ */
+async function delimiterOf(input: FileInput, longest: number): Promise<string> {
+  for await (const lines of linesOf(asUtf8(input.open()), longest)) {
+    for (const { bytes } of lines) {
+      const line = bytes?.toString('utf8') ?? '';
+      const named = SEPARATOR_LINE.exec(line)?.[1];
+      if (named !== undefined) {
+        return named;
+      }
+      if (line.trim() !== '') {
+        const plain = line.replace(/"[^"]*"/g, '');
+        const count = (delimiter: string) => plain.split(delimiter).length;
+        return [';', '\t'].reduce((best, each) => (count(each) > count(best) ? each : best), ',');
+      }
+    }
+  }
+  return ',';
+}
+
+const REQUIRED = ['ticket_id', 'author_role', 'body'] as const;
+const OPTIONAL = ['subject', 'created_at', 'public', 'status', 'url', 'author_name', 'author_email'] as const;
+type Column = (typeof REQUIRED)[number] | (typeof OPTIONAL)[number];
+
+/** Index of each column in a row. */
+type Columns = Readonly<Partial<Record<Column, number>>>;
+
+/** Content of one row. */
+interface Message {
+  readonly ticket: string;
+  readonly subject: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number | null;
+  readonly role: AuthorRole;
+  readonly body: string;
+  readonly isPublic: boolean;
+  readonly status: string;
+  readonly url: string;
+  readonly name: string;
+  readonly email: string;
+}
+
+const plain = (name: string) =>
+  name
+    .trim()
+    .toLowerCase()
+    .replace(/[\s-]+/g, '_');
+
+/** Finds the columns in the first line, or returns a description of the expected and actual columns. */
+function columnsOf(header: readonly string[], options: CsvOptions): Columns | { readonly problem: string } {
+  const there = header.map(plain);
+  const columns: Partial<Record<Column, number>> = {};
+  const missing: string[] = [];
+  for (const column of [...REQUIRED, ...OPTIONAL]) {
+    const configured = options.columns?.[column];
+    const at = there.indexOf(plain(configured ?? column));
+    if (at >= 0) {
+      columns[column] = at;
+    } else if (configured !== undefined || (REQUIRED as readonly string[]).includes(column)) {
+      missing.push(configured ?? column);
+    }
+  }
+  if (missing.length === 0) {
+    return columns;
+  }
+  // Without a header, the first line contains a customer's text and names, which must not be quoted.
+  const isHeader = Object.keys(columns).length > 0;
+  const names = header.map((name) => name.trim()).filter((name) => /^[\p{L}][\p{L}\d _.-]{0,39}$/u.test(name));
+  const has = isHeader ? names.slice(0, 30).join(', ') : 'no column names';
+  return { problem: `has no column ${missing.join(', ')}; the header row has: ${has}` };
+}
+
+const ROLES = new Map<string, AuthorRole>([
+  ...['user', 'customer', 'end_user', 'requester', 'contact', 'client', 'visitor'].map(
+    (name) => [name, 'user'] as const,
+  ),
+  ...['team_member', 'agent', 'admin', 'staff', 'support', 'team', 'operator'].map(
+    (name) => [name, 'team-member'] as const,
+  ),
+  ...['assistant', 'bot', 'ai'].map((name) => [name, 'assistant'] as const),
+]);
+const AMBIGUOUS =
+  'may be day-first or month-first, which the other dates of the file do not show; write it as 2026-02-12';
+const PUBLIC = new Set(['', 'true', 'yes', 'y', '1', 'public']);
+
+/**
+ * Reads a row as a message, or returns its problem. Only rows that are explicitly marked as public are public. `order`
+ * is the one that the dates of the file prove, if they prove one.
+ */
+function messageOf(
+  fields: readonly string[],
+  columns: Columns,
+  width: number,
+  order: DateOrder | null,
+): Message | { problem: string } {
+  if (fields.length !== width) {
+    return { problem: `has ${fields.length} columns; the header row has ${width}` };
+  }
+  const field = (column: Column) => fields[columns[column] ?? -1] ?? '';
+  const ticket = field('ticket_id').trim();
+  if (ticket === '') {
+    return { problem: 'has no ticket_id' };
+  }
+  const role = ROLES.get(plain(field('author_role')));
+  if (role === undefined) {
+    return { problem: 'has an author_role other than user, team-member, assistant or a synonym' };
+  }
+  const date = field('created_at');
+  const at = parseTimestamp(date, order);
+  if (at === null && date.trim() !== '') {
+    return { problem: `has a created_at that ${isAmbiguous(date) ? AMBIGUOUS : NOT_A_TIME}` };
+  }
+  return {
+    ticket,
+    subject: field('subject').trim(),
+    at,
+    role,
+    body: field('body'),
+    isPublic: PUBLIC.has(field('public').trim().toLowerCase()),
+    status: field('status').trim().toLowerCase(),
+    url: field('url').trim(),
+    name: field('author_name').trim(),
+    email: field('author_email').trim(),
+  };
+}

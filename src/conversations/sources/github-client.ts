@@ -1,0 +1,220 @@
+/** Client of GitHub: tokens of an app, redirects and rate limits. */
+import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { SignJWT } from 'jose';
+import * as z from 'zod';
+import { AuthError, ConfigError, NotThePlatformError, RateLimitedError } from '../../core/errors.ts';
+import { isObject } from '../../core/json.ts';
+import { type RateHeaders, readRateHeaders } from '../../queue/request.ts';
+import {
+  openProviderClient,
+  type ProviderAnswer,
+  type ProviderClient,
+  type ProviderContext,
+  type ProviderTokens,
+  pathBelow,
+  RenewedToken,
+  readAnswer,
+} from './provider.ts';
+
+interface GithubApp {
+  readonly id: number;
+  readonly installationId: number;
+  readonly privateKey: string;
+}
+
+interface GithubAccount extends ProviderContext {
+  readonly baseUrl: string;
+  /** Access token; either this or `app` is set. */
+  readonly token?: string;
+  readonly app?: GithubApp;
+}
+
+interface GithubRequest {
+  readonly name: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly accepts?: readonly number[];
+  readonly signal: AbortSignal;
+}
+
+const MOVED = [301, 302, 307, 308];
+const MAX_MOVES = 5;
+/** Consecutive refusals after which the request fails. */
+const MAX_REFUSALS = 5;
+
+/** Client of GitHub: follows renamed repositories, renews tokens, and recognizes secondary rate limits by their text. */
+export class GithubClient {
+  readonly #account: GithubAccount;
+  readonly #client: ProviderClient;
+  #refusals = 0;
+  /** Time on the monotonic clock before which no request is sent. */
+  #closedUntil = Number.NEGATIVE_INFINITY;
+
+  /** Throws ConfigError if the key of an app cannot be read. */
+  constructor(account: GithubAccount) {
+    const { app, token = '' } = account;
+    this.#account = account;
+    this.#client = openProviderClient(account, {
+      label: 'GitHub',
+      baseUrl: account.baseUrl,
+      tokens: app === undefined ? null : openAppTokens(account, app),
+      headers: async () => ({
+        accept: 'application/vnd.github+json',
+        'x-github-api-version': '2022-11-28',
+        ...(app === undefined ? { authorization: `Bearer ${token}` } : {}),
+      }),
+      rate: readGithubRate,
+      isRefusal: isGithubRefusal,
+    });
+  }
+
+  /** Throws AppError. */
+  async get(request: GithubRequest): Promise<ProviderAnswer> {
+    let { path } = request;
+    for (let moves = 0; moves <= MAX_MOVES; moves += 1) {
+      const answer = await this.#unrefused({ ...request, path });
+      if (!MOVED.includes(answer.status)) {
+        return answer;
+      }
+      path = pathBelow(this.#account.baseUrl, String(answer.headers.location ?? ''), `GitHub: ${request.name}`);
+    }
+    throw new NotThePlatformError(`GitHub: ${request.name}: too many redirects`);
+  }
+
+  close(): Promise<void> {
+    return this.#client.close();
+  }
+
+  /** Sends a request. A secondary rate limit pauses all requests: for at least a minute, doubled each time. */
+  async #unrefused(request: GithubRequest): Promise<ProviderAnswer> {
+    const { name, signal } = request;
+    const { clock } = this.#account;
+    for (;;) {
+      for (let wait = this.#wait(); wait > 0; wait = this.#wait()) {
+        await clock.sleep(wait, signal);
+      }
+      const sentAt = clock.monotonic();
+      const answer = await this.#client.request({ ...request, accepts: [...MOVED, 403, ...(request.accepts ?? [])] });
+      if (answer.status !== 403) {
+        this.#refusals = 0;
+        return answer;
+      }
+      if (!isTextOfRefusal(answer.body)) {
+        throw new AuthError(`GitHub: ${name}: status 403: the token lacks a permission`, 403);
+      }
+      if (sentAt >= this.#closedUntil) {
+        this.#refusals += 1;
+        this.#closedUntil = clock.monotonic() + MIN_WAIT * 2 ** (this.#refusals - 1);
+      }
+      if (this.#refusals >= MAX_REFUSALS) {
+        throw new RateLimitedError(`GitHub: ${name}: rate limit exceeded repeatedly`, this.#wait());
+      }
+    }
+  }
+
+  #wait(): number {
+    return Math.max(0, this.#closedUntil - this.#account.clock.monotonic());
+  }
+}
+
+function isTextOfRefusal(body: unknown): boolean {
+  const texts = isObject(body) ? [body.message, body.documentation_url] : [];
+  return texts.some((text) => typeof text === 'string' && /rate[ -]limit/i.test(text));
+}
+
+/** Seconds by which a claim is backdated, in case GitHub's clock is slow, and the maximum lifetime of a claim. */
+const CLOCK_TOLERANCE = 60;
+const LIFE = 600;
+/** Time before its expiry at which a token is renewed, in milliseconds. */
+const RENEWAL_MARGIN = 300_000;
+
+const tokenSchema = z.object({ token: z.string().min(1), expires_at: z.string() });
+
+/**
+ * Opens the tokens of an app's installation, valid for an hour each. The key is PEM, PKCS #1 as GitHub issues it or
+ * PKCS #8; otherwise throws ConfigError.
+ */
+function openAppTokens(account: GithubAccount, { id, installationId, privateKey }: GithubApp): ProviderTokens {
+  const { baseUrl, clock } = account;
+  const key = readKey(privateKey);
+  const closing = new AbortController();
+  const client = openProviderClient(
+    { ...account, concurrency: 1 },
+    {
+      label: 'GitHub',
+      baseUrl,
+      headers: async () => ({ authorization: `Bearer ${await claim(id, key, clock.now())}` }),
+      rate: readGithubRate,
+      isRefusal: isGithubRefusal,
+    },
+  );
+  const access = new RenewedToken(clock, async () => {
+    const name = 'get an installation token';
+    const path = `/app/installations/${installationId}/access_tokens`;
+    const { body } = await client.request({ name, method: 'POST', path, signal: closing.signal });
+    const { token, expires_at: expires } = readAnswer(tokenSchema, body, `GitHub: ${name}`);
+    return { token, until: (Date.parse(expires) || 0) - RENEWAL_MARGIN };
+  });
+  return {
+    access,
+    async close() {
+      closing.abort();
+      await client.close();
+    },
+  };
+}
+
+/** Signs a claim. `now` is milliseconds since the epoch. */
+function claim(app: number, key: KeyObject, now: number): Promise<string> {
+  const issuedAt = Math.floor(now / 1000) - CLOCK_TOLERANCE;
+  return new SignJWT()
+    .setProtectedHeader({ alg: 'RS256' })
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(issuedAt + LIFE)
+    .setIssuer(String(app))
+    .sign(key);
+}
+
+function readKey(pem: string): KeyObject {
+  // Environment variables often contain the key in one line.
+  const key = keyOrNull(pem.replaceAll('\\n', '\n'));
+  if (key?.asymmetricKeyType !== 'rsa') {
+    throw new ConfigError('github.app.privateKey: an RSA private key as PEM without a passphrase is expected');
+  }
+  return key;
+}
+
+/** Reads a key. The error is dropped because it may quote the key. */
+function keyOrNull(pem: string): KeyObject | null {
+  try {
+    return createPrivateKey(pem);
+  } catch {
+    return null;
+  }
+}
+
+type HeaderRecord = Parameters<typeof readRateHeaders>[0];
+
+/**
+ * Minimum wait after a rate limit without a wait or reset in the response, in milliseconds. Source:
+ * docs/helpdesk-notes.md#github
+ */
+const MIN_WAIT = 60_000;
+
+/**
+ * Reads GitHub's rate-limit headers. `retryAfter` applies if the request was rate limited: without `Retry-After` and
+ * with requests left, a secondary limit was exceeded, which has no headers and no reset.
+ */
+function readGithubRate(headers: HeaderRecord): RateHeaders {
+  const read = readRateHeaders(headers);
+  const endsAtReset = read.remaining === 0 && read.reset !== null;
+  return { ...read, retryAfter: read.retryAfter ?? (endsAtReset ? null : MIN_WAIT) };
+}
+
+/**
+ * Reports whether a response is due to a rate limit: GitHub also uses 403 for it. Source: docs/helpdesk-notes.md#github
+ */
+function isGithubRefusal(status: number, headers: HeaderRecord): boolean {
+  const { remaining, retryAfter } = readRateHeaders(headers);
+  return status === 403 && (remaining === 0 || retryAfter !== null);
+}

@@ -1,0 +1,469 @@
+/** Source of GitHub issues: their lists, their conversion, hints and the webhook. */
+import * as z from 'zod';
+import { RejectedError } from '../../core/errors.ts';
+import { isObject, type Json, sameJson } from '../../core/json.ts';
+import { headerOf, isSignedBy, type WebhookRequest } from '../../core/signature.ts';
+import {
+  type Batch,
+  jsonWebhook,
+  type PollingSource,
+  type PollOptions,
+  refused,
+  type Webhook,
+} from '../model/source.ts';
+import {
+  type AuthorRole,
+  firstTime,
+  listAttribute,
+  type Part,
+  PeopleCollector,
+  type SourceRecord,
+  ticketOrSkipped,
+} from '../model/ticket.ts';
+import { GithubClient } from './github-client.ts';
+import { nextPath, orRejected, type ProviderOptions, readAnswer, readPages, readRecord } from './provider.ts';
+import {
+  type PollPosition,
+  pollUpdated,
+  positionOf,
+  RecentVersions,
+  SETTLING,
+  type UpdatedPage,
+} from './updated-list.ts';
+
+const text = z.string().nullish();
+const count = z.number().int().nonnegative();
+
+/** Null if the account was deleted. */
+const userSchema = z.object({ login: z.string(), type: text, name: text, email: text }).nullish();
+
+/** Members of an issue that the scan needs; the others are read for each issue. */
+const listSchema = z.array(
+  z.looseObject({ node_id: z.string(), updated_at: z.string(), pull_request: z.unknown().optional() }),
+);
+type ListedIssue = z.output<typeof listSchema>[number];
+
+const issueSchema = z.object({
+  node_id: z.string().min(1),
+  number: count,
+  title: text,
+  body: text,
+  html_url: text,
+  state: z.string(),
+  state_reason: text,
+  labels: z.array(z.union([z.string(), z.object({ name: text })])).nullish(),
+  comments: count.nullish(),
+  created_at: text,
+  updated_at: text,
+  closed_at: text,
+  user: userSchema,
+  author_association: text,
+  pull_request: z.unknown().optional(),
+});
+type GithubIssue = z.output<typeof issueSchema>;
+
+const commentSchema = z.object({
+  node_id: z.string(),
+  body: text,
+  created_at: text,
+  user: userSchema,
+  author_association: text,
+  /** Set if the comment was hidden by the team; not always present. */
+  minimized: z.unknown().optional(),
+});
+type GithubComment = z.output<typeof commentSchema>;
+
+const commentsSchema = z.array(commentSchema);
+
+type GithubOptions = ProviderOptions<'github'>;
+
+/** Position in one repository. */
+type Place = {
+  readonly reached: PollPosition;
+  /** ETag of the first page, if everything was read; otherwise null. */
+  readonly tag: Tag | null;
+};
+
+/** Positions by configured repository name. */
+type Places = {
+  readonly batch: number;
+  readonly repositories: Readonly<Record<string, Place>>;
+};
+
+/** Overlap of consecutive polls in milliseconds, because lists are updated late; known versions are not read again. */
+const LOOKBACK = 3_600_000;
+const GONE = [404, 410];
+const REPOSITORY_GONE = new Set([404, 410, 451]);
+
+/**
+ * Opens the source of GitHub issues: the issues of each repository in the order of their last change, then the comments
+ * of each closed one. Open issues are listed too, because a reopened issue must not be sent. Throws ConfigError for an
+ * unreadable key.
+ */
+export function openGithub(options: GithubOptions): PollingSource {
+  return new Github(options);
+}
+
+class Github implements PollingSource {
+  readonly name: string;
+  readonly #options: GithubOptions;
+  readonly #rules: IssueRules;
+  readonly #client: GithubClient;
+  readonly #seen: ReadonlyMap<string, RecentVersions>;
+
+  constructor(options: GithubOptions) {
+    this.name = options.name;
+    this.#options = options;
+    this.#rules = {
+      team: new Set(options.teamMembers.map((login) => login.toLowerCase())),
+      declined: options.includeNotPlanned,
+    };
+    this.#client = new GithubClient(options);
+    this.#seen = new Map(options.repositories.map((repository) => [repository, new RecentVersions()]));
+  }
+
+  /** Polls every repository. The error of one is thrown after all others are done. */
+  async *poll({ cursor, since, signal }: PollOptions): AsyncIterable<Batch> {
+    let places = placesOf(cursor, since, this.#options.repositories);
+    for (const seen of this.#seen.values()) {
+      seen.startAfter(places.batch);
+    }
+    let missing: RejectedError | null = null;
+    for (const repository of this.#options.repositories) {
+      try {
+        for await (const { found, batch, place } of this.#pollOne(repository, places, signal)) {
+          places = { batch, repositories: { ...places.repositories, [repository]: place } };
+          yield { found, cursor: places };
+        }
+      } catch (error) {
+        if (!(error instanceof RejectedError)) {
+          throw error;
+        }
+        missing ??= rejectionOf(repository, error);
+      }
+    }
+    if (missing !== null) {
+      throw missing;
+    }
+  }
+
+  async fetch(id: string, signal: AbortSignal): Promise<SourceRecord> {
+    const hint = readHint(id);
+    const repository = this.#options.repositories.find((one) => one.toLowerCase() === hint?.repository.toLowerCase());
+    if (hint?.nodeId != null && repository === undefined) {
+      // The repository was removed from the configuration.
+      return { kind: 'gone', key: keyOf(hint.nodeId) };
+    }
+    if (hint === null || repository === undefined) {
+      return { kind: 'rejected', place: id, reason: 'not an issue of a repository of this source' };
+    }
+    return orRejected(id, async () => {
+      const issue = await this.#issue(repository, hint.number, signal);
+      if (issue === null) {
+        await this.#mustBeReadable(repository, signal);
+      }
+      if (hint.nodeId !== null && issue?.node_id !== hint.nodeId) {
+        return { kind: 'gone', key: keyOf(hint.nodeId) };
+      }
+      if (issue === null || issue.pull_request != null) {
+        return { kind: 'rejected', place: id, reason: 'no issue with this number' };
+      }
+      return decidedByIssue(issue, this.#rules) ?? (await this.#thread(repository, issue, signal));
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#client.close();
+  }
+
+  async *#pollOne(repository: string, { batch: last, repositories }: Places, signal: AbortSignal) {
+    const place = repositories[repository] as Place;
+    const list = this.#list(repository, place.tag, signal);
+    let { reached } = place;
+    let batch = last;
+    const progress = pollUpdated<ListedIssue>({
+      list,
+      reached,
+      lookback: LOOKBACK,
+      seen: this.#seen.get(repository) as RecentVersions,
+      batch,
+      isWanted: (issue) => issue.pull_request == null,
+      idOf: (issue) => issue.node_id,
+      read: (issue, ended) => this.#read(repository, issue, ended),
+      signal,
+    });
+    for await (const { found, ...now } of progress) {
+      ({ reached, batch } = now);
+      yield { found, batch, place: { reached, tag: null } satisfies Place };
+    }
+    // Yield the ETag last: by then, all records that it covers were yielded and become durable with this cursor or
+    // before.
+    if (list.tag !== null && !sameJson(list.tag, place.tag)) {
+      yield { found: [], batch, place: { reached, tag: list.tag } satisfies Place };
+    }
+  }
+
+  /**
+   * Lists the issues of one repository, including pull requests, in the order of their last change. `known` is the ETag
+   * of the last poll, whose records are all durable.
+   */
+  #list(repository: string, known: Tag | null, signal: AbortSignal) {
+    const name = 'list issues';
+    const label = `GitHub: ${name}`;
+    let pages = 0;
+    const list = {
+      label,
+      /** Number of pages after which an endless list is reported as an error. */
+      mostPages: 1000,
+      /** ETag that can make the next list unnecessary; null: it must be read. */
+      tag: null as Tag | null,
+      first: (since: string) => {
+        const query = new URLSearchParams({ state: 'all', sort: 'updated', direction: 'asc', since, per_page: '100' });
+        return `/repos/${repository}/issues?${query}`;
+      },
+      page: async (path: string): Promise<UpdatedPage<ListedIssue>> => {
+        const isKnown = pages === 0 && known?.path === path;
+        pages += 1;
+        const headers: Record<string, string> = isKnown ? { 'if-none-match': known.etag } : {};
+        const answer = await this.#client.get({ name, path, headers, accepts: isKnown ? [304] : [], signal });
+        const { at } = answer;
+        if (answer.status === 304) {
+          list.tag = known;
+          return { items: [], next: null, at };
+        }
+        const items = readAnswer(listSchema, answer.body, label);
+        const { etag, link } = answer.headers;
+        const next = nextPath(link, this.#options.baseUrl, label);
+        const settled = items.every((item) => at - Date.parse(item.updated_at) >= SETTLING);
+        // An ETag covers one page only, and recent issues may change without a new ETag.
+        const isWhole = pages === 1 && next === null && settled;
+        list.tag = isWhole && typeof etag === 'string' ? { path, etag } : null;
+        return { items, next, at };
+      },
+    };
+    return list;
+  }
+
+  #read(repository: string, record: ListedIssue, signal: AbortSignal): Promise<SourceRecord> {
+    return orRejected(keyOf(record.node_id), async () => {
+      const issue = readRecord(issueSchema, record);
+      return decidedByIssue(issue, this.#rules) ?? (await this.#thread(repository, issue, signal));
+    });
+  }
+
+  /** Reads an issue with its comments. If comments are missing, one may have been deleted: the issue is read again. */
+  async #thread(repository: string, listed: GithubIssue, signal: AbortSignal): Promise<SourceRecord> {
+    let issue: GithubIssue | null = listed;
+    let comments = await this.#comments(repository, listed.number, signal);
+    if (comments !== null && comments.length < (listed.comments ?? 0)) {
+      issue = await this.#issue(repository, listed.number, signal);
+      comments = await this.#comments(repository, listed.number, signal);
+    }
+    if (issue === null || comments === null || issue.node_id !== listed.node_id) {
+      return { kind: 'gone', key: keyOf(listed.node_id) };
+    }
+    return decidedByIssue(issue, this.#rules) ?? ticketOf(repository, issue, comments, this.#rules);
+  }
+
+  /** Throws RejectedError if the whole repository is inaccessible: then nothing is known about one issue. */
+  async #mustBeReadable(repository: string, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#client.get({ name: 'list issues', path: `/repos/${repository}/issues?per_page=1`, signal });
+    } catch (error) {
+      throw error instanceof RejectedError ? rejectionOf(repository, error) : error;
+    }
+  }
+
+  /** Returns an issue, or null if it no longer exists. */
+  async #issue(repository: string, number: number, signal: AbortSignal): Promise<GithubIssue | null> {
+    const path = `/repos/${repository}/issues/${number}`;
+    const answer = await this.#client.get({ name: 'get issue', path, accepts: GONE, signal });
+    return GONE.includes(answer.status) ? null : readRecord(issueSchema, answer.body);
+  }
+
+  /** Returns all comments; null if the issue no longer exists. */
+  async #comments(repository: string, number: number, signal: AbortSignal): Promise<GithubComment[] | null> {
+    const name = 'list comments';
+    const label = `GitHub: ${name}`;
+    const first = `/repos/${repository}/issues/${number}/comments?per_page=100`;
+    const all = await readPages(label, first, async (path: string) => {
+      const { status, body, headers } = await this.#client.get({ name, path, accepts: GONE, signal });
+      if (GONE.includes(status)) {
+        return null;
+      }
+      const items = readRecord(commentsSchema, body);
+      return { items, next: nextPath(headers.link, this.#options.baseUrl, label) };
+    });
+    return all === null ? null : [...new Map(all.map((comment) => [comment.node_id, comment])).values()];
+  }
+}
+
+function rejectionOf(repository: string, error: RejectedError): RejectedError {
+  const words = REPOSITORY_GONE.has(error.status)
+    ? `GitHub: ${repository}: the repository does not exist, has no issues, or the token cannot read them`
+    : error.message;
+  return new RejectedError(`${words} (status ${error.status})`, error.status, { cause: error });
+}
+
+function placesOf(cursor: Json, since: number, names: readonly string[]): Places {
+  const own = isObject(cursor) ? cursor : {};
+  const kept = isObject(own.repositories) ? own.repositories : {};
+  const places = names.map((name) => {
+    const place = kept[name];
+    const { reached, tag } = isObject(place) ? place : {};
+    return [name, { reached: positionOf(reached as Json, since), tag: tagOf(tag) } satisfies Place] as const;
+  });
+  return { batch: typeof own.batch === 'number' ? own.batch : 0, repositories: Object.fromEntries(places) };
+}
+
+function tagOf(value: unknown): Tag | null {
+  return isObject(value) && typeof value.path === 'string' && typeof value.etag === 'string'
+    ? { path: value.path, etag: value.etag }
+    : null;
+}
+
+/** ETag of a page at a URL when it was last read. */
+type Tag = {
+  readonly path: string;
+  readonly etag: string;
+};
+
+interface IssueRules {
+  /**
+   * Logins of the team, in lower case: private members appear as contributors. Source: docs/helpdesk-notes.md#github
+   */
+  readonly team: ReadonlySet<string>;
+  /** True if issues that were closed as not planned or as duplicates are sent too. */
+  readonly declined: boolean;
+}
+
+const TEAM = new Set(['OWNER', 'MEMBER', 'COLLABORATOR']);
+const DECLINED = new Set(['not_planned', 'duplicate']);
+
+/** Returns the key of an issue, which stays the same when the repository is renamed. */
+function keyOf(nodeId: string): string {
+  return `github/${nodeId}`;
+}
+
+/** Decides from the issue alone whether it is skipped; null: its comments must be read. */
+function decidedByIssue(issue: GithubIssue, { declined }: IssueRules): SourceRecord | null {
+  const key = keyOf(issue.node_id);
+  if (issue.state !== 'closed') {
+    return { kind: 'skipped', key, reason: 'open' };
+  }
+  if (isBot(issue.user)) {
+    return { kind: 'skipped', key, reason: 'bot' };
+  }
+  return !declined && DECLINED.has(issue.state_reason ?? '') ? { kind: 'skipped', key, reason: 'declined' } : null;
+}
+
+/** Converts an issue and its comments to a ticket. `repository` is the configured name: `acme/product`. */
+function ticketOf(
+  repository: string,
+  issue: GithubIssue,
+  comments: readonly GithubComment[],
+  rules: IssueRules,
+): SourceRecord {
+  const written = comments.filter((comment) => !isBot(comment.user) && !isMinimized(comment));
+  return ticketOrSkipped({
+    key: keyOf(issue.node_id),
+    subject: issue.title ?? '',
+    createdAt: issue.created_at ?? null,
+    settledAt: firstTime(issue.closed_at),
+    url: issue.html_url ?? null,
+    attributes: attributesOf(repository, issue),
+    parts: [issue, ...written].flatMap((one) => partOf(one, rules)),
+    people: peopleOf([issue, ...comments]),
+    completeness: issue.comments == null ? null : { reported: issue.comments, fetched: comments.length },
+    // The list omits deleted, transferred and hidden issues.
+    recheck: hintOf(repository, issue),
+  });
+}
+
+type Written = Pick<GithubIssue, 'body' | 'user' | 'author_association'>;
+
+function partOf({ body, user, author_association: association }: Written, { team }: IssueRules): Part[] {
+  const text = (body ?? '').trim();
+  const isTeam = TEAM.has(association ?? '') || team.has((user?.login ?? '').toLowerCase());
+  const role: AuthorRole = isTeam ? 'team-member' : 'user';
+  return text === '' ? [] : [{ role, body: text }];
+}
+
+function isBot(user: GithubIssue['user']): boolean {
+  return user != null && (user.type === 'Bot' || user.login.endsWith('[bot]'));
+}
+
+function isMinimized({ minimized }: GithubComment): boolean {
+  return minimized != null && minimized !== false;
+}
+
+function attributesOf(repository: string, { number, labels }: GithubIssue): Record<string, string> {
+  const names = (labels ?? []).flatMap((label) => (typeof label === 'string' ? label : (label.name ?? [])));
+  return { repository, issue_number: String(number), ...listAttribute('labels', names) };
+}
+
+function peopleOf(written: readonly Written[]) {
+  const people = new PeopleCollector();
+  for (const { user } of written) {
+    if (!isBot(user)) {
+      people.add([user?.login, user?.name], [user?.email]);
+    }
+  }
+  return people.all();
+}
+
+interface GithubWebhookOptions {
+  readonly name: string;
+  readonly secret: string;
+  /** Events of other repositories are ignored. */
+  readonly repositories: readonly string[];
+}
+
+const EVENTS = new Set(['issues', 'issue_comment']);
+
+const eventSchema = z.object({
+  repository: z.object({ full_name: z.string() }),
+  issue: z.object({ node_id: z.string(), number: z.number().int(), pull_request: z.unknown().optional() }),
+});
+
+/**
+ * Webhook of GitHub, signed with the hexadecimal HMAC-SHA256 of the raw body. Every change of an issue is a hint, not
+ * only its closing. Source: docs/helpdesk-notes.md#github
+ */
+export function githubWebhook({ name, secret, repositories }: GithubWebhookOptions): Webhook {
+  const own = new Map(repositories.map((repository) => [repository.toLowerCase(), repository]));
+  const problemOf = ({ headers, body }: WebhookRequest) => {
+    const signature = /^sha256=([0-9a-f]{64})$/.exec(headerOf(headers, 'x-hub-signature-256') ?? '')?.[1] ?? '';
+    return isSignedBy([signature], { algorithm: 'sha256', secret, encoding: 'hex' }, body)
+      ? null
+      : 'the signature is missing or wrong';
+  };
+  return jsonWebhook(name, problemOf, (json, headers) => {
+    if (json === undefined) {
+      return refused(400, 'the body is not JSON');
+    }
+    const delivery = headerOf(headers, 'x-github-delivery');
+    if (!EVENTS.has(headerOf(headers, 'x-github-event') ?? '')) {
+      return { kind: 'hints', delivery, ids: [] };
+    }
+    const event = eventSchema.safeParse(json);
+    if (!event.success) {
+      return refused(400, 'the body is not an issue event');
+    }
+    const { repository, issue } = event.data;
+    const known = own.get(repository.full_name.toLowerCase());
+    const ids = known === undefined || issue.pull_request != null ? [] : [hintOf(known, issue)];
+    return { kind: 'hints', delivery, ids };
+  });
+}
+
+/** Formats a hint. The node id reveals a deletion if the number leads nowhere or to another issue. */
+function hintOf(repository: string, issue: Pick<GithubIssue, 'number' | 'node_id'>): string {
+  return `${repository}#${issue.number}:${issue.node_id}`;
+}
+
+/** Parses a hint: `acme/product#12:I_kwDOabc`, or without the node id if a person wrote it. Null if it is invalid. */
+function readHint(hint: string) {
+  const [, repository, number, nodeId] = /^([\w.-]+\/[\w.-]+)#(\d{1,15})(?::([\w=+/-]{1,200}))?$/.exec(hint) ?? [];
+  return repository === undefined ? null : { repository, number: Number(number), nodeId: nodeId ?? null };
+}
