@@ -4,7 +4,7 @@ import type { Metric } from 'prom-client';
 import { createProgram } from '../src/commands/program.ts';
 import { systemClock } from '../src/core/clock.ts';
 import { kinds } from '../src/kinds/registry.ts';
-import { manifestReference } from '../src/manifests/reference/reference-page.ts';
+import { manifestReference } from '../src/manifests/reference-page.ts';
 import { createMetrics } from '../src/server/metrics.ts';
 import { apiPage } from './api-page.ts';
 import { cell, commandsPage } from './commands-page.ts';

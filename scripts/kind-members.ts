@@ -7,12 +7,12 @@ const ROOT = new URL('../', import.meta.url);
 /** Interfaces whose optional members the page lists, with the heading of each table. */
 const INTERFACES = [
   ['Members of a field', 'src/kinds/model/field-table.ts', 'Field'],
-  ['Members of a field, for the planner', 'src/plan/model/rules.ts', 'FieldRules'],
-  ['Members of a listed kind', 'src/kinds/model/listed-kind.ts', 'ListedKind'],
-  ['Members of the operations of a listed kind', 'src/kinds/model/listed-kind.ts', 'ItemOperations'],
-  ['Members of a single kind', 'src/kinds/model/single-kind.ts', 'SingleKind'],
+  ['Members of a field, for the planner', 'src/plan/rules.ts', 'FieldRules'],
+  ['Members of a listed kind', 'src/kinds/model/derived-kind.ts', 'ListedKind'],
+  ['Members of the operations of a listed kind', 'src/kinds/model/derived-kind.ts', 'ItemOperations'],
+  ['Members of a single kind', 'src/kinds/model/derived-kind.ts', 'SingleKind'],
   ['Members of any kind', 'src/kinds/model/kind.ts', 'Kind'],
-  ['Members of any kind, for the planner', 'src/plan/model/rules.ts', 'KindRules'],
+  ['Members of any kind, for the planner', 'src/plan/rules.ts', 'KindRules'],
   ['Members of a part of a site', 'src/kinds/site/part.ts', 'StructurePart'],
   ['Members of a sample', 'test/contract/samples.ts', 'KindSample'],
 ] as const;

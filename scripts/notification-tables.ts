@@ -1,5 +1,5 @@
 /** Tables of docs/notifications.md: conditions, events and the names in templates. */
-import { namesForCode } from '../src/config/notification-template.ts';
+import { namesForCode } from '../src/config/notifications.ts';
 import { CONDITION_CODES, CONDITION_RULES, EVENT_CODES } from '../src/core/condition-codes.ts';
 import { sampleEvent } from '../src/notify/samples.ts';
 

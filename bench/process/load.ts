@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { kinds } from '../../src/kinds/registry.ts';
-import { openDiskTree } from '../../src/manifests/files/disk-tree.ts';
+import { openDiskTree } from '../../src/manifests/disk-tree.ts';
 import { createManifestLoader } from '../../src/manifests/loader.ts';
 
 const [folder = '.'] = process.argv.slice(2);

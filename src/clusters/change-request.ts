@@ -1,8 +1,7 @@
 /** Change requests of clusters, and the marks by which Octavo recognizes its own. */
 import { createHash } from 'node:crypto';
 import { isObject } from '../core/json.ts';
-import { leafOf, textOf } from '../platform/rich-text/leaves.ts';
-import type { RichNode } from '../platform/rich-text/node.ts';
+import { leafOf, type RichNode, textOf } from '../platform/rich-text/node.ts';
 import { cut, parseTime } from './cluster.ts';
 import type { ChangeRequestItem } from './sources.ts';
 

@@ -1,12 +1,20 @@
 /** Writes what a change request says about its cluster: subject, description and progress comments. */
-import { BLOCK_NAMES, type BlockName, type LineName } from '../config/cluster-template.ts';
+import { BLOCK_NAMES, type BlockName, type LineName } from '../config/clusters.ts';
 import { isObject } from '../core/json.ts';
 import { largest } from '../core/lists.ts';
 import { parseTemplate } from '../core/text/template.ts';
-import { toDocument, toMarkdown } from '../platform/rich-text/document.ts';
-import { normalizeLeaves, plainText, textNode, textOf } from '../platform/rich-text/leaves.ts';
-import { linkTo } from '../platform/rich-text/links.ts';
-import type { RichDocument, RichLeaf, RichNode } from '../platform/rich-text/node.ts';
+import { toDocument } from '../platform/rich-text/from-markdown.ts';
+import {
+  linkTo,
+  normalizeLeaves,
+  plainText,
+  type RichDocument,
+  type RichLeaf,
+  type RichNode,
+  textNode,
+  textOf,
+} from '../platform/rich-text/node.ts';
+import { toMarkdown } from '../platform/rich-text/to-markdown.ts';
 import { type ClusterChangeRequest, isReservedSubject, markerParagraph } from './change-request.ts';
 import {
   type ClusterIssue,

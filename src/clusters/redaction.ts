@@ -2,9 +2,9 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { AppError } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
-import { toDocument, toMarkdown } from '../platform/rich-text/document.ts';
-import { plainText, textOf } from '../platform/rich-text/leaves.ts';
-import type { RichNode } from '../platform/rich-text/node.ts';
+import { toDocument } from '../platform/rich-text/from-markdown.ts';
+import { plainText, type RichNode, textOf } from '../platform/rich-text/node.ts';
+import { toMarkdown } from '../platform/rich-text/to-markdown.ts';
 import { type ClusterIssue, type IssueCluster, oneLine } from './cluster.ts';
 import type { ClusterSource } from './sources.ts';
 

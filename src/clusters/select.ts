@@ -4,7 +4,7 @@ import type { ClustersConfig } from '../config/clusters.ts';
 import { canonicalJson } from '../core/json.ts';
 import { largest } from '../core/lists.ts';
 import { compilePattern, type Pattern } from '../core/text/pattern.ts';
-import { ListProgress } from '../platform/list-progress.ts';
+import { ListProgress } from '../platform/http/answers.ts';
 import type { IssueCluster } from './cluster.ts';
 import type { ClusterPage, ClusterSource } from './sources.ts';
 

@@ -10,7 +10,7 @@ import { EXIT, type ExitCode } from '../core/errors.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import { resolveManifestFolder } from '../git/repository.ts';
 import { kinds } from '../kinds/registry.ts';
-import { openDiskTree } from '../manifests/files/disk-tree.ts';
+import { openDiskTree } from '../manifests/disk-tree.ts';
 import { createManifestLoader } from '../manifests/loader.ts';
 import { openReader, openWriter } from '../platform/client.ts';
 import type { Priority } from '../queue/request.ts';

@@ -3,10 +3,32 @@ import { isAbsolute, resolve } from 'node:path';
 import * as z from 'zod';
 import { messageOf, type Problem } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
-import { LINE_NAMES, TEMPLATE_NAMES, templateProblems } from './cluster-template.ts';
-import type { ConfigDocument, Path } from './model/document.ts';
-import { choice, count, cron, duration, flag, pattern, setting, text } from './model/settings.ts';
-import { readEmail, readText } from './model/values.ts';
+import { templateProblems } from '../core/text/template.ts';
+import type { ConfigDocument, Path } from './document.ts';
+import { choice, count, cron, duration, flag, pattern, section, setting, text } from './settings.ts';
+import { asList, asMapping, readEmail, readText } from './values.ts';
+
+/** Variables that produce one line of text, for subjects and descriptions. */
+const LINE_NAMES = [
+  'label',
+  'id',
+  'impact',
+  'impactMeaning',
+  'trend',
+  'issues',
+  'conversations',
+  'sources',
+  'since',
+  'url',
+] as const;
+/** Variables that produce blocks of Markdown, for descriptions only. */
+export const BLOCK_NAMES = ['summary', 'issueList', 'pageList'] as const;
+
+/** All variables that a description may contain. */
+export const TEMPLATE_NAMES = [...LINE_NAMES, ...BLOCK_NAMES] as const;
+
+export type LineName = (typeof LINE_NAMES)[number];
+export type BlockName = (typeof BLOCK_NAMES)[number];
 
 /** Impact of a cluster on readers. Source: docs/platform-notes.md#enumerations */
 const IMPACTS = ['low', 'medium', 'high'] as const;
@@ -60,34 +82,26 @@ const changeRequest = z.strictObject({
 
 /** Settings that select which issue clusters become change requests, and in which space. See docs/clusters.md. */
 export function clustersSchema() {
-  return z
-    .strictObject({
-      enabled: flag().prefault(false),
-      schedule: cron().default('23 * * * *'),
-      select: select.prefault({}),
-      routes: z.array(route).prefault([]),
-      search: z
-        .strictObject({ enabled: flag().prefault(true), spaces: z.array(spaceName()).prefault([]) })
-        .prefault({}),
-      defaultSpace: spaceName().nullable().default(null),
-      changeRequest: changeRequest.prefault({}),
-      progressComments: flag().prefault(true),
-      afterMerge: z
-        .strictObject({
-          reopenGrowth: setting('a number above 1, such as 2', readGrowth).prefault(2),
-          mute: flag().prefault(false),
-        })
-        .prefault({}),
-      limits: z
-        .strictObject({
-          maxPerRun: count(1, 1_000).prefault(5),
-          maxOpen: count(1, 1_000).prefault(20),
-          maxOpenPerSpace: count(1, 1_000).prefault(5),
-          maxPerDay: count(1, 1_000).prefault(10),
-        })
-        .prefault({}),
-    })
-    .prefault({});
+  return section({
+    enabled: flag().prefault(false),
+    schedule: cron().default('23 * * * *'),
+    select: select.prefault({}),
+    routes: z.array(route).prefault([]),
+    search: section({ enabled: flag().prefault(true), spaces: z.array(spaceName()).prefault([]) }),
+    defaultSpace: spaceName().nullable().default(null),
+    changeRequest: changeRequest.prefault({}),
+    progressComments: flag().prefault(true),
+    afterMerge: section({
+      reopenGrowth: setting('a number above 1, such as 2', readGrowth).prefault(2),
+      mute: flag().prefault(false),
+    }),
+    limits: section({
+      maxPerRun: count(1, 1_000).prefault(5),
+      maxOpen: count(1, 1_000).prefault(20),
+      maxOpenPerSpace: count(1, 1_000).prefault(5),
+      maxPerDay: count(1, 1_000).prefault(10),
+    }),
+  });
 }
 
 /** Reads a reviewer: "ada@acme.example" or "team/writers". */
@@ -162,8 +176,8 @@ export function examineClusters(
   document: ConfigDocument,
   files: ConfigFiles,
 ): ClusterExtras & { readonly problems: readonly Problem[] } {
-  const settings = isObject(raw) ? raw : {};
-  const request = isObject(settings.changeRequest) ? settings.changeRequest : {};
+  const settings = asMapping(raw);
+  const request = asMapping(settings.changeRequest);
   const template = readTemplate(request.description, [...at, 'changeRequest', 'description'], document, files);
   const subject = typeof request.subject === 'string' ? templateProblems(request.subject, LINE_NAMES) : [];
   const problems = [
@@ -193,9 +207,9 @@ function textsBelow(
     return typeof value === 'string' && value.trim() !== '' ? [[at, value]] : [];
   }
   if (part === '*') {
-    return Array.isArray(value) ? value.flatMap((item, index) => textsBelow(item, rest, [...at, index])) : [];
+    return asList(value).flatMap((item, index) => textsBelow(item, rest, [...at, index]));
   }
-  return isObject(value) ? textsBelow(value[part], rest, [...at, part]) : [];
+  return textsBelow(asMapping(value)[part], rest, [...at, part]);
 }
 
 function placeOf(document: ConfigDocument, path: Path): SettingLocation {
@@ -209,7 +223,7 @@ function readTemplate(
   document: ConfigDocument,
   { readFile, base }: ConfigFiles,
 ): { readonly text: string | null; readonly problems: readonly Problem[] } {
-  const name = isObject(description) ? readText(description.file) : undefined;
+  const name = readText(asMapping(description).file);
   if (name === undefined) {
     const problems = typeof description === 'string' ? templateProblems(description, TEMPLATE_NAMES) : [];
     return { text: null, problems: problems.map(({ message }) => document.problemAt(at, message)) };

@@ -1,16 +1,171 @@
-/** Validated configuration that the rest of the program uses. */
-import { ConfigError } from '../core/errors.ts';
-import { type ClusterExtras, type ClustersConfig, completeClusters } from './clusters.ts';
-import type { InvalidFile } from './file/invalid-files.ts';
-import { runtimeDirectory, type StoreConfig } from './fleet/store.ts';
-import type { ForgeConfig } from './forge.ts';
-import { isPlainHttp, PLAIN_HTTP } from './model/plain-http.ts';
-import { PUBLIC_API, readBaseUrl, readFlag, readToken } from './model/values.ts';
-import type { NotificationsConfig } from './notifications.ts';
-import { type ConfigKind, configSchema, type ParsedConfig, type Prune, READ_SELDOM } from './schema.ts';
-import type { UiConfig } from './ui.ts';
+/** Configuration: its schema, the validated object that the rest of the program uses, and the comparison of two. */
 
-export type { Prune } from './schema.ts';
+import { isDeepStrictEqual } from 'node:util';
+import * as z from 'zod';
+import { ConfigError } from '../core/errors.ts';
+import { isScope } from '../core/scope.ts';
+import { type ClusterExtras, type ClustersConfig, clustersSchema, completeClusters } from './clusters.ts';
+import { conversationsSchema } from './conversations.ts';
+import type { InvalidFile } from './document.ts';
+import { type ForgeConfig, forgeSchema } from './forge.ts';
+import { type NotificationsConfig, notificationsSchema } from './notifications.ts';
+import { isPlainHttp, PLAIN_HTTP } from './secrets.ts';
+import { choice, count, cron, flag, positive, section, setting, text, token } from './settings.ts';
+import { fleetSchema, runtimeDirectory, type StoreConfig, storeSchema } from './store.ts';
+import { type UiConfig, uiSchema } from './ui.ts';
+import {
+  PUBLIC_API,
+  readBaseUrl,
+  readEmail,
+  readFlag,
+  readListen,
+  readText,
+  readTimezone,
+  readToken,
+} from './values.ts';
+
+/** Resources of a kind that a plan may delete. See docs/concepts.md#ownership-and-deletion. */
+export type Prune = 'owned' | 'never' | 'all';
+const PRUNES = ['owned', 'never', 'all'] as const;
+
+/** Properties of a resource kind that the settings depend on. The registry of kinds lists all of them. */
+export interface ConfigKind {
+  readonly name: string;
+  /** Deletions need approval by default. See docs/approvals.md#what-needs-approval. */
+  readonly deletionNeedsApproval?: boolean;
+}
+
+function sourceSchema() {
+  const git = z.strictObject({
+    url: text('the URL of a repository, such as https://git.example/acme/docs.git'),
+    ref: text('a branch, a tag or a full commit id').prefault('main'),
+    path: setting('a directory in the repository, such as manifests', readFolder).prefault('.'),
+    pollInterval: positive('the fetch interval, such as 30s').prefault('30s'),
+    recordApplied: flag().prefault(false),
+  });
+  return z.strictObject({
+    git: git.optional(),
+    directory: text('a directory, such as /manifests').optional(),
+  });
+}
+
+/** Reads an explicit scope, as opposed to one derived from the directory. */
+function readScope(value: unknown): string | undefined {
+  const scope = readText(value);
+  return scope !== undefined && isScope(scope) ? scope : undefined;
+}
+
+/** Reads a relative directory that does not leave its parent. */
+function readFolder(value: unknown): string | undefined {
+  const folder = readText(value);
+  return folder?.startsWith('/') || folder?.split('/').includes('..') ? undefined : folder;
+}
+
+function pruneSchema(kinds: readonly string[]) {
+  const byKind = z.strictObject(Object.fromEntries(kinds.map((kind) => [kind, choice(PRUNES).optional()])));
+  return z
+    .unknown()
+    .transform((value, context) => {
+      if (typeof value !== 'string') {
+        return value;
+      }
+      if (!PRUNES.some((known) => known === value)) {
+        context.issues.push({
+          code: 'custom',
+          input: value,
+          message: `one of ${PRUNES.join(', ')}, or a mapping by kind`,
+        });
+        return z.NEVER;
+      }
+      return Object.fromEntries(kinds.map((kind) => [kind, value]));
+    })
+    .pipe(byKind)
+    .transform(
+      (map): Readonly<Record<string, Prune>> => Object.fromEntries(kinds.map((kind) => [kind, map[kind] ?? 'owned'])),
+    )
+    .prefault('owned');
+}
+
+function windowSchema() {
+  return z.strictObject({
+    allow: cron().optional(),
+    deny: cron().optional(),
+    duration: positive('the length of the window, such as 2h'),
+    timezone: setting('a time zone such as Europe/Berlin', readTimezone).prefault('UTC'),
+  });
+}
+
+function organizationSchema(known: readonly ConfigKind[]) {
+  const kinds = known.map(({ name }) => name);
+  return z.strictObject({
+    id: text('the id of the organization, such as org_1'),
+    token: token().optional(),
+    scope: setting('a scope, such as docs or teams/docs', readScope).optional(),
+    source: sourceSchema().optional(),
+    forge: forgeSchema().optional(),
+    prune: pruneSchema(kinds),
+    requireApproval: z
+      .array(choice(kinds))
+      .prefault(known.filter((kind) => kind.deletionNeedsApproval === true).map(({ name }) => name)),
+    limits: section({ maxDeletions: count(0, 1_000_000).prefault(5), maxChangedPercent: count(0, 100).prefault(30) }),
+    approvals: section({ count: count(1, 10).prefault(1), notAuthor: flag().prefault(false) }),
+    selfHeal: flag().prefault(true),
+    schedule: section({ drift: cron().default('*/5 * * * *') }),
+    syncWindows: z.array(windowSchema()).prefault([]),
+    conversations: conversationsSchema(),
+    clusters: clustersSchema(),
+  });
+}
+
+/** Schemas by their kinds: creating one takes longer than reading a file with it. */
+const SCHEMAS = new WeakMap<readonly ConfigKind[], ReturnType<typeof createSchema>>();
+
+/**
+ * Schema of `config.yaml`: checks, types and defaults in one place. `kinds` are the resource kinds of the registry.
+ * See docs/configuration.md#all-settings.
+ */
+export function configSchema(kinds: readonly ConfigKind[]) {
+  const schema = SCHEMAS.get(kinds) ?? createSchema(kinds);
+  SCHEMAS.set(kinds, schema);
+  return schema;
+}
+
+/** Compiling a schema, which is the default of zod, takes longer than reading a few files with it. */
+export const READ_SELDOM = { jitless: true };
+
+function createSchema(kinds: readonly ConfigKind[]) {
+  return z.strictObject({
+    platform: section({
+      baseUrl: setting(`an http or https URL without a query, such as ${PUBLIC_API}`, readBaseUrl).prefault(PUBLIC_API),
+      token: token().optional(),
+      user: setting('an email address', readEmail).optional(),
+      timeout: positive('the timeout of one request, such as 30s').prefault('30s'),
+      insecure: flag().prefault(false),
+    }),
+    organizations: z.array(organizationSchema(kinds)),
+    queue: section({
+      concurrency: count(1, 1_000).prefault(10),
+      deadline: positive('the maximum time for waiting and retries of a request, such as 10m').prefault('10m'),
+    }),
+    store: storeSchema(),
+    fleet: fleetSchema(),
+    runtime: section({ directory: text('a directory, such as octavo-runtime').optional() }),
+    server: section({
+      listen: setting('an address such as 127.0.0.1:8080', readListen).prefault('127.0.0.1:8080'),
+      /** Undefined: webhooks are sent to another address, which Octavo does not know. */
+      publicUrl: setting('the URL that forges send webhooks to', readBaseUrl).optional(),
+    }),
+    ui: uiSchema(),
+    notifications: notificationsSchema(),
+    log: section({
+      level: choice(['trace', 'debug', 'info', 'warn', 'error', 'fatal']).prefault('info'),
+      format: choice(['auto', 'json', 'pretty']).prefault('auto'),
+    }),
+  });
+}
+
+/** Validated content of `config.yaml`. */
+type ParsedConfig = z.output<ReturnType<typeof configSchema>>;
 
 type ParsedOrganization = ParsedConfig['organizations'][number];
 type ParsedSource = NonNullable<ParsedOrganization['source']>;
@@ -93,7 +248,7 @@ export interface Config {
 }
 
 /** Input for a configuration without a file. */
-export interface EnvironmentOptions {
+interface EnvironmentOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** All kinds of resources. */
   readonly kinds: readonly ConfigKind[];
@@ -192,4 +347,80 @@ export function configFromEnvironment({ env, kinds, ignored }: EnvironmentOption
     organizationFiles: new Map(),
     invalidFiles: [],
   });
+}
+
+/** Differences between two configurations. No value of a setting is part of it. */
+interface ConfigChanges {
+  /** Organizations of the new configuration; those without a difference are the objects of the old one. */
+  readonly organizations: readonly OrganizationConfig[];
+  /** Ids of organizations. */
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly changed: readonly string[];
+  /** Settings whose new values are used after a restart. */
+  readonly needRestart: readonly string[];
+}
+
+/** Sections of the configuration whose settings are used once, at the start. */
+export const RESTART_SECTIONS = [
+  ...['platform', 'queue', 'store', 'runtime', 'fleet', 'server', 'ui', 'notifications', 'log'],
+] as const satisfies readonly (keyof Config)[];
+
+/**
+ * Returns the configuration `after` with the organizations of `before` whose files are invalid now: they keep the last
+ * valid settings.
+ */
+export function keepLastValid(before: Config, after: Config): Config {
+  const valid = new Set(after.organizations.map(({ id }) => id));
+  const invalid = new Set(after.invalidFiles.flatMap(({ file, id }) => [file, ...(id === null ? [] : [id])]));
+  const kept = before.organizations.filter(({ id }) => {
+    const file = before.organizationFiles.get(id);
+    return !valid.has(id) && file !== undefined && (invalid.has(file) || invalid.has(id));
+  });
+  const files = kept.flatMap(({ id }) => [[id, before.organizationFiles.get(id) ?? ''] as const]);
+  const organizationFiles = new Map([...after.organizationFiles, ...files]);
+  const fileOf = ({ id }: OrganizationConfig) => organizationFiles.get(id) ?? '';
+  const byFile = (a: OrganizationConfig, b: OrganizationConfig) =>
+    fileOf(a) === fileOf(b) ? 0 : fileOf(a) < fileOf(b) ? -1 : 1;
+  return { ...after, organizations: [...after.organizations, ...kept].toSorted(byFile), organizationFiles };
+}
+
+/** Returns the differences. Positions in files do not count. */
+export function compareConfigs(before: Config, after: Config): ConfigChanges {
+  const known = new Map(before.organizations.map((organization) => [organization.id, organization]));
+  const ids = new Set(after.organizations.map(({ id }) => id));
+  const organizations = after.organizations.map((organization) => {
+    const old = known.get(organization.id);
+    return old !== undefined && isSame(old, organization) ? old : organization;
+  });
+  return {
+    organizations,
+    added: organizations.filter(({ id }) => !known.has(id)).map(({ id }) => id),
+    removed: before.organizations.filter(({ id }) => !ids.has(id)).map(({ id }) => id),
+    changed: organizations.filter((each) => known.has(each.id) && known.get(each.id) !== each).map(({ id }) => id),
+    needRestart: RESTART_SECTIONS.flatMap((section) => differences(section, before[section], after[section])),
+  };
+}
+
+function isSame(a: OrganizationConfig, b: OrganizationConfig): boolean {
+  return isDeepStrictEqual(withoutPositions(a), withoutPositions(b));
+}
+
+/** Names in settings of clusters have their position, for messages. */
+function withoutPositions({ clusters, ...organization }: OrganizationConfig): object {
+  const { spaceNames, reviewerNames, ...settings } = clusters;
+  return { ...organization, clusters: settings };
+}
+
+/** Returns the paths of the settings that differ: two levels, because names below may be of people's own. */
+function differences(section: string, before: unknown, after: unknown): readonly string[] {
+  if (!isMapping(before) || !isMapping(after)) {
+    return isDeepStrictEqual(before, after) ? [] : [section];
+  }
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names].filter((name) => !isDeepStrictEqual(before[name], after[name])).map((name) => `${section}.${name}`);
+}
+
+function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,8 +1,8 @@
 /** Settings of support conversations. */
 import * as z from 'zod';
 import { redactionPatternProblem } from '../core/text/pattern.ts';
-import { choice, count, duration, flag, pattern, positive, setting, text } from './model/settings.ts';
-import { readBaseUrl, readText } from './model/values.ts';
+import { choice, count, duration, flag, pattern, positive, secret, section, setting, text } from './settings.ts';
+import { readBaseUrl, readText } from './values.ts';
 
 /** Columns of a CSV file. The first three are required. */
 const CSV_COLUMNS = [
@@ -18,8 +18,6 @@ const CSV_COLUMNS = [
   'author_email',
 ] as const;
 
-/** A secret value; the loader redacts it in all messages and logs. */
-const secret = (what: string) => text(`${what}, preferably as "\${env:NAME}" or "\${file:PATH}"`);
 const baseUrl = () => setting('an http or https URL, such as https://helpdesk.example', readBaseUrl);
 /** A label of a host name: without characters that could change the host of a URL. */
 const label = (what: string) =>
@@ -147,56 +145,43 @@ const source = z
 
 /** Settings for the sources of support conversations and their ingestion. See docs/conversations.md. */
 export function conversationsSchema() {
-  return z
-    .strictObject({
-      sources: z
-        .array(source)
-        .prefault([])
-        .check(({ value, issues }) => {
-          const names = value.map(({ name }) => name);
-          for (const [index, name] of names.entries()) {
-            if (names.indexOf(name) !== index) {
-              issues.push({ code: 'custom', input: name, path: [index, 'name'], message: 'a unique name' });
-            }
+  return section({
+    sources: z
+      .array(source)
+      .prefault([])
+      .check(({ value, issues }) => {
+        const names = value.map(({ name }) => name);
+        for (const [index, name] of names.entries()) {
+          if (names.indexOf(name) !== index) {
+            issues.push({ code: 'custom', input: name, path: [index, 'name'], message: 'a unique name' });
           }
-        }),
-      site: text('the manifest key or the id of a site').nullable().default(null),
-      settleDelay: duration('how long to wait before a solved ticket is sent, such as 1d').prefault('1d'),
-      batch: z
-        .strictObject({
-          maxConversations: count(1, 100).prefault(50),
-          maxBytes: count(1024, 10_485_760).prefault(1_048_576),
-        })
-        .prefault({}),
-      outbox: z
-        .strictObject({
-          maxItems: count(1, 100_000_000).prefault(100_000),
-          maxBytes: count(1024, Number.MAX_SAFE_INTEGER).prefault(1_073_741_824),
-        })
-        .prefault({}),
-      redact: z
-        .strictObject({
-          patterns: z
-            .array(
-              z.strictObject({
-                name: label('a name for the placeholders'),
-                pattern: pattern('a regular expression', redactionPatternProblem),
-                flags: setting(
-                  'regular expression flags: any of i, m, s and u, each at most once',
-                  readFlags,
-                ).optional(),
-              }),
-            )
-            .prefault([]),
-          allow: z.array(text('a value or a domain (@acme.example) that is not redacted')).prefault([]),
-          disabledTypes: z
-            .array(choice(['secret', 'email', 'card', 'iban', 'ssn', 'phone', 'ip', 'person']))
-            .prefault([]),
-          phoneRegions: z.array(text('a region such as US')).prefault(['US']),
-        })
-        .prefault({}),
-    })
-    .prefault({});
+        }
+      }),
+    site: text('the manifest key or the id of a site').nullable().default(null),
+    settleDelay: duration('how long to wait before a solved ticket is sent, such as 1d').prefault('1d'),
+    batch: section({
+      maxConversations: count(1, 100).prefault(50),
+      maxBytes: count(1024, 10_485_760).prefault(1_048_576),
+    }),
+    outbox: section({
+      maxItems: count(1, 100_000_000).prefault(100_000),
+      maxBytes: count(1024, Number.MAX_SAFE_INTEGER).prefault(1_073_741_824),
+    }),
+    redact: section({
+      patterns: z
+        .array(
+          z.strictObject({
+            name: label('a name for the placeholders'),
+            pattern: pattern('a regular expression', redactionPatternProblem),
+            flags: setting('regular expression flags: any of i, m, s and u, each at most once', readFlags).optional(),
+          }),
+        )
+        .prefault([]),
+      allow: z.array(text('a value or a domain (@acme.example) that is not redacted')).prefault([]),
+      disabledTypes: z.array(choice(['secret', 'email', 'card', 'iban', 'ssn', 'phone', 'ip', 'person'])).prefault([]),
+      phoneRegions: z.array(text('a region such as US')).prefault(['US']),
+    }),
+  });
 }
 
 /** Converts the outbox limits to the form that the store uses. */

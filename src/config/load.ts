@@ -1,4 +1,5 @@
 /** Loader for configuration files, with all checks. */
+
 import { dirname } from 'node:path';
 import type * as z from 'zod';
 import { ConfigError, formatProblem, type Problem } from '../core/errors.ts';
@@ -6,23 +7,21 @@ import { isObject } from '../core/json.ts';
 import { append } from '../core/lists.ts';
 import { didYouMean } from '../core/text/suggest.ts';
 import { type ConfigFiles, examineClusters } from './clusters.ts';
-import { type Config, freezeConfig } from './config.ts';
-import { usablePart } from './file/invalid-files.ts';
+import { type Config, type ConfigKind, configSchema, freezeConfig, READ_SELDOM } from './config.ts';
 import {
+  type ConfigDocument,
   mergeOrganizations,
   type OrganizationFileOptions,
   type OrganizationsDocument,
-} from './file/organization-files.ts';
-import { formerSetting } from './file/renamed.ts';
-import { collectSecrets, isSecretSetting } from './file/secrets.ts';
-import { type ConfigTrust, foundLimits } from './file/trust.ts';
-import { forgeProblems } from './forge-problems.ts';
-import { type ConfigDocument, type Path, readDocument } from './model/document.ts';
-import { plainHttpProblems } from './model/plain-http.ts';
-import { notificationProblems } from './notification-checks.ts';
-import { type ConfigKind, configSchema, READ_SELDOM } from './schema.ts';
+  type Path,
+  readDocument,
+  usablePart,
+} from './document.ts';
+import { forgeProblems } from './forge.ts';
+import { notificationProblems } from './notifications.ts';
+import { type ConfigTrust, collectSecrets, foundLimits, isSecretSetting, plainHttpProblems } from './secrets.ts';
 import { uiProblems } from './ui.ts';
-import { webhookProblems } from './webhook-problems.ts';
+import { asList, asMapping } from './values.ts';
 
 /** All input for loading a configuration. */
 export interface LoadConfigOptions {
@@ -39,7 +38,7 @@ export interface LoadConfigOptions {
   readonly readDirectory?: OrganizationFileOptions['readDirectory'];
   /** All kinds of resources. */
   readonly kinds: readonly ConfigKind[];
-  /** `found`: the file was not named explicitly, so its references are limited (see `trust.ts`). Default: `named`. */
+  /** `found`: the file was not named explicitly, so its references are limited (see `foundLimits`). Default: `named`. */
   readonly trust?: ConfigTrust;
   /** Sections that count as not set, because placeholders replace their secrets. Default: none. */
   readonly omit?: readonly string[];
@@ -72,7 +71,6 @@ export function loadConfig(options: LoadConfigOptions): Config {
       ...plainHttpProblems(document),
       ...uiProblems(document),
       ...notificationProblems(document),
-      ...webhookProblems(document),
       ...forgeProblems(document),
     ]);
     append(
@@ -106,13 +104,13 @@ function omitSections(document: ConfigDocument, sections: readonly string[]): Co
 
 function examineEach(document: ConfigDocument, files: ConfigFiles) {
   return organizationsOf(document).map((organization, index) => {
-    const raw = isObject(organization) ? organization.clusters : undefined;
-    return examineClusters(raw, ['organizations', index, 'clusters'], document, files);
+    const { clusters } = asMapping(organization);
+    return examineClusters(clusters, ['organizations', index, 'clusters'], document, files);
   });
 }
 
 function organizationsOf({ values }: ConfigDocument): readonly unknown[] {
-  return isObject(values) && Array.isArray(values.organizations) ? values.organizations : [];
+  return asList(asMapping(values).organizations);
 }
 
 /**
@@ -224,8 +222,8 @@ function shapeOf(schema: z.core.$ZodType | undefined) {
 
 /** Checks that involve several settings. They use raw values, so that they also run if other settings are invalid. */
 function crossChecks(document: OrganizationsDocument, main: string): readonly Problem[] {
-  const root = isObject(document.values) ? document.values : {};
-  const platform = isObject(root.platform) ? root.platform : {};
+  const root = asMapping(document.values);
+  const platform = asMapping(root.platform);
   const seen = new Map<unknown, number>();
   const isEmpty = Array.isArray(root.organizations) && root.organizations.length === 0;
   if (isEmpty && document.directory === null) {
@@ -271,9 +269,64 @@ function duplicateProblems(
 }
 
 function windowChecks(document: ConfigDocument, at: Path, windows: unknown): readonly Problem[] {
-  return (Array.isArray(windows) ? windows : []).flatMap((window, index) =>
+  return asList(windows).flatMap((window, index) =>
     isObject(window) && (window.allow === undefined) === (window.deny === undefined)
       ? [document.problemAt([...at, index], 'requires exactly one of allow and deny, with a cron expression')]
       : [],
   );
+}
+
+/** Old names mapped to current names, by the path of the parent (`*` for each entry of a list). */
+export const RENAMED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'organizations.*': { confirm: 'requireApproval', windows: 'syncWindows' },
+  'organizations.*.source.git': { poll: 'pollInterval', record: 'recordApplied' },
+  'organizations.*.limits': { deletes: 'maxDeletions', share: 'maxChangedPercent' },
+  'organizations.*.conversations': { quiet: 'settleDelay' },
+  'organizations.*.conversations.batch': { count: 'maxConversations', bytes: 'maxBytes' },
+  'organizations.*.conversations.outbox': { items: 'maxItems', bytes: 'maxBytes' },
+  'organizations.*.conversations.redact': { off: 'disabledTypes' },
+  'organizations.*.conversations.sources.*': { poll: 'pollInterval' },
+  'organizations.*.conversations.sources.*.github': { team: 'teamMembers', declined: 'includeNotPlanned' },
+  'organizations.*.conversations.sources.*.github.app': { installation: 'installationId' },
+  'organizations.*.conversations.sources.*.folder': { after: 'afterRead', rejects: 'rejectDirectory' },
+  'organizations.*.clusters': { default: 'defaultSpace', news: 'progressComments' },
+  'organizations.*.clusters.select': {
+    issues: 'minIssues',
+    conversations: 'minConversations',
+    age: 'minAge',
+    rising: 'risingWeeks',
+  },
+  'organizations.*.clusters.changeRequest': { template: 'templateId', issues: 'maxIssues', pages: 'maxPages' },
+  'organizations.*.clusters.afterMerge': { grow: 'reopenGrowth' },
+  'organizations.*.clusters.limits': {
+    run: 'maxPerRun',
+    open: 'maxOpen',
+    space: 'maxOpenPerSpace',
+    day: 'maxPerDay',
+  },
+};
+
+/** Advice for settings that were removed, by the path of the parent. */
+const REMOVED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  notifications: {
+    repeatInterval: 'Octavo no longer repeats messages; alert on the metric octavo_conditions_firing instead',
+    digest: 'Octavo no longer sends digests; octavo history shows what was applied',
+    timezone: 'it was the time zone of digests, which Octavo no longer sends',
+  },
+};
+
+/** Says what to do about a former setting; undefined if there was none of this name. */
+function formerSetting(path: Path, key: string): string | undefined {
+  const parent = path.map((part) => (typeof part === 'number' ? '*' : String(part))).join('.');
+  const current = find(RENAMED, parent, key);
+  if (current !== undefined) {
+    return `was renamed; use ${current}`;
+  }
+  const advice = find(REMOVED, parent, key);
+  return advice === undefined ? undefined : `was removed; ${advice}`;
+}
+
+function find(settings: typeof REMOVED, parent: string, key: string): string | undefined {
+  const members = Object.hasOwn(settings, parent) ? settings[parent] : undefined;
+  return members !== undefined && Object.hasOwn(members, key) ? members[key] : undefined;
 }

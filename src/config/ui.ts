@@ -3,16 +3,15 @@ import { BlockList, isIP } from 'node:net';
 import * as z from 'zod';
 import type { Problem } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
-import { isLoopbackHost } from '../core/loopback.ts';
-import type { ConfigDocument } from './model/document.ts';
-import { isPlainHttp, PLAIN_HTTP } from './model/plain-http.ts';
-import { choice, positive, setting, text } from './model/settings.ts';
-import { readBaseUrl, readFlag, readListen, readText } from './model/values.ts';
+import { isLoopbackHost } from '../core/url.ts';
+import type { ConfigDocument, Path } from './document.ts';
+import { isInsecure, isPlainHttp, PLAIN_HTTP_SETTING } from './secrets.ts';
+import { choice, positive, secret, section, setting, text } from './settings.ts';
+import { asList, asMapping, type RawSettings, readBaseUrl, readListen, readText } from './values.ts';
 
 /** Roles of people, from the weakest. Each includes those before it. */
 const ROLES = ['viewer', 'operator', 'approver'] as const;
 
-const secret = (what: string) => text(`${what}, preferably as "\${env:NAME}" or "\${file:PATH}"`);
 const headerName = (what: string) =>
   setting(what, (value) => {
     const name = readText(value);
@@ -64,18 +63,16 @@ const role = z.strictObject({
 
 /** Schema of the settings of the web page. */
 export function uiSchema() {
-  return z
-    .strictObject({
-      listen: setting('an address such as 127.0.0.1:8081', readListen).optional(),
-      publicUrl: setting('the URL that people open, such as https://octavo.acme.example', readBaseUrl).optional(),
-      hosts: names('a name in the Host header, such as octavo.internal').prefault([]),
-      tokens: z.array(token).prefault([]),
-      proxy: proxy.optional(),
-      oidc: oidc.optional(),
-      session: positive('the time until people have to sign in again, such as 8h').prefault('8h'),
-      roles: z.array(role).prefault([]),
-    })
-    .prefault({});
+  return section({
+    listen: setting('an address such as 127.0.0.1:8081', readListen).optional(),
+    publicUrl: setting('the URL that people open, such as https://octavo.acme.example', readBaseUrl).optional(),
+    hosts: names('a name in the Host header, such as octavo.internal').prefault([]),
+    tokens: z.array(token).prefault([]),
+    proxy: proxy.optional(),
+    oidc: oidc.optional(),
+    session: positive('the time until people have to sign in again, such as 8h').prefault('8h'),
+    roles: z.array(role).prefault([]),
+  });
 }
 
 /** Settings of the web page. */
@@ -100,13 +97,13 @@ export function networkList(networks: readonly string[]): BlockList {
 
 /** Checks settings of the page that depend on each other. */
 export function uiProblems(document: ConfigDocument): readonly Problem[] {
-  const root = isObject(document.values) ? document.values : {};
-  const ui = isObject(root.ui) ? root.ui : {};
-  const problem = (path: readonly (string | number)[], message: string) => document.problemAt(['ui', ...path], message);
-  const isInsecure = isObject(root.platform) && readFlag(root.platform.insecure) === true;
+  const root = asMapping(document.values);
+  const ui = asMapping(root.ui);
+  const problem = (path: Path, message: string) => document.problemAt(['ui', ...path], message);
+  const isEncrypted = !isInsecure(document);
   const listen = readListen(ui.listen);
   const isPublic = listen !== undefined && !isLoopbackHost(listen.host);
-  const hasTokens = Array.isArray(ui.tokens) && ui.tokens.length > 0;
+  const hasTokens = asList(ui.tokens).length > 0;
   const hasSignIn = hasTokens || ui.proxy !== undefined || ui.oidc !== undefined;
   return [
     ...(isPublic && !hasSignIn
@@ -124,21 +121,14 @@ export function uiProblems(document: ConfigDocument): readonly Problem[] {
       ? [problem(['proxy'], 'cannot be combined with ui.oidc; leave out one of them')]
       : []),
     ...(isObject(ui.proxy) ? proxyProblems(ui.proxy, problem) : []),
-    ...roleProblems(ui.roles, organizationIds(root), problem),
-    ...(isPlainHttp(ui.publicUrl) && !isInsecure
-      ? [problem(['publicUrl'], `${PLAIN_HTTP}, or set platform.insecure: true on a network that you trust`)]
-      : []),
-    ...(isObject(ui.oidc) && isPlainHttp(ui.oidc.issuer) && !isInsecure
-      ? [problem(['oidc', 'issuer'], `${PLAIN_HTTP}, or set platform.insecure: true on a network that you trust`)]
-      : []),
+    ...roleProblems(ui.roles, new Set(asList(root.organizations).map((each) => asMapping(each).id)), problem),
+    ...(isEncrypted && isPlainHttp(ui.publicUrl) ? [problem(['publicUrl'], PLAIN_HTTP_SETTING)] : []),
+    ...(isEncrypted && isPlainHttp(asMapping(ui.oidc).issuer) ? [problem(['oidc', 'issuer'], PLAIN_HTTP_SETTING)] : []),
   ];
 }
 
-function proxyProblems(
-  proxy: Readonly<Record<string, unknown>>,
-  problem: (path: readonly string[], message: string) => Problem,
-): readonly Problem[] {
-  const isTrusted = Array.isArray(proxy.from) && proxy.from.length > 0;
+function proxyProblems(proxy: RawSettings, problem: (path: Path, message: string) => Problem): readonly Problem[] {
+  const isTrusted = asList(proxy.from).length > 0;
   if ((proxy.secret === undefined) !== (proxy.secretHeader === undefined)) {
     return [problem(['proxy'], 'requires both of secretHeader and secret, or none')];
   }
@@ -152,20 +142,14 @@ function proxyProblems(
       ];
 }
 
-function organizationIds({ organizations }: Readonly<Record<string, unknown>>): ReadonlySet<unknown> {
-  return new Set(
-    Array.isArray(organizations) ? organizations.map((each) => (isObject(each) ? each.id : undefined)) : [],
-  );
-}
-
 /** A misspelled organization would only be noticed by those who miss it. */
 function roleProblems(
   roles: unknown,
   known: ReadonlySet<unknown>,
-  problem: (path: readonly (string | number)[], message: string) => Problem,
+  problem: (path: Path, message: string) => Problem,
 ): readonly Problem[] {
-  return (Array.isArray(roles) ? roles : []).flatMap((role, index) =>
-    (isObject(role) && Array.isArray(role.organizations) ? role.organizations : []).flatMap((id, at) =>
+  return asList(roles).flatMap((role, index) =>
+    asList(asMapping(role).organizations).flatMap((id, at) =>
       known.has(id)
         ? []
         : [

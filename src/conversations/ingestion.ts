@@ -1,10 +1,9 @@
 /** Ingestion of one organization: sources, outbox and sender. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Clock, endsWithin, type Random } from '../core/clock.ts';
+import { type Clock, endsWithin, type Random, WakeUpSignal } from '../core/clock.ts';
 import { type AppError, TransientError } from '../core/errors.ts';
 import { append } from '../core/lists.ts';
 import type { WebhookRequest } from '../core/signature.ts';
-import { WakeUpSignal } from '../core/wake-up-signal.ts';
 import type { Writer } from '../platform/client.ts';
 import { ConversationsProbe } from '../platform/conversations-probe.ts';
 import type { DeadFilter, Outbox, OutboxStatus, SourceStatus } from '../store/outbox/outbox.ts';

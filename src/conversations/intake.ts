@@ -1,10 +1,9 @@
 /** Moves the records of a source into the outbox, redacted and in the form that the platform accepts. */
 import { createHash } from 'node:crypto';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
-import type { Clock } from '../core/clock.ts';
+import type { Clock, WakeUpSignal } from '../core/clock.ts';
 import { type AppError, SourceError } from '../core/errors.ts';
 import { canonicalJson } from '../core/json.ts';
-import type { WakeUpSignal } from '../core/wake-up-signal.ts';
 import type {
   Deposit,
   Kept,

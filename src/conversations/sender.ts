@@ -1,6 +1,5 @@
 /** Sends due conversations from the outbox, several batches at a time. */
-import { backoffDelay } from '../core/backoff.ts';
-import { type Clock, endsWithin, type Random } from '../core/clock.ts';
+import { backoffDelay, type Clock, endsWithin, type Random, type WakeUpSignal } from '../core/clock.ts';
 import {
   AuthError,
   CancelledError,
@@ -11,7 +10,6 @@ import {
   StoreError,
   TransientError,
 } from '../core/errors.ts';
-import type { WakeUpSignal } from '../core/wake-up-signal.ts';
 import type { Outbox, OutgoingBatch } from '../store/outbox/outbox.ts';
 import type { Destination } from './destination.ts';
 import type { ConversationEvents, SenderState } from './model/source.ts';

@@ -1,9 +1,7 @@
 /** Polls one source, follows its hints and checks tickets again before they are sent. */
-import { backoffDelay } from '../core/backoff.ts';
-import type { Clock, Random } from '../core/clock.ts';
+import { backoffDelay, type Clock, type Random, type WakeUpSignal } from '../core/clock.ts';
 import { AppError, AuthError, RateLimitedError, SourceError } from '../core/errors.ts';
 import { largest } from '../core/lists.ts';
-import type { WakeUpSignal } from '../core/wake-up-signal.ts';
 import type { Hint, Outbox, Recheck } from '../store/outbox/outbox.ts';
 import type { Intake } from './intake.ts';
 import type { ConversationEvents, PollingSource } from './model/source.ts';

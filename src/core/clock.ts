@@ -1,3 +1,5 @@
+/** Time: the clock, and what waits on it. */
+
 /** Clock that is passed in wherever time is needed, so that tests do not wait. */
 export interface Clock {
   /** Returns the wall clock in milliseconds since the epoch. It may jump. */
@@ -81,3 +83,47 @@ export async function repeatEvery(
     }
   }
 }
+
+/**
+ * Returns the backoff in whole milliseconds: doubled with each consecutive failure up to the longest, with jitter of
+ * up to half of it.
+ */
+export function backoffDelay(failures: number, first: number, longest: number, random: Random): number {
+  const pause = Math.min(longest, first * 2 ** Math.min(failures - 1, 30));
+  return Math.round(pause * (1 - random() / 2));
+}
+
+/** Wakes the loops that wait for a change. A notification between a check and the wait is not missed. */
+export class WakeUpSignal {
+  /** Notifications so far. Read it before checking for work, and pass it to `wait`. */
+  count = 0;
+  readonly #waiters = new Set<() => void>();
+
+  notify(): void {
+    this.count += 1;
+    for (const wake of this.#waiters) {
+      wake();
+    }
+  }
+
+  /** Resolves when `count` differs from `seen`, after `milliseconds`, or when the signal aborts. */
+  async wait(seen: number, milliseconds: number, clock: Clock, signal: AbortSignal): Promise<void> {
+    if (this.count !== seen || signal.aborted) {
+      return;
+    }
+    const done = new AbortController();
+    const notified = new Promise<void>((resolve) => {
+      this.#waiters.add(resolve);
+      done.signal.addEventListener('abort', () => this.#waiters.delete(resolve));
+    });
+    const slept = clock.sleep(milliseconds, AbortSignal.any([signal, done.signal])).catch(() => {});
+    try {
+      await Promise.race([notified, slept]);
+    } finally {
+      done.abort(SLEEP_ENDED);
+    }
+  }
+}
+
+/** Latest time that a `Date` can hold, in milliseconds since the epoch: a later one cannot be shown. */
+export const LAST_TIME = 8.64e15;

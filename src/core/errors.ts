@@ -90,6 +90,11 @@ export interface Problem {
   readonly message: string;
 }
 
+/** Returns a problem of a whole file. */
+export function problemOfFile(file: string, message: string): Problem {
+  return { file, line: 1, column: 1, address: '', message };
+}
+
 /** Formats a problem as `file:line:column: address: message`. */
 export function formatProblem(problem: Problem): string {
   const place = `${problem.file}:${problem.line}:${problem.column}`;

@@ -41,3 +41,8 @@ export function firstLines(lines: readonly string[], most: number): readonly str
   const rest = lines.length - shown.length;
   return rest > 0 ? [...shown, `and ${rest} more`] : shown;
 }
+
+/** Compares two texts by their UTF-16 code units, for sorting. */
+export function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,6 +1,7 @@
 /** Parses the URL of a PostgreSQL database. */
-import { isLoopbackHost } from './loopback.ts';
+
 import { plainLine } from './text/plain-line.ts';
+import { isLoopbackHost } from './url.ts';
 
 /** Encryption of a connection, as in libpq; `verify-ca` does not check the host name. */
 export const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full'] as const;

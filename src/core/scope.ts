@@ -1,7 +1,7 @@
 /** Scopes distinguish the manifest directories of one organization in refs, comments, commit statuses and checksums. */
 
 import { createHash } from 'node:crypto';
-import { withoutTrailingSlashes } from './trim.ts';
+import { withoutTrailingSlashes } from './url.ts';
 
 /** Scope of manifests at the root of their repository, or outside of any repository. */
 export const ROOT_SCOPE = '.';

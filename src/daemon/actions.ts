@@ -3,10 +3,9 @@
 import { requestSubject } from '../conversations/control-api.ts';
 import type { Address } from '../core/address.ts';
 import type { Plan } from '../core/change.ts';
-import type { Clock } from '../core/clock.ts';
+import { type Clock, LAST_TIME } from '../core/clock.ts';
 import { ConfigError, messageOf, RefusedPlanError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
-import { LAST_TIME } from '../core/last-time.ts';
 import type { Logger } from '../log.ts';
 import { type DeliveryRequest, deliveryRequest } from '../notify/deliveries.ts';
 import { counted } from '../plan/render/words.ts';

@@ -3,11 +3,10 @@
 import type { ZodType } from 'zod';
 import { type ClusterRequest, clusterRequest } from '../clusters/control-api.ts';
 import { type ConversationRequest, conversationRequest } from '../conversations/control-api.ts';
-import type { Clock } from '../core/clock.ts';
+import { type Clock, WakeUpSignal } from '../core/clock.ts';
 import { errorFromJson, errorToJson } from '../core/error-json.ts';
 import { CancelledError, ConfigError, LeaseLostError, messageOf, TransientError } from '../core/errors.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
-import { WakeUpSignal } from '../core/wake-up-signal.ts';
 import type { Logger } from '../log.ts';
 import type { DeliveryRequest } from '../notify/deliveries.ts';
 import { spanWords } from '../plan/render/words.ts';

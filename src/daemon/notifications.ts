@@ -2,9 +2,8 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/config.ts';
-import { type Clock, endsWithin } from '../core/clock.ts';
+import { type Clock, endsWithin, WakeUpSignal } from '../core/clock.ts';
 import { messageOf } from '../core/errors.ts';
-import { WakeUpSignal } from '../core/wake-up-signal.ts';
 import type { LeaseWork } from '../fleet/fleet-leases.ts';
 import type { Logger } from '../log.ts';
 import type { Channel } from '../notify/channel.ts';

@@ -1,7 +1,7 @@
 /** Options and interface of the daemon. */
 import type { ClusterEvents } from '../clusters/events.ts';
 import type { Config } from '../config/config.ts';
-import type { StoreConfig } from '../config/fleet/store.ts';
+import type { StoreConfig } from '../config/store.ts';
 import type { ConversationEvents } from '../conversations/model/source.ts';
 import type { Clock, Random } from '../core/clock.ts';
 import type { Logger } from '../log.ts';

@@ -2,7 +2,7 @@
 import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isMap, isSeq, parseDocument } from 'yaml';
-import { makeDirectory } from '../core/files/make-directory.ts';
+import { makeDirectory } from '../core/files/disk.ts';
 import { repositoryIn } from '../git/repository.ts';
 import { openGit } from '../git/run.ts';
 

@@ -5,7 +5,7 @@ import type { Emulator } from '../emulator/emulator.ts';
 import { printable } from '../plan/render/words.ts';
 import type { Reader } from '../platform/client.ts';
 import { operations } from '../platform/operations/index.ts';
-import { toMarkdown } from '../platform/rich-text/document.ts';
+import { toMarkdown } from '../platform/rich-text/to-markdown.ts';
 import type { DemoContext } from './context.ts';
 import { truncate } from './tickets.ts';
 

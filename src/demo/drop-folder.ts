@@ -2,7 +2,7 @@
 import { cp, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { makeDirectory } from '../core/files/make-directory.ts';
+import { makeDirectory } from '../core/files/disk.ts';
 
 /** The example files, in the order of the demonstration. */
 export const TICKET_FILES = ['mailbox.mbox', 'zendesk-export.json'] as const;

@@ -1,5 +1,5 @@
 /** The ingestion step of the demonstration: ticket files are ingested and grouped into issue clusters. */
-import { textWidth } from '../plan/render/text-width.ts';
+import { textWidth } from '../plan/render/text-layout.ts';
 import { printable } from '../plan/render/words.ts';
 import type { Reader } from '../platform/client.ts';
 import { operations } from '../platform/operations/index.ts';

@@ -1,7 +1,6 @@
 /** Keeps the leases of this replica: renews them, and ends them when they may have been claimed by another one. */
-import { CLOCK_DRIFT, type Clock, SLEEP_ENDED } from '../core/clock.ts';
+import { CLOCK_DRIFT, type Clock, SLEEP_ENDED, WakeUpSignal } from '../core/clock.ts';
 import { messageOf } from '../core/errors.ts';
-import { WakeUpSignal } from '../core/wake-up-signal.ts';
 import type { ClaimedLease, LeaseTable, OwnReplica } from '../store/leases.ts';
 import { HeldLease } from './held-lease.ts';
 

@@ -1,8 +1,7 @@
 /** Divides leases between the replicas of a fleet: claims, gives away and releases them. */
-import { type Clock, endsWithin, type Random } from '../core/clock.ts';
+import { type Clock, endsWithin, type Random, WakeUpSignal } from '../core/clock.ts';
 import { messageOf } from '../core/errors.ts';
 import { append } from '../core/lists.ts';
-import { WakeUpSignal } from '../core/wake-up-signal.ts';
 import {
   FLEET_LEASE,
   type FleetStore,

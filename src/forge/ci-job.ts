@@ -1,7 +1,7 @@
 /** Detects the forge of a repository, and the CI job that a command runs in: its repository and its pull request. */
 import { z } from 'zod';
 import { ConfigError, messageOf } from '../core/errors.ts';
-import { withoutTrailingSlashes } from '../core/trim.ts';
+import { withoutTrailingSlashes } from '../core/url.ts';
 
 /** Environment variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,8 +1,15 @@
 /** Reads webhooks of forges as hints that a repository has new commits, and names the fields of the form that creates one. */
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import { headerOf, isSameSecret, isSignedBy, jsonOfBody, type WebhookRequest } from '../core/signature.ts';
-import { hasStandardSignature, readSigningKey } from '../core/standard-signature.ts';
+import {
+  hasStandardSignature,
+  headerOf,
+  isSameSecret,
+  isSignedBy,
+  jsonOfBody,
+  readSigningKey,
+  type WebhookRequest,
+} from '../core/signature.ts';
 import type { ForgeName } from './ci-job.ts';
 
 /** Form of a forge for a new webhook. */

@@ -4,7 +4,7 @@ import { access, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join, posix, resolve } from 'node:path';
 import type { Clock } from '../core/clock.ts';
 import { messageOf, SourceError } from '../core/errors.ts';
-import { makeDirectory } from '../core/files/make-directory.ts';
+import { makeDirectory } from '../core/files/disk.ts';
 import { type CommitAuthors, type CommitRange, describeCommit, readCommitAuthors } from './commits.ts';
 import { checkTreeSize, findObjects } from './objects.ts';
 import { type RefHost, refsIn } from './refs.ts';

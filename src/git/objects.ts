@@ -1,8 +1,8 @@
 /** Reads objects of a repository, many with one process, and the files of a commit without checking it out. */
 import { posix } from 'node:path';
 import { SourceError } from '../core/errors.ts';
+import { MAX_FILE_BYTES } from '../core/files/disk.ts';
 import type { FileEntry, FileTree } from '../core/files/file-tree.ts';
-import { MAX_FILE_BYTES } from '../core/files/regular-file.ts';
 import { type Git, type GitOptions, gitFailure, gitIn } from './run.ts';
 
 /** Opens git on the repository of the objects. */

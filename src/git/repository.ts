@@ -2,8 +2,8 @@
 import { lstatSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, parse, relative, resolve, sep } from 'node:path';
 import { messageOf, SourceError } from '../core/errors.ts';
-import { isInGitFolder } from '../core/files/git-folder.ts';
-import { readRegularFile } from '../core/files/regular-file.ts';
+import { readRegularFile } from '../core/files/disk.ts';
+import { isInGitFolder } from '../core/files/file-tree.ts';
 
 /** Location of a repository. Both paths are always passed to git, so that it searches for neither. */
 export interface Repository {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
 import { join, relative, sep } from 'node:path';
-import { MAX_FILE_BYTES, readRegularFile } from '../core/files/regular-file.ts';
+import { MAX_FILE_BYTES, readRegularFile } from '../core/files/disk.ts';
 import { resolveRef } from './commits.ts';
 import { commonDir, findRepository, type Repository } from './repository.ts';
 import { type Git, gitFailure, isCommitId, OutputError, openGit } from './run.ts';

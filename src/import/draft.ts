@@ -7,8 +7,8 @@ import { hasUrlSecrets } from '../core/text/safe-url.ts';
 import type { Kind } from '../kinds/model/kind.ts';
 import { type DescribeContext, type Described, type EntryPath, FileContent } from '../kinds/model/manifest.ts';
 import { plainKey } from '../kinds/model/schema.ts';
-import { checkEntry } from '../manifests/read/check-entry.ts';
-import type { SectionKind } from '../manifests/read/kind-index.ts';
+import { checkEntry } from '../manifests/check-entry.ts';
+import type { SectionKind } from '../manifests/kind-index.ts';
 import { type ChosenKey, chooseKeys, type UnkeyedResource } from './keys.ts';
 
 /** Entry to be written. */

@@ -9,8 +9,8 @@ import { append } from '../core/lists.ts';
 import { type Actual, type Base, type Declared, isIdRef, type Observation, type Source } from '../core/resource.ts';
 import { hasUrlSecrets } from '../core/text/safe-url.ts';
 import type { Kind } from '../kinds/model/kind.ts';
-import { repositionings } from '../plan/identity/siblings.ts';
-import { normalizeValue } from '../plan/model/diff.ts';
+import { repositionings } from '../plan/arrange.ts';
+import { normalizeValue } from '../plan/diff.ts';
 import { ActualState, Decisions, makeDraft } from './draft.ts';
 import {
   applyEdits,

@@ -5,11 +5,11 @@ import { AuthError, ConfigError, DesiredStateError, messageOf, RejectedError } f
 import type { FileTree } from '../core/files/file-tree.ts';
 import type { Actual, Declared, Observation } from '../core/resource.ts';
 import type { Kind } from '../kinds/model/kind.ts';
-import { findManifestFiles } from '../manifests/files/manifest-files.ts';
 import { createManifestLoader, type ManifestLoader, type ManifestLoadOptions } from '../manifests/loader.ts';
-import { identify } from '../plan/identity/identity.ts';
+import { findManifestFiles } from '../manifests/manifest-files.ts';
+import { DEFAULT_POLICY } from '../plan/guard.ts';
+import { identify } from '../plan/identity.ts';
 import { computePlan } from '../plan/plan.ts';
-import { DEFAULT_POLICY } from '../plan/policy.ts';
 import { printable } from '../plan/render/words.ts';
 import type { Reader } from '../platform/client.ts';
 import { type ActualResources, platformSource, settleAll } from '../reconcile/observe.ts';

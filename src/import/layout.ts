@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import { addressOf, kindOf } from '../core/address.ts';
 import type { Declared } from '../core/resource.ts';
 import type { FileContent } from '../kinds/model/manifest.ts';
-import type { SectionKind } from '../manifests/read/kind-index.ts';
+import type { SectionKind } from '../manifests/kind-index.ts';
 import { printable } from '../plan/render/words.ts';
 import type { Draft, DraftEntry } from './draft.ts';
 import { appendEntries } from './manifest-text.ts';

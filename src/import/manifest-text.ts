@@ -18,7 +18,7 @@ import type { Address } from '../core/address.ts';
 import { append } from '../core/lists.ts';
 import type { Declared, Source } from '../core/resource.ts';
 import { FileContent } from '../kinds/model/manifest.ts';
-import { Lines } from '../manifests/read/lines.ts';
+import { Lines } from '../manifests/yaml.ts';
 import { yamlOf } from './yaml-text.ts';
 
 /** Mapping or list, with the index of one of its entries. */

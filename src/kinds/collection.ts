@@ -1,6 +1,6 @@
 import { resourceOperations } from '../platform/operations/resources.ts';
-import { defaultLevel, parentAccess, titleField } from './model/fields.ts';
-import { listedKind } from './model/listed-kind.ts';
+import { listedKind } from './model/derived-kind.ts';
+import { defaultLevel, parentAccess, titleField } from './model/field-table.ts';
 import { key, line, text } from './model/schema.ts';
 
 /** Collections of spaces. Source: docs/platform-notes.md#collections */

@@ -1,15 +1,13 @@
 import { z } from 'zod';
 import { keyOf } from '../core/address.ts';
 import { type Change, WHOLE_ORGANIZATION } from '../core/change.ts';
-import type { LockOutContext } from '../plan/model/rules.ts';
+import type { LockOutContext } from '../plan/rules.ts';
 import type { Item } from '../platform/operations/model/operation.ts';
 import { resourceOperations } from '../platform/operations/resources.ts';
-import { entrySchema, fieldTable } from './model/field-table.ts';
-import { listedElsewhere, ofExisting, roleField } from './model/fields.ts';
-import { collect, type Kind } from './model/kind.ts';
-import { commonFields, manifestRules } from './model/manifest.ts';
-import { ref, request } from './model/request.ts';
-import { emailKey, ROLES, role } from './model/schema.ts';
+import { fieldTable, listedElsewhere, ofExisting, roleField } from './model/field-table.ts';
+import { collect, type Kind, ref, request } from './model/kind.ts';
+import { manifestRules, resourceOf } from './model/manifest.ts';
+import { emailKey, entry, ROLES, role } from './model/schema.ts';
 
 const table = fieldTable<Item<typeof resourceOperations.listMembers>>({
   role: roleField('The role in the organization; `null` makes the person a guest.', listedElsewhere),
@@ -45,19 +43,11 @@ export const member: Kind = {
     single: false,
     key: emailKey,
     normalizeKey: (email) => email.toLowerCase(),
-    entry: entrySchema(table),
+    entry: entry(table.shape),
     summary: 'Members of the organization by email address: role and single sign-on.',
     example: 'ana@acme.example: { role: admin, sso: true }',
     declare(key, written, context) {
-      context.add({
-        kind: 'member',
-        key,
-        path: [],
-        fields: table.declare(written, [], key),
-        within: null,
-        place: null,
-        common: commonFields(written),
-      });
+      context.add(resourceOf('member', key, table.declare(written, [], key), written));
     },
     describe: (actual, context) =>
       emailKey.pattern.test(actual.title)

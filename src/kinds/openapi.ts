@@ -4,11 +4,10 @@ import { keyOf } from '../core/address.ts';
 import { isObject, type Json } from '../core/json.ts';
 import { hasUrlSecrets, maskUrls } from '../core/text/safe-url.ts';
 import { type OpenApiSpec, resourceOperations } from '../platform/operations/resources.ts';
-import { writtenFields } from './model/field-table.ts';
-import { access } from './model/fields.ts';
-import { listedKind } from './model/listed-kind.ts';
+import { listedKind } from './model/derived-kind.ts';
+import { access, writtenFields } from './model/field-table.ts';
+import { type Progress, request } from './model/kind.ts';
 import { FileContent } from './model/manifest.ts';
-import { type Progress, request } from './model/request.ts';
 import { fileOnly, url } from './model/schema.ts';
 
 const SLUG = /^[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*$/;

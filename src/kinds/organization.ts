@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { WHOLE_ORGANIZATION } from '../core/change.ts';
 import type { Fields } from '../core/resource.ts';
-import type { LockOutContext } from '../plan/model/rules.ts';
+import type { LockOutContext } from '../plan/rules.ts';
 import { resourceOperations } from '../platform/operations/resources.ts';
-import { access, defaultRole } from './model/fields.ts';
+import { singleKind } from './model/derived-kind.ts';
+import { access, defaultRole } from './model/field-table.ts';
+import { ref } from './model/kind.ts';
 import { Reference } from './model/manifest.ts';
 import { mergeRulesField } from './model/merge-rules.ts';
-import { ref } from './model/request.ts';
 import { key, line, text, url } from './model/schema.ts';
-import { singleKind } from './model/single-kind.ts';
 
 const TITLE = { pattern: /\S.*\S/, words: 'a title with two visible characters on one line' };
 const HOSTNAME = { pattern: /^[a-z0-9][a-z0-9-]{1,30}[a-z0-9]$/, words: 'a subdomain' };

@@ -2,9 +2,8 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import type { Json } from '../core/json.ts';
 import { resourceOperations } from '../platform/operations/resources.ts';
-import type { Field } from './model/field-table.ts';
-import { access, defaultRole, signsIn, trusts } from './model/fields.ts';
-import { listedKind } from './model/listed-kind.ts';
+import { listedKind } from './model/derived-kind.ts';
+import { access, defaultRole, type Field, signsIn, trusts } from './model/field-table.ts';
 import { key, line, text, textOrFile, url } from './model/schema.ts';
 
 /** Longest certificate, in characters. Source: docs/platform-notes.md#limits */

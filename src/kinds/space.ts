@@ -5,11 +5,10 @@ import { counted } from '../plan/render/words.ts';
 import { spaceContentOperations } from '../platform/operations/content/content.ts';
 import type { ContentPage } from '../platform/operations/content/content-shapes.ts';
 import { resourceOperations } from '../platform/operations/resources.ts';
-import { access, defaultLevel, ofExisting, parentAccess, titleField } from './model/fields.ts';
-import type { Kind } from './model/kind.ts';
-import { listedKind } from './model/listed-kind.ts';
+import { listedKind } from './model/derived-kind.ts';
+import { access, defaultLevel, ofExisting, parentAccess, titleField } from './model/field-table.ts';
+import { creating, type Kind, ref, request, type Writes } from './model/kind.ts';
 import { mergeRulesField } from './model/merge-rules.ts';
-import { ref, request, type Writes } from './model/request.ts';
 import { key, LANGUAGES, line, text } from './model/schema.ts';
 
 const listed = listedKind({
@@ -128,7 +127,7 @@ function copyWrites(change: Change, writesOf: (action: 'update' | 'move') => Wri
   const copy = request(
     resourceOperations.duplicateSpace,
     { path: { spaceId: ref(change.declared.duplicateOf) } },
-    { creates: true, learns: (answer) => [[change.address, answer.id]] },
+    creating(change),
   );
   const isMoved = change.declared.collection !== undefined;
   return { first: [copy, ...writesOf('update'), ...(isMoved ? writesOf('move') : [])] };

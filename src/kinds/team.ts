@@ -1,15 +1,25 @@
 import { z } from 'zod';
 import type { Change } from '../core/change.ts';
 import { isObject, type Json } from '../core/json.ts';
+import { compareText } from '../core/lists.ts';
 import type { Actual } from '../core/resource.ts';
 import { counted } from '../plan/render/words.ts';
 import type { Reader } from '../platform/client.ts';
 import { resourceOperations } from '../platform/operations/resources.ts';
-import { listedElsewhere } from './model/fields.ts';
-import { collect, type Detail } from './model/kind.ts';
-import { listedKind } from './model/listed-kind.ts';
+import { listedKind } from './model/derived-kind.ts';
+import { listedElsewhere } from './model/field-table.ts';
+import {
+  collect,
+  creating,
+  type Detail,
+  type PlannedRequest,
+  present,
+  Ref,
+  RefMap,
+  ref,
+  request,
+} from './model/kind.ts';
 import type { DescribeContext } from './model/manifest.ts';
-import { type PlannedRequest, present, Ref, RefMap, ref, request } from './model/request.ts';
 import { emailKey, line, type SchemaNotes } from './model/schema.ts';
 
 const LIMITS = { min: 1, max: 64, example: 'Docs writers' };
@@ -80,11 +90,7 @@ export const team = listedKind({
       title: String(title ?? change.address),
       members: plain.length === 0 ? undefined : plain.map(personRef),
     });
-    const created = request(
-      resourceOperations.createTeam,
-      { body },
-      { creates: true, learns: (answer) => [[change.address, answer.id]] },
-    );
+    const created = request(resourceOperations.createTeam, { body }, creating(change));
     const owners = Object.keys(members).filter((email) => members[email] !== 'member');
     return { first: [created, ...bulk(change.address, pick(members, owners), [])] };
   },
@@ -105,7 +111,7 @@ function describeMembers(value: Json | undefined, context: DescribeContext, actu
     context.note(actual, `additive: the platform returns no email address for ${unknown} of its members`);
   }
   const known = Object.entries(people(value)).filter(([email]) => emailKey.pattern.test(email));
-  return Object.fromEntries(known.sort(byEmail));
+  return Object.fromEntries(known.sort(([a], [b]) => compareText(a, b)));
 }
 
 async function readMembers({ id }: Actual, reader: Reader): Promise<Detail> {
@@ -157,10 +163,6 @@ function bulk(
 /** Returns a reference to a person, by id if the person has no email. */
 function personRef(person: string): Ref {
   return new Ref(person.startsWith('#') ? person : `member/${person}`);
-}
-
-function byEmail([a]: readonly [string, string], [b]: readonly [string, string]): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 function people(value: unknown): Readonly<Record<string, string>> {

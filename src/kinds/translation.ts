@@ -3,12 +3,12 @@ import { RejectedError } from '../core/errors.ts';
 import type { Reader } from '../platform/client.ts';
 import type { Answer } from '../platform/operations/model/operation.ts';
 import { resourceOperations } from '../platform/operations/resources.ts';
-import { normalizeMarkdown, toDocument, toMarkdown } from '../platform/rich-text/document.ts';
-import { entrySchema, fieldTable } from './model/field-table.ts';
-import { collect, type Kind } from './model/kind.ts';
-import { commonFields, manifestRules } from './model/manifest.ts';
-import { present, ref, request } from './model/request.ts';
-import { key, LANGUAGES, type Language, plainKey, text, textOrFile } from './model/schema.ts';
+import { toDocument } from '../platform/rich-text/from-markdown.ts';
+import { normalizeMarkdown, toMarkdown } from '../platform/rich-text/to-markdown.ts';
+import { fieldTable } from './model/field-table.ts';
+import { collect, creating, type Kind, present, ref, request } from './model/kind.ts';
+import { manifestRules, resourceOf } from './model/manifest.ts';
+import { entry, key, LANGUAGES, type Language, plainKey, text, textOrFile } from './model/schema.ts';
 
 type Translation = Answer<typeof resourceOperations.listTranslations>['items'][number];
 
@@ -70,22 +70,14 @@ export const translation: Kind = {
     section: 'translations',
     single: false,
     key: plainKey,
-    entry: entrySchema(table),
+    entry: entry(table.shape),
     summary: 'Translations of spaces into other languages.',
     example: 'guides-fr: { space: guides, from: en, to: fr, instructions: "Use the formal *vous*.", rerun: on-change }',
     declare(name, entry, context) {
       if (entry.from === entry.to) {
         context.problem(['to'], `is the source language (${String(entry.from)})`);
       }
-      context.add({
-        kind: 'translation',
-        key: name,
-        path: [],
-        fields: table.declare(entry, [], name),
-        within: null,
-        place: null,
-        common: commonFields(entry),
-      });
+      context.add(resourceOf('translation', name, table.declare(entry, [], name), entry));
     },
     describe(actual, context) {
       if (context.keyOfRef(actual.fields.space) === null) {
@@ -169,13 +161,7 @@ export const translation: Kind = {
         instructions: instructions as ReturnType<typeof toDocument> | undefined,
       });
       return {
-        first: [
-          request(
-            resourceOperations.createTranslation,
-            { body },
-            { creates: true, learns: (answer) => [[change.address, answer.id]] },
-          ),
-        ],
+        first: [request(resourceOperations.createTranslation, { body }, creating(change))],
       };
     }
     const runs = change.fields.some((field) => ['rerun', 'run', 'result'].includes(field.path));

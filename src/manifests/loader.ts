@@ -1,20 +1,19 @@
+/** Loader of desired state from the manifests of a tree. */
 import { posix } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Address } from '../core/address.ts';
-import { DesiredStateError, type Problem } from '../core/errors.ts';
+import { DesiredStateError, type Problem, problemOfFile } from '../core/errors.ts';
 import type { FileEntry, FileTree } from '../core/files/file-tree.ts';
 import { isObject } from '../core/json.ts';
 import type { Declared } from '../core/resource.ts';
 import { quote, Suggestions } from '../core/text/suggest.ts';
 import type { Kind } from '../kinds/model/kind.ts';
-import { FileReader, type ManifestLimits, type OnSections } from './files/file-reader.ts';
-import { type CachedManifest, ManifestCache } from './files/manifest-cache.ts';
-import { findManifestFiles } from './files/manifest-files.ts';
-import { indexKinds, type KindIndex } from './read/kind-index.ts';
-import { mergeManifests } from './read/merge.ts';
-import { createYamlReader } from './read/parse-yaml.ts';
-import type { ReadManifest } from './read/read-manifest.ts';
-import { type Settled, settleManifests } from './read/settle.ts';
+import { type CachedManifest, FileReader, ManifestCache, type ManifestLimits, type OnSections } from './file-reader.ts';
+import { indexKinds, type KindIndex } from './kind-index.ts';
+import { findManifestFiles } from './manifest-files.ts';
+import { mergeManifests } from './merge.ts';
+import type { ReadManifest } from './read-manifest.ts';
+import { createYamlReader } from './yaml.ts';
 
 /** Desired state that the manifests of one tree declare. */
 export interface DesiredState {
@@ -48,8 +47,6 @@ export interface ManifestLoader {
   /** Returns the declared addresses that can be read, even if the manifests have problems. For editors. */
   survey(tree: FileTree, options?: ManifestLoadOptions): Promise<readonly Address[]>;
 }
-
-export type { ManifestLimits, OnSections } from './files/file-reader.ts';
 
 const DEFAULT_LIMITS: ManifestLimits = {
   manifestBytes: 10 * 1_048_576,
@@ -148,14 +145,12 @@ async function readManifests(
       const manifest = manifests.has(path) ? read.get(path)?.manifest : undefined;
       return manifest === null || manifest === undefined ? [] : [manifest];
     }),
-    problems: undecided.map((path) => ({
-      file: read.get(path)?.manifest?.shown ?? path,
-      line: 1,
-      column: 1,
-      address: '',
-      message:
+    problems: undecided.map((path) =>
+      problemOfFile(
+        read.get(path)?.manifest?.shown ?? path,
         'references a file that references this one; a file is either a manifest or the content of a { file: … }',
-    })),
+      ),
+    ),
   };
 }
 
@@ -229,7 +224,7 @@ async function findMisnamed(
     const names = namesOf(new TextDecoder().decode(bytes)).filter((name) => sections.has(name));
     if (names.length > 0) {
       const message = `has the section ${names[0]}, but only .yaml and .yml files are read; ${RENAME_JSON}`;
-      found.push({ file: posix.join(root, path), line: 1, column: 1, address: '', message });
+      found.push(problemOfFile(posix.join(root, path), message));
     }
   }
   return found;
@@ -251,9 +246,60 @@ function noManifest(tree: FileTree, root: string, kinds: KindIndex, json: readon
     `no manifests found below ${tree.label}: it has no .yaml or .yml file that is not hidden or ignored; ` +
     `${json[0] === undefined ? '' : `${quote(json[0].path)} is not read: ${RENAME_JSON}, or `}` +
     `create one with a section (${sections}), or pass another directory`;
-  return { file: root === '' ? tree.label : root, line: 1, column: 1, address: '', message };
+  return problemOfFile(root === '' ? tree.label : root, message);
 }
 
 function sameItems<Item>(a: readonly Item[], b: readonly Item[]): boolean {
   return a.length === b.length && a.every((item, index) => item === b[index]);
+}
+
+/** A YAML file that may be a manifest, and the files that it refers to if it is one. */
+interface Candidate {
+  readonly path: string;
+  readonly names: readonly string[];
+}
+
+/** Decision on which candidates are manifests. */
+interface Settled {
+  readonly manifests: ReadonlySet<string>;
+  /** Files that manifests refer to, which are not manifests themselves. */
+  readonly named: ReadonlySet<string>;
+  /** Files that refer to each other in a cycle: neither manifest nor content. */
+  readonly undecided: readonly string[];
+}
+
+/**
+ * Decides which candidates are manifests. A file that no candidate refers to is a manifest. A file that a manifest
+ * refers to is content, and its own references are ignored. If all remaining references to a file come from content, it is a
+ * manifest.
+ */
+function settleManifests(candidates: readonly Candidate[]): Settled {
+  const manifests = new Set<string>();
+  const named = new Set<string>();
+  const open = new Map(candidates.map(({ path, names }) => [path, new Set(names)]));
+  const claims = new Map<string, number>();
+  for (const name of [...open.values()].flatMap((names) => [...names])) {
+    claims.set(name, (claims.get(name) ?? 0) + 1);
+  }
+  const decided = [...open.keys()].filter((path) => !claims.has(path));
+  // The list grows during the iteration.
+  for (const path of decided) {
+    manifests.add(path);
+    const fresh = [...(open.get(path) ?? [])].filter((name) => !named.has(name));
+    open.delete(path);
+    for (const name of fresh) {
+      named.add(name);
+    }
+    for (const name of fresh) {
+      for (const claimed of open.get(name) ?? []) {
+        const left = (claims.get(claimed) ?? 0) - 1;
+        claims.set(claimed, left);
+        if (left === 0 && open.has(claimed) && !named.has(claimed)) {
+          decided.push(claimed);
+        }
+      }
+      open.delete(name);
+    }
+  }
+  return { manifests, named, undecided: [...open.keys()] };
 }

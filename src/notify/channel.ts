@@ -2,8 +2,7 @@
 import type { Dispatcher } from 'undici';
 import { type Clock, SLEEP_ENDED } from '../core/clock.ts';
 import { AppError, type Disposition, TransientError } from '../core/errors.ts';
-import { openDispatcher } from '../platform/http/dispatcher.ts';
-import { networkError } from '../platform/http/network-error.ts';
+import { networkError, openDispatcher } from '../platform/http/dispatcher.ts';
 import { readRateHeaders } from '../queue/request.ts';
 import type { Notification } from './messages.ts';
 

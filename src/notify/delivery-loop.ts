@@ -1,7 +1,5 @@
 /** Sends the deliveries of one channel: one after the other, with retries that survive a restart. */
-import { backoffDelay } from '../core/backoff.ts';
-import { type Clock, type Random, SLEEP_ENDED } from '../core/clock.ts';
-import type { WakeUpSignal } from '../core/wake-up-signal.ts';
+import { backoffDelay, type Clock, type Random, SLEEP_ENDED, type WakeUpSignal } from '../core/clock.ts';
 import type { AttemptResult, DeliveryAttempt, Fact, Notifications, StoredReceipt } from '../store/notifications.ts';
 import { type Channel, ChannelError } from './channel.ts';
 import type { Notification } from './messages.ts';

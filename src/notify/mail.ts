@@ -3,7 +3,7 @@ import { domainToASCII } from 'node:url';
 import { html, raw } from 'hono/html';
 import { createTransport } from 'nodemailer';
 import type { ChannelConfig } from '../config/notifications.ts';
-import { isLoopbackHost } from '../core/loopback.ts';
+import { isLoopbackHost } from '../core/url.ts';
 import {
   type Channel,
   type ChannelContext,

@@ -1,6 +1,5 @@
 /** Messages of deliveries, built from their conditions, events and templates. */
-import type { NotificationName } from '../config/notification-template.ts';
-import type { NotificationsConfig } from '../config/notifications.ts';
+import type { NotificationName, NotificationsConfig } from '../config/notifications.ts';
 import { CONDITION_RULES, type ConditionCode, type EventCode, type Severity } from '../core/condition-codes.ts';
 import { plainLine } from '../core/text/plain-line.ts';
 import { maskUrls } from '../core/text/safe-url.ts';

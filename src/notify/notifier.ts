@@ -1,10 +1,9 @@
 /** Turns what is true into conditions, and conditions and events into deliveries, by the routes of the configuration. */
 import type { NotificationsConfig } from '../config/notifications.ts';
 import { lastFiring } from '../config/windows.ts';
-import type { Clock } from '../core/clock.ts';
+import type { Clock, WakeUpSignal } from '../core/clock.ts';
 import { CONDITION_RULES } from '../core/condition-codes.ts';
 import { largest, smallest } from '../core/lists.ts';
-import type { WakeUpSignal } from '../core/wake-up-signal.ts';
 import {
   type Condition,
   type Fact,

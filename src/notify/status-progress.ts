@@ -1,8 +1,7 @@
 /** Commit statuses that passes ask for, from what they did and what is recorded. */
 import { type Change, type ChangeResult, changeId, type Plan } from '../core/change.ts';
 import { AppError, DesiredStateError, formatProblem } from '../core/errors.ts';
-import { waitingDeletions } from '../plan/render/waiting.ts';
-import { counted } from '../plan/render/words.ts';
+import { counted, waitingDeletions } from '../plan/render/words.ts';
 import type { CommitStatusRecord, DeploymentRecord, StatusContent } from '../store/commit-statuses.ts';
 import type { PassDetails, PassRecord } from '../store/history.ts';
 

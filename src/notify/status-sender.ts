@@ -1,10 +1,9 @@
 /** Records, and requests to the forge: statuses and deployments are sent until it shows what is recorded. */
 import type { OrganizationConfig } from '../config/config.ts';
-import { findStatusForge } from '../config/forge-problems.ts';
-import type { Clock, Random } from '../core/clock.ts';
+import { findStatusForge } from '../config/forge.ts';
+import type { Clock, Random, WakeUpSignal } from '../core/clock.ts';
 import { messageOf, RateLimitedError, RejectedError, StoreError } from '../core/errors.ts';
 import { smallest } from '../core/lists.ts';
-import type { WakeUpSignal } from '../core/wake-up-signal.ts';
 import type { CommitStatuses, Deployments, NewDeployment } from '../forge/forge.ts';
 import { openForgeStatuses } from '../forge/open-forge.ts';
 import { FORGE_TIMEOUT } from '../forge/requests.ts';

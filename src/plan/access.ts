@@ -4,9 +4,8 @@ import { type AccessChange, type Change, EVERYONE, WHOLE_ORGANIZATION } from '..
 import { isObject, type Json } from '../core/json.ts';
 import { append } from '../core/lists.ts';
 import type { Fields } from '../core/resource.ts';
-import type { Identity } from './identity/identity.ts';
-import { PeopleAddresses } from './model/people.ts';
-import type { AccessRule, AccessState, Grant, KindRules } from './model/rules.ts';
+import type { Identity } from './identity.ts';
+import { type AccessRule, type AccessState, type Grant, type KindRules, PeopleAddresses } from './rules.ts';
 
 /** Lists who gains or loses access, with the change that causes it: the widest access first, persons last. */
 export function accessChanges(

@@ -1,21 +1,17 @@
-import { type Address, unboundAddress } from '../core/address.ts';
+/** Changes from actual to desired, before they are ordered and checked against the policy, and what is pending. */
+import { type Address, kindOf, unboundAddress } from '../core/address.ts';
 import type { Change, FieldChange } from '../core/change.ts';
 import type { Json } from '../core/json.ts';
 import type { Actual, Base, BaseEntry, Declared, Fields, Observation } from '../core/resource.ts';
-import { holdLastRequiredPart, withoutImplicit } from './deletions.ts';
-import type { Identity } from './identity/identity.ts';
-import { applicableFields, type DiffContext, diffFields, normalizeValue } from './model/diff.ts';
-import { changeOf, newChange } from './model/new-change.ts';
-import { parentsFirst } from './model/parents-first.ts';
-import { PeopleAddresses } from './model/people.ts';
-import type { KindRules } from './model/rules.ts';
-import { findExistingParts } from './order/needed-parts.ts';
-import { PendingResources } from './pending.ts';
-import { findPlaceholders } from './placeholders.ts';
-import type { PrunePolicy } from './policy.ts';
+import { findPlaceholders, parentsFirst } from './declared.ts';
+import { applicableFields, type DiffContext, diffFields, normalizeValue } from './diff.ts';
+import type { PrunePolicy } from './guard.ts';
+import type { Identity } from './identity.ts';
+import { shortened } from './render/words.ts';
+import { type KindRules, PeopleAddresses, type RulesContext } from './rules.ts';
 
 /** Changes before they are ordered and checked against the policy. */
-export interface PlanDraft {
+interface PlanDraft {
   readonly changes: readonly Change[];
   readonly pending: readonly { readonly address: Address; readonly reason: string }[];
   readonly notes: readonly { readonly address: Address; readonly text: string }[];
@@ -37,12 +33,6 @@ export function draftChanges(inputs: Inputs): PlanDraft {
 
 /** Longest title that a deletion shows, in characters. */
 const MAX_TITLE = 100;
-
-function shortTitle(title: string): string {
-  const characters = [...title.slice(0, 2 * MAX_TITLE + 2)];
-  return characters.length > MAX_TITLE ? `${characters.slice(0, MAX_TITLE - 1).join('')}…` : title;
-}
-
 /** Sites that a deletion names one by one. */
 const MAX_PLACES = 5;
 
@@ -61,18 +51,10 @@ class ChangeDrafter {
   constructor(inputs: Inputs) {
     this.#inputs = inputs;
     this.#kinds = new Map(inputs.kinds.map((kind) => [kind.name, kind]));
-    const addresses = new PeopleAddresses(inputs.kinds);
-    this.#pending = new PendingResources({
-      kinds: this.#kinds,
-      declared: inputs.declared,
-      bound: inputs.identity.bound,
-      people: addresses,
-      existingParts: findExistingParts(inputs),
-      isReplaced: (address) => this.#replaced.has(address),
-    });
+    this.#pending = new PendingResources(inputs, this.#kinds, (address) => this.#replaced.has(address));
     this.#context = {
       people: inputs.observation.people,
-      addresses,
+      addresses: this.#pending.people,
       isPending: (address) => this.#pending.context.unusable(address) !== null,
     };
   }
@@ -215,7 +197,7 @@ class ChangeDrafter {
     const named = places.slice(0, MAX_PLACES).join(', ');
     const more = places.length > MAX_PLACES ? ` and ${places.length - MAX_PLACES} more` : '';
     return [
-      kind.partOf === undefined ? JSON.stringify(shortTitle(actual.title)) : '',
+      kind.partOf === undefined ? JSON.stringify(shortened(actual.title, MAX_TITLE)) : '',
       impact,
       places.length === 0 ? '' : `shown on ${named}${more}`,
     ]
@@ -270,7 +252,9 @@ class ChangeDrafter {
         paused: resource?.paused ?? null,
         isReplacement: resource !== null,
         impact: resource === null ? this.#describeDeletion(kind, actual, text, shownOn) : text,
-        ...(kind.partOf === undefined ? { deletes: { title: shortTitle(actual.title), shownOn, ...contents } } : {}),
+        ...(kind.partOf === undefined
+          ? { deletes: { title: shortened(actual.title, MAX_TITLE), shownOn, ...contents } }
+          : {}),
         weight,
         declared: now,
         actual: now,
@@ -283,4 +267,274 @@ class ChangeDrafter {
 /** Returns the prune setting of one kind. See docs/concepts.md#ownership-and-deletion. */
 export function pruneOf(prune: PrunePolicy, kind: string): 'owned' | 'never' | 'all' {
   return typeof prune === 'string' ? prune : (prune[kind] ?? 'owned');
+}
+
+/**
+ * Leaves out the deletions that happen implicitly because the parent of the resource is deleted. A protected part also
+ * keeps its parent.
+ */
+function withoutImplicit(changes: readonly Change[], kinds: ReadonlyMap<string, KindRules>): readonly Change[] {
+  const going = new Map(
+    changes.filter((change) => change.action === 'delete').map((change) => [change.address, change]),
+  );
+  const holderOf = (change: Change): Change | undefined => {
+    const whole = kinds.get(change.kind)?.deletedWith?.(change.actual);
+    const holder = typeof whole === 'string' ? going.get(whole) : undefined;
+    return holder ?? (change.within === null ? undefined : going.get(change.within));
+  };
+  const guards = new Map<Address, string>();
+  const kept = changes.filter((change) => {
+    let holder = change.action === 'delete' && !change.isReplacement ? holderOf(change) : undefined;
+    if (holder === undefined) {
+      return true;
+    }
+    for (let outer = holderOf(holder); outer !== undefined; outer = holderOf(outer)) {
+      holder = outer;
+    }
+    if (change.held !== null) {
+      guards.set(holder.address, `${change.address} is part of it and protected`);
+    }
+    return false;
+  });
+  return kept.map((change) => {
+    const guard = change.action === 'delete' ? guards.get(change.address) : undefined;
+    return guard === undefined ? change : { ...change, held: change.held ?? guard };
+  });
+}
+
+/**
+ * Holds deletions that would leave a parent without its last required part, until another part exists, which may still
+ * be pending.
+ */
+function holdLastRequiredPart(
+  changes: readonly Change[],
+  {
+    kinds,
+    observation,
+    identity,
+  }: { readonly kinds: readonly KindRules[]; readonly observation: Observation; readonly identity: Identity },
+): readonly Change[] {
+  const kept = new Map<Change, string>();
+  for (const { name, deletedWith } of kinds.filter(({ keepsOne }) => keepsOne === true)) {
+    const deletions = changes.filter((change) => change.kind === name && change.action === 'delete');
+    if (deletions.length === 0) {
+      continue;
+    }
+    const going = new Set(deletions.map((deletion) => deletion.id));
+    const left = new Set<Json | undefined>([
+      ...(observation.kinds.get(name) ?? [])
+        .filter((actual) => !going.has(actual.id))
+        .map((actual) => deletedWith?.(identity.fieldsOf(actual))),
+      ...changes
+        .filter((change) => change.kind === name && change.action === 'create')
+        .map((change) => deletedWith?.(change.declared)),
+    ]);
+    for (const deletion of deletions) {
+      const whole = deletedWith?.(deletion.actual);
+      if (typeof whole === 'string' && !left.has(whole)) {
+        left.add(whole);
+        kept.set(deletion, `the last of ${whole}: it stays until another exists`);
+      }
+    }
+  }
+  return kept.size === 0
+    ? changes
+    : changes.map((change) => ({ ...change, held: change.held ?? kept.get(change) ?? null }));
+}
+
+/** Creates a change; members that are not given have their neutral value. */
+export function newChange(change: Pick<Change, 'action' | 'address' | 'kind' | 'fields'> & Partial<Change>): Change {
+  return {
+    id: null,
+    source: null,
+    dependsOn: [],
+    held: null,
+    approvable: false,
+    paused: null,
+    isReplacement: false,
+    impact: '',
+    weight: 0,
+    declared: {},
+    actual: {},
+    within: null,
+    place: null,
+    anchor: null,
+    ...change,
+  };
+}
+
+/** Creates a change of a declared resource. */
+export function changeOf(resource: Declared, change: Pick<Change, 'action' | 'fields'> & Partial<Change>): Change {
+  const { address, kind, source, paused, within, place } = resource;
+  return newChange({ address, kind, source, paused, within, place, ...change });
+}
+
+/** Finds the resources that cannot be created or referred to before something else exists. */
+class PendingResources {
+  /** Reasons by address, as the plan lists them. */
+  readonly reasons = new Map<Address, string>();
+  readonly context: RulesContext;
+  readonly people: PeopleAddresses;
+  readonly #kinds: ReadonlyMap<string, KindRules>;
+  readonly #declared: ReadonlyMap<Address, Declared>;
+  readonly #bound: ReadonlyMap<Address, Actual>;
+  readonly #existingParts: ReadonlySet<string>;
+  readonly #isReplaced: (address: Address) => boolean;
+  /** Reasons why a declared resource cannot be created yet; null if it can be, or exists. */
+  readonly #known = new Map<Address, string | null>();
+  /** Declared resources by kind and whole, for kinds with `needsPart`. */
+  #parts: ReadonlyMap<string, readonly Declared[]> | undefined;
+
+  /** @param isReplaced whether the plan replaces the resource of an address */
+  constructor(inputs: Inputs, kinds: ReadonlyMap<string, KindRules>, isReplaced: (address: Address) => boolean) {
+    this.people = new PeopleAddresses(inputs.kinds);
+    this.#kinds = kinds;
+    this.#declared = inputs.declared;
+    this.#bound = inputs.identity.bound;
+    this.#existingParts = findExistingParts(inputs);
+    this.#isReplaced = isReplaced;
+    this.context = {
+      declaredOf: (address) => inputs.declared.get(address),
+      unusable: (address) => this.#unusableReason(address),
+    };
+  }
+
+  /** Lists a resource as pending if it cannot be created yet. Returns true then. */
+  addIfNotCreatable({ address }: Declared): boolean {
+    const reason = this.#creationReason(address);
+    if (reason !== null) {
+      this.reasons.set(address, reason);
+    }
+    return reason !== null;
+  }
+
+  /** Lists a resource as pending if one of its fields refers to something that cannot be referred to yet. */
+  addIfIncomplete(kind: KindRules, resource: Declared): void {
+    const reason = this.#referenceReason(kind, resource);
+    if (reason !== null) {
+      this.reasons.set(resource.address, reason);
+    }
+  }
+
+  addPeople(emails: readonly string[]): void {
+    for (const email of emails) {
+      this.reasons.set(this.people.addressOf(email), this.people.notJoined);
+    }
+  }
+
+  /**
+   * Returns why a resource cannot be created yet. Does not depend on the order of kinds: a site refers to its sections.
+   */
+  #creationReason(address: Address): string | null {
+    const resource = this.#declared.get(address);
+    const kind = this.#kinds.get(resource?.kind ?? '');
+    if (resource === undefined || kind === undefined || this.#bound.has(address)) {
+      return null;
+    }
+    const known = this.#known.get(address);
+    if (known !== undefined) {
+      return known;
+    }
+    // Breaks a cycle of references.
+    this.#known.set(address, null);
+    const reason = this.#findReason(kind, resource);
+    this.#known.set(address, reason);
+    return reason;
+  }
+
+  #findReason(kind: KindRules, resource: Declared): string | null {
+    if (!kind.creatable) {
+      return this.people.notJoined;
+    }
+    if (resource.within !== null && this.#creationReason(resource.within) !== null) {
+      return `waits for ${resource.within}`;
+    }
+    return (
+      kind.pendingReason?.(resource, this.context) ??
+      this.#neededPartReason(kind, resource) ??
+      this.#referenceReason(kind, resource)
+    );
+  }
+
+  #neededPartReason({ needsPart }: KindRules, { within }: Declared): string | null {
+    if (needsPart === undefined || this.#existingParts.has(`${needsPart} ${within}`)) {
+      return null;
+    }
+    this.#parts ??= Map.groupBy(this.#declared.values(), (part) => `${part.kind} ${part.within}`);
+    const parts = this.#parts.get(`${needsPart} ${within}`) ?? [];
+    if (parts.some(({ address }) => this.#creationReason(address) === null)) {
+      return null;
+    }
+    return parts[0] === undefined ? `${within} has no ${needsPart}; declare one` : `waits for ${parts[0].address}`;
+  }
+
+  #referenceReason(kind: KindRules, resource: Declared): string | null {
+    for (const name of Object.keys(kind.fields)) {
+      const value = resource.fields[name];
+      const rules = kind.fields[name];
+      if (value === undefined || value === null || rules?.references === undefined) {
+        continue;
+      }
+      if (rules.afterChildren === true || rules.optionalRef === true) {
+        continue;
+      }
+      for (const address of rules.references(value)) {
+        const reason = this.people.isPerson(address) ? null : this.#unusableReason(address);
+        if (reason !== null) {
+          return reason;
+        }
+      }
+    }
+    return null;
+  }
+
+  #unusableReason(address: Address): string | null {
+    if (this.#creationReason(address) !== null) {
+      return `waits for ${address}`;
+    }
+    // A replacement has no result yet.
+    const actual = this.#isReplaced(address) ? undefined : this.#bound.get(address);
+    return this.#kinds.get(kindOf(address))?.unusableReason?.(actual) ?? null;
+  }
+}
+
+/** Resources of the platform, and how to find the address of one. */
+interface Existing {
+  readonly kinds: readonly KindRules[];
+  readonly observation: Observation;
+  readonly identity: Pick<Identity, 'addressOf'>;
+}
+
+/** Returns the kind and the whole of existing parts that other kinds need, such as `section site/help`. */
+function findExistingParts(
+  { kinds, observation, identity }: Existing,
+  deleted: ReadonlySet<string | null> = new Set(),
+): ReadonlySet<string> {
+  const needed = new Set(kinds.map(({ needsPart }) => needsPart));
+  return new Set(
+    kinds
+      .filter(({ name }) => needed.has(name))
+      .flatMap(({ name, partOf = '' }) =>
+        (observation.kinds.get(name) ?? [])
+          .filter(({ id }) => !deleted.has(id))
+          .map(({ within }) => `${name} ${identity.addressOf([partOf], within ?? '')}`),
+      ),
+  );
+}
+
+/** Returns the creations that other creations need first, by the address of these. See {@link KindRules.needsPart}. */
+export function findNeededParts(changes: readonly Change[], existing: Existing): ReadonlyMap<Address, Address> {
+  const needs = new Map(existing.kinds.map(({ name, needsPart }) => [name, needsPart]));
+  const creations = changes.filter(({ action }) => action === 'create');
+  const deleted = new Set(changes.filter(({ action }) => action === 'delete').map(({ id }) => id));
+  const parts = Map.groupBy(creations, ({ kind, within }) => `${kind} ${within}`);
+  const satisfied = findExistingParts(existing, deleted);
+  return new Map(
+    creations.flatMap(({ address, kind, within }) => {
+      const part = `${needs.get(kind)} ${within}`;
+      const candidates = satisfied.has(part) ? [] : (parts.get(part) ?? []);
+      const first = candidates.find(({ paused }) => paused === null) ?? candidates[0];
+      return first === undefined ? [] : [[address, first.address] as const];
+    }),
+  );
 }

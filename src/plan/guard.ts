@@ -1,18 +1,66 @@
+/** Guard of a plan: the policy, what waits for approval, and whether the plan as a whole may be applied. */
+
+import { createHash } from 'node:crypto';
 import type { Address } from '../core/address.ts';
-import type { Change, Verdict } from '../core/change.ts';
-import { sameJson } from '../core/json.ts';
-import type { Actual, Base, Observation, Place } from '../core/resource.ts';
-import { flappingPause } from './identity/flapping.ts';
-import type { Identity } from './identity/identity.ts';
-import { normalizeValue } from './model/diff.ts';
-import type { KindRules, LockOutContext } from './model/rules.ts';
-import type { Policy } from './policy.ts';
+import type { Change, FieldChange, Verdict } from '../core/change.ts';
+import { canonicalJson, sameJson } from '../core/json.ts';
+import { compareText } from '../core/lists.ts';
+import type { Actual, Base, Observation, Pause, Place } from '../core/resource.ts';
+import { ROOT_SCOPE } from '../core/scope.ts';
+import { normalizeValue } from './diff.ts';
+import { flappingPause, type Revert } from './flapping.ts';
+import type { Identity } from './identity.ts';
+import type { ChangeDocument, PlanDocument } from './render/document.ts';
+import type { KindRules, LockOutContext } from './rules.ts';
+
+/** Setting that decides which undeclared resources are deleted: one value, or one for each kind. */
+export type PrunePolicy = 'owned' | 'never' | 'all' | Readonly<Record<string, 'owned' | 'never' | 'all'>>;
+
+/** Limits on the changes that a plan may apply. See docs/approvals.md#what-needs-approval. */
+export interface Policy {
+  readonly prune: PrunePolicy;
+  /** Kinds whose deletions need approval; null for those with `deletionNeedsApproval` in their rules. */
+  readonly requireApproval: readonly string[] | null;
+  readonly limits: {
+    /** Maximum number of deletions in one plan. */
+    readonly maxDeletions: number;
+    /** Updates and deletions together, in percent of the owned resources, at 10 or more of those. */
+    readonly maxChangedPercent: number;
+  };
+  /** Reverts drift; if false, drift is only reported. */
+  readonly selfHeal: boolean;
+  /** The email of the user whose token is used; null if it is not known. */
+  readonly user: string | null;
+  /** Current time, for pauses, in milliseconds since the epoch. */
+  readonly now: number;
+  /** Number of deletions that may exceed both limits in this plan. */
+  readonly allowDeletes: number;
+  /** Checksums of plans that a person has approved. */
+  readonly approved: readonly string[];
+  /** Drift that was reverted recently: a flapping field is reverted at growing intervals. */
+  readonly reverts: readonly Revert[];
+  /** Resources that a person has paused; only pauses that have not ended. */
+  readonly pauses: ReadonlyMap<Address, Pause>;
+}
+
+/** Policy of an organization whose configuration sets none. */
+export const DEFAULT_POLICY: Omit<Policy, 'now'> = {
+  prune: 'owned',
+  requireApproval: null,
+  limits: { maxDeletions: 5, maxChangedPercent: 30 },
+  selfHeal: true,
+  user: null,
+  allowDeletes: 0,
+  approved: [],
+  reverts: [],
+  pauses: new Map(),
+};
 
 /** Number of owned resources from which the percentage limit applies. See docs/approvals.md#what-needs-approval. */
 const SHARE_FROM = 10;
 
 /** The plan that changes belong to. */
-export interface GuardContext {
+interface GuardContext {
   readonly kinds: readonly KindRules[];
   readonly identity: Identity;
   readonly observation: Observation;
@@ -32,31 +80,26 @@ export function holdChanges(changes: readonly Change[], context: GuardContext): 
   const isDriftNeeded = !policy.selfHeal || policy.reverts.length > 0;
   const drift = isDriftNeeded ? driftOf(kinds, changes, base) : new Set<Change>();
   const reported = policy.selfHeal ? new Set<Change>() : drift;
-  const paused = (change: Change) => {
+  const pauseOf = (change: Change) => {
     const cooldown = drift.has(change) ? flappingPause(change, policy.reverts, policy.now) : null;
     return isPaused(change, policy.now) ? change.paused : (policy.pauses.get(change.address) ?? cooldown);
   };
   const needApproval =
     policy.requireApproval ?? kinds.filter((kind) => kind.deletionNeedsApproval === true).map(({ name }) => name);
+  const reasonOf = (change: Change): string | null => {
+    if (reported.has(change)) {
+      return 'drift is only reported (selfHeal: false)';
+    }
+    if (change.action !== 'delete') {
+      return newContent.get(change.address) ?? null;
+    }
+    const approval = needApproval.includes(change.kind) ? `deleting ${change.kind} needs approval` : null;
+    return lost.get(change.address) ?? approval;
+  };
   const marked = changes.map((change): Change => {
-    const pause = paused(change);
-    if (reported.has(change) && change.held === null) {
-      return { ...change, paused: pause, held: 'drift is only reported (selfHeal: false)', approvable: true };
-    }
-    const emptied = change.held === null && change.action !== 'delete' ? newContent.get(change.address) : undefined;
-    if (emptied !== undefined) {
-      return { ...change, paused: pause, held: emptied, approvable: true };
-    }
-    if (change.action !== 'delete' || change.held !== null) {
-      return pause === change.paused ? change : { ...change, paused: pause };
-    }
-    const reason = lost.get(change.address);
-    if (reason !== undefined) {
-      return { ...change, paused: pause, held: reason, approvable: true };
-    }
-    return needApproval.includes(change.kind)
-      ? { ...change, paused: pause, held: `deleting ${change.kind} needs approval`, approvable: true }
-      : { ...change, paused: pause };
+    const paused = pauseOf(change);
+    const held = change.held === null ? reasonOf(change) : null;
+    return held === null ? { ...change, paused } : { ...change, paused, held, approvable: true };
   });
   const halves = new Map(
     marked.filter((change) => change.isReplacement && change.held !== null).map((change) => [change.address, change]),
@@ -209,4 +252,50 @@ function findLockOuts(changes: readonly Change[], { kinds, observation, policy }
     user: policy.user?.toLowerCase() ?? null,
   };
   return kinds.flatMap((kind) => kind.lockOuts?.(context) ?? []);
+}
+
+/**
+ * Returns the checksum of the held changes of a plan. It never equals the checksum of a plan, so approving the held
+ * changes approves nothing else: it stays the same when the rest of the plan grows.
+ */
+export function heldChecksum(organization: string, scope: string, held: readonly ChangeDocument[]): string {
+  return digestOf({ changes: contentOf(held), organization, part: 'held', scope });
+}
+
+/**
+ * Returns the checksum of a plan's content: which resources change, from which to which values. Commits and positions
+ * in files are not part of it, so the same content has the same checksum wherever it is planned.
+ */
+export function planChecksum(organization: string, scope: string, changes: readonly ChangeDocument[]): string {
+  return digestOf({ changes: contentOf(changes), organization, ...(scope === ROOT_SCOPE ? {} : { scope }) });
+}
+
+/**
+ * Returns the checksums that an approval covers. Approving a whole plan also approves the rest of it after the changes
+ * that are not held have been applied, which may happen before the approval takes effect.
+ */
+export function approvalsOf(
+  { organization, scope, checksum, changes, verdict }: PlanDocument,
+  approved: string,
+): readonly string[] {
+  if (approved !== checksum || verdict.state === 'held') {
+    return [approved];
+  }
+  const left = changes.filter((change) => change.held !== null);
+  return [...new Set([checksum, planChecksum(organization, scope, left)])];
+}
+
+/** Members are in alphabetical order, which canonical JSON formats fastest. */
+function contentOf(changes: readonly ChangeDocument[]) {
+  return changes
+    .map(({ action, address, fields, id }) => ({ action, address, fields: fields.map(sortedField), id }))
+    .toSorted((a, b) => compareText(a.address, b.address) || compareText(a.action, b.action));
+}
+
+function sortedField({ from, path, to }: FieldChange): FieldChange {
+  return from === undefined ? { path, to } : { from, path, to };
+}
+
+function digestOf(content: unknown): string {
+  return `sha256:${createHash('sha256').update(canonicalJson(content)).digest('hex')}`;
 }

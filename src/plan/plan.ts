@@ -4,17 +4,12 @@ import { DesiredStateError } from '../core/errors.ts';
 import type { Actual, Base, Declared, Observation } from '../core/resource.ts';
 import { ROOT_SCOPE } from '../core/scope.ts';
 import { accessChanges } from './access.ts';
-import { draftChanges } from './changes.ts';
-import { heldChecksum, planChecksum } from './checksum.ts';
-import { computeVerdict, holdChanges } from './guard.ts';
-import { type Identity, identify } from './identity/identity.ts';
-import { type OtherScopes, overlapProblems, withoutOtherScopes } from './identity/other-scopes.ts';
-import { PeopleAddresses } from './model/people.ts';
-import type { KindRules } from './model/rules.ts';
-import { arrangeSiblings } from './order/arrange.ts';
-import { findNeededParts } from './order/needed-parts.ts';
-import { type Ordering, orderChanges } from './order/order.ts';
-import type { Policy } from './policy.ts';
+import { arrangeSiblings } from './arrange.ts';
+import { draftChanges, findNeededParts } from './changes.ts';
+import { computeVerdict, heldChecksum, holdChanges, type Policy, planChecksum } from './guard.ts';
+import { type Identity, identify, type OtherScopes, overlapProblems, withoutOtherScopes } from './identity.ts';
+import { type Ordering, orderChanges } from './order.ts';
+import { type KindRules, PeopleAddresses } from './rules.ts';
 
 /** Input of a plan. */
 export interface PlanInput {

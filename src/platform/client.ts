@@ -1,7 +1,7 @@
-// Reads and writes one organization through the queue.
+/** Client that reads and writes one organization through the queue. */
 import type { ZodError } from 'zod';
 import { CancelledError, NotThePlatformError, RejectedError } from '../core/errors.ts';
-import { parseBounded } from '../core/json.ts';
+import { isObject, parseBounded } from '../core/json.ts';
 import {
   type AttemptSignal,
   type Priority,
@@ -11,11 +11,8 @@ import {
   toAbortSignal,
 } from '../queue/request.ts';
 import type { Connection } from './connection.ts';
-import { notEvents, notJson, type RequestSubject, responseError } from './http/errors.ts';
-import { readEvents } from './http/event-stream.ts';
-import { type HttpRequest, type HttpStream, readOnly, type Transport } from './http/transport.ts';
-import type { HttpAnswer } from './http/whole-response.ts';
-import { ListProgress } from './list-progress.ts';
+import { ListProgress, notEvents, notJson, type RequestSubject, readEvents, responseError } from './http/answers.ts';
+import { type HttpAnswer, type HttpRequest, type HttpStream, readOnly, type Transport } from './http/transport.ts';
 import type {
   Answer,
   AnyInput,
@@ -28,7 +25,6 @@ import type {
   WriteOperation,
 } from './operations/model/operation.ts';
 import type { Page } from './operations/model/shapes.ts';
-import { problemsOf, requestPath } from './request-path.ts';
 
 /** Options of one call. */
 export interface CallOptions {
@@ -294,4 +290,50 @@ function bodyText(operation: Operation, body: unknown): string | null {
 
 function eitherSignal(a: AbortSignal | undefined, b: AbortSignal | undefined): AbortSignal | undefined {
   return a !== undefined && b !== undefined ? AbortSignal.any([a, b]) : (a ?? b);
+}
+
+/** Returns the path of a call from `/v1`, with parameters and query encoded. Throws RejectedError for invalid input. */
+function requestPath(operation: Operation, input: AnyInput, organization: string): string {
+  const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = input.path?.[name] ?? (name === 'organizationId' ? organization : '');
+    // Dots cannot be encoded: servers would resolve them as the parent directory.
+    if (value === '' || value === '.' || value === '..') {
+      throw new RejectedError(`${operation.name} was not sent: ${name} is not an id`, 400);
+    }
+    return encodeURIComponent(value);
+  });
+  const query = queryText(operation, input.query);
+  return query === '' ? path : `${path}?${query}`;
+}
+
+function queryText(operation: Operation, query: unknown): string {
+  if (operation.query === null || query === undefined) {
+    return '';
+  }
+  const checked = operation.query.safeParse(query);
+  if (!checked.success) {
+    throw new RejectedError(`${operation.name} was not sent: query: ${problemsOf(checked.error)}`, 400);
+  }
+  const text = new URLSearchParams();
+  for (const [name, value] of Object.entries(isObject(checked.data) ? checked.data : {})) {
+    for (const item of Array.isArray(value) ? value : [value]) {
+      if (item !== undefined) {
+        text.append(name, String(item));
+      }
+    }
+  }
+  return text.toString();
+}
+
+/** Maximum problems in one message. */
+const MOST = 3;
+
+/** Formats validation errors without the values: `items.0.id: expected string`. */
+function problemsOf(error: ZodError): string {
+  const named = error.issues.slice(0, MOST).map((issue) => {
+    const place = issue.path.map(String).join('.');
+    return place === '' ? issue.message : `${place}: ${issue.message}`;
+  });
+  const more = error.issues.length - named.length;
+  return more > 0 ? `${named.join('; ')}; and ${more} more` : named.join('; ');
 }

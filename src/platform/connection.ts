@@ -1,6 +1,6 @@
 import type { Clock, Random } from '../core/clock.ts';
 import { type AppError, ConfigError } from '../core/errors.ts';
-import { withoutTrailingSlashes } from '../core/trim.ts';
+import { withoutTrailingSlashes } from '../core/url.ts';
 import { createRequestQueue, type RequestQueue } from '../queue/dispatcher.ts';
 import { openTransport, type Timeouts, type Transport } from './http/transport.ts';
 

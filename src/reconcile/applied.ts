@@ -2,7 +2,7 @@
 import { posix } from 'node:path';
 import { z } from 'zod';
 import { type Address, kindOf } from '../core/address.ts';
-import { ConfigError, DesiredStateError } from '../core/errors.ts';
+import { ConfigError, DesiredStateError, problemOfFile } from '../core/errors.ts';
 import { append } from '../core/lists.ts';
 import type { BaseEntry } from '../core/resource.ts';
 import { ROOT_SCOPE } from '../core/scope.ts';
@@ -11,7 +11,7 @@ import { readTreeAt } from '../git/objects.ts';
 import { type AppliedRefs, appliedRef } from '../git/refs.ts';
 import { kinds } from '../kinds/registry.ts';
 import type { ManifestLoader } from '../manifests/loader.ts';
-import { type Claim, OtherScopes } from '../plan/identity/other-scopes.ts';
+import { type Claim, OtherScopes } from '../plan/identity.ts';
 import { baseOfManifests } from './record.ts';
 
 /** The manifest directory that is planned or applied, and its scope. */
@@ -333,7 +333,7 @@ function damaged(ref: string, why: string, cause?: unknown): DesiredStateError {
   const message =
     `is damaged: ${why}; point it to a commit that was applied (git push --force origin COMMIT:${ref}), ` +
     'or delete it and apply again with --base none';
-  return new DesiredStateError([{ file: ref, line: 1, column: 1, address: '', message }], [], { cause });
+  return new DesiredStateError([problemOfFile(ref, message)], [], { cause });
 }
 
 /**

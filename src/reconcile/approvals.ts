@@ -1,8 +1,8 @@
 /** Decides whether the decisions of people approve a plan, and finds out who wrote what it would apply. */
 import { z } from 'zod';
+import { LAST_TIME } from '../core/clock.ts';
 import { RefusedPlanError } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
-import { LAST_TIME } from '../core/last-time.ts';
 import { type CommitAuthors, MAX_COMMITS, normalizeEmail } from '../git/commits.ts';
 import type { Actor } from '../store/history.ts';
 import type { Note, PlanDecision } from '../store/record.ts';

@@ -19,8 +19,7 @@ import {
   type Observation,
 } from '../core/resource.ts';
 import type { Detail, DetailRequest, Kind } from '../kinds/model/kind.ts';
-import { PeopleAddresses } from '../plan/model/people.ts';
-import type { KindRules } from '../plan/model/rules.ts';
+import { type KindRules, PeopleAddresses } from '../plan/rules.ts';
 import type { Reader } from '../platform/client.ts';
 import { resourceOperations } from '../platform/operations/resources.ts';
 

@@ -1,7 +1,7 @@
 /** Reconciles one organization: a pass for each trigger, one at a time, and the decisions of people about its plans. */
 import type { Plan } from '../core/change.ts';
 import { RefusedPlanError } from '../core/errors.ts';
-import { approvalsOf } from '../plan/checksum.ts';
+import { approvalsOf } from '../plan/guard.ts';
 import type { Actor } from '../store/history.ts';
 import { approvedChecksums, checkApprover } from './approvals.ts';
 import { type Check, type PassEnd, type PassOptions, PassRunner, type Trigger } from './pass.ts';

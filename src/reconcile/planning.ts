@@ -3,12 +3,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Address } from '../core/address.ts';
 import { type Change, type Cost, changeId } from '../core/change.ts';
 import type { Actual, Observation } from '../core/resource.ts';
-import type { Kind } from '../kinds/model/kind.ts';
-import type { PlannedRequest, Writes } from '../kinds/model/request.ts';
+import type { Kind, PlannedRequest, Writes } from '../kinds/model/kind.ts';
 import { pruneOf } from '../plan/changes.ts';
-import { PeopleAddresses } from '../plan/model/people.ts';
-import type { Ordering } from '../plan/order/order.ts';
+import type { Ordering } from '../plan/order.ts';
 import { computePlan, type PlanInput, type PlannedChanges } from '../plan/plan.ts';
+import { PeopleAddresses } from '../plan/rules.ts';
 import type { Work } from '../queue/estimate.ts';
 import { type ActualSource, couldLockOut, observe, settleAll } from './observe.ts';
 

@@ -1,7 +1,7 @@
 /** Receives the webhook of an organization's repository, and requests a fetch for each new push. */
 import * as z from 'zod';
 import type { OrganizationConfig } from '../config/config.ts';
-import { forgeTarget } from '../config/forge-target.ts';
+import { forgeTarget } from '../config/forge.ts';
 import type { Clock } from '../core/clock.ts';
 import type { WebhookRequest } from '../core/signature.ts';
 import { type PushResult, type PushWebhook, readPush } from '../forge/webhooks.ts';

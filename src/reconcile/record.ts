@@ -4,7 +4,7 @@ import type { Change } from '../core/change.ts';
 import { isObject, type JsonObject, sameJson } from '../core/json.ts';
 import type { Base, BaseEntry, Declared, Place } from '../core/resource.ts';
 import type { Kind } from '../kinds/model/kind.ts';
-import { normalizeFields } from '../plan/model/diff.ts';
+import { normalizeFields } from '../plan/diff.ts';
 import type { OrganizationRecord, RecordEntry } from '../store/record.ts';
 import type { Planned, PlanningInput } from './planning.ts';
 

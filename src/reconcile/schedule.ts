@@ -1,9 +1,8 @@
 /** Triggers the passes of an organization: on new commits, on the drift schedule, and after delays. */
 import cron, { type ScheduledTask } from 'node-cron';
-import { cronFiring } from '../config/model/cron.ts';
-import type { Clock } from '../core/clock.ts';
+import { cronFiring } from '../config/windows.ts';
+import { type Clock, WakeUpSignal } from '../core/clock.ts';
 import { messageOf } from '../core/errors.ts';
-import { WakeUpSignal } from '../core/wake-up-signal.ts';
 import type { OrganizationReconciler } from './organization.ts';
 import type { DesiredSource } from './source.ts';
 

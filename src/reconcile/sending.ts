@@ -10,11 +10,10 @@ import {
 } from '../core/errors.ts';
 import { isObject, sameJson } from '../core/json.ts';
 import { type Actual, type Declared, type Fields, isIdRef, type Observation } from '../core/resource.ts';
-import type { Kind } from '../kinds/model/kind.ts';
-import { type PlannedRequest, Ref, RefMap } from '../kinds/model/request.ts';
-import { type Identity, identify } from '../plan/identity/identity.ts';
-import { normalizeValue } from '../plan/model/diff.ts';
-import type { KindRules } from '../plan/model/rules.ts';
+import { type Kind, type PlannedRequest, Ref, RefMap } from '../kinds/model/kind.ts';
+import { normalizeValue } from '../plan/diff.ts';
+import { type Identity, identify } from '../plan/identity.ts';
+import type { KindRules } from '../plan/rules.ts';
 import type { Reader, Writer } from '../platform/client.ts';
 import { observe, platformSource } from './observe.ts';
 import type { Planned, PlanningInput } from './planning.ts';

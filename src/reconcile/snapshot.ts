@@ -5,7 +5,7 @@ import { isObject, type Json, type JsonObject, shownJson } from '../core/json.ts
 import type { Actual, Fields } from '../core/resource.ts';
 import { maskUrlsIn } from '../core/text/safe-url.ts';
 import type { Detail, DetailRequest, Kind } from '../kinds/model/kind.ts';
-import { normalizeValue } from '../plan/model/diff.ts';
+import { normalizeValue } from '../plan/diff.ts';
 import type { Reader } from '../platform/client.ts';
 import { estimateSeconds } from '../queue/estimate.ts';
 import { REQUEST_CLASSES } from '../queue/request.ts';

@@ -13,9 +13,9 @@ import { openGit } from '../git/run.ts';
 import { watchDirectory } from '../git/watch.ts';
 import { findRepositoryRoot, type KnownFiles, readHead } from '../git/work-tree.ts';
 import { kinds } from '../kinds/registry.ts';
-import { openDiskTree } from '../manifests/files/disk-tree.ts';
+import { openDiskTree } from '../manifests/disk-tree.ts';
 import { createManifestLoader, type DesiredState, type ManifestLoader } from '../manifests/loader.ts';
-import type { OtherScopes } from '../plan/identity/other-scopes.ts';
+import type { OtherScopes } from '../plan/identity.ts';
 import { type AppliedBase, readAppliedBase, readOtherScopes, recordApplied } from './applied.ts';
 
 /** Current content of a source. */

@@ -5,7 +5,7 @@ import { type Change, type ChangeResult, changeId } from '../core/change.ts';
 import { type Json, sameJson } from '../core/json.ts';
 import { smallest } from '../core/lists.ts';
 import type { Pause } from '../core/resource.ts';
-import { cooldownEnd, isFlapping, type Revert, updateReverts } from '../plan/identity/flapping.ts';
+import { cooldownEnd, isFlapping, type Revert, updateReverts } from '../plan/flapping.ts';
 import type { ManualPause } from '../store/history.ts';
 import type { Note } from '../store/record.ts';
 

@@ -7,7 +7,7 @@ import type { ZodError, ZodType } from 'zod';
 import { type ClusterRequest, clusterRequest } from '../clusters/control-api.ts';
 import { type ConversationRequest, conversationRequest } from '../conversations/control-api.ts';
 import { AppError, messageOf, StoreError } from '../core/errors.ts';
-import { makeDirectory } from '../core/files/make-directory.ts';
+import { makeDirectory } from '../core/files/disk.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
 import { type DeliveryRequest, deliveryRequest } from '../notify/deliveries.ts';
 import { type ActionRequest, actionRequest } from '../reconcile/approvals.ts';

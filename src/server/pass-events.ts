@@ -2,7 +2,7 @@
 import { changeId } from '../core/change.ts';
 import { DesiredStateError, formatProblem } from '../core/errors.ts';
 import type { Logger } from '../log.ts';
-import { cooldownEnd, describeFlapping } from '../plan/identity/flapping.ts';
+import { cooldownEnd, describeFlapping } from '../plan/flapping.ts';
 import { summaryLine } from '../plan/render/text.ts';
 import type { QueueEvent, QueueSnapshot } from '../queue/snapshot.ts';
 import type { PassEvents } from '../reconcile/pass.ts';

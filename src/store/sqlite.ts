@@ -5,7 +5,7 @@ import { accessSync, chmodSync, constants, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { messageOf, StoreError } from '../core/errors.ts';
-import { makeDirectory } from '../core/files/make-directory.ts';
+import { makeDirectory } from '../core/files/disk.ts';
 import type { Json } from '../core/json.ts';
 import type { Sql, SqlDatabase, SqlRow, SqlValue } from './sql/database.ts';
 import { SQLITE_LAYOUTS } from './sql/schema-migrations.ts';

@@ -5,8 +5,8 @@ import { kinds } from '../../src/kinds/registry.ts';
 /** Settings that have the same name as a kind. */
 const SETTINGS: Readonly<Record<string, readonly string[]>> = {
   'config/clusters.ts': ['space'],
-  'config/fleet/leases.ts': ['organization'],
-  'config/notification-template.ts': ['organization'],
+  'config/store.ts': ['organization'],
+  'config/notifications.ts': ['organization'],
 };
 
 const SRC = new URL('../../src/', import.meta.url);

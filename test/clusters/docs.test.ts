@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { BUILT_IN_TEMPLATE } from '../../src/clusters/description.ts';
-import { TEMPLATE_NAMES } from '../../src/config/cluster-template.ts';
-import { clustersSchema } from '../../src/config/clusters.ts';
+import { clustersSchema, TEMPLATE_NAMES } from '../../src/config/clusters.ts';
 
 const page = readFileSync(new URL('../../docs/clusters.md', import.meta.url), 'utf8');
 

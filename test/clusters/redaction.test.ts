@@ -14,7 +14,7 @@ import { createTextRedaction } from '../../src/conversations/redact/text-redacti
 import { RejectedError } from '../../src/core/errors.ts';
 import { EventBus } from '../../src/core/event-bus.ts';
 import { createLogger } from '../../src/log.ts';
-import { toMarkdown } from '../../src/platform/rich-text/document.ts';
+import { toMarkdown } from '../../src/platform/rich-text/to-markdown.ts';
 import { logClusters } from '../../src/server/cluster-log.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';

@@ -11,8 +11,7 @@ import { ALL_FEATURES, getFeatures } from '../../src/emulator/model/features.ts'
 import type { EmulatorStore } from '../../src/emulator/model/store.ts';
 import { defaultState } from '../../src/emulator/organizations/seed.ts';
 import type { Connection } from '../../src/platform/connection.ts';
-import type { HttpRequest } from '../../src/platform/http/transport.ts';
-import type { HttpAnswer } from '../../src/platform/http/whole-response.ts';
+import type { HttpAnswer, HttpRequest } from '../../src/platform/http/transport.ts';
 import { AttemptSignal } from '../../src/queue/request.ts';
 import { noStreams } from '../support/no-streams.ts';
 import { NOW } from './samples.ts';

@@ -2,7 +2,7 @@
 import type { ClusterChangeRequest } from '../../src/clusters/change-request.ts';
 import type { ClusterIssue, IssueCluster } from '../../src/clusters/cluster.ts';
 import { type ClustersConfig, completeClusters } from '../../src/config/clusters.ts';
-import { configSchema } from '../../src/config/schema.ts';
+import { configSchema } from '../../src/config/config.ts';
 
 export const DAY = 86_400_000;
 /** A Saturday. */

@@ -1,9 +1,8 @@
 /** Comparison of two configurations of a running daemon. */
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import { compareConfigs, RESTART_SECTIONS } from '../../src/config/changes.ts';
+import { compareConfigs, configSchema, RESTART_SECTIONS } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { configSchema } from '../../src/config/schema.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 
 const load = (organizations: string, rest = 'platform: { token: a-token }') =>

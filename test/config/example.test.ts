@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import * as z from 'zod';
+import { configSchema } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { configSchema } from '../../src/config/schema.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 
 const TEXT = readFileSync(new URL('../../config.example.yaml', import.meta.url), 'utf8');

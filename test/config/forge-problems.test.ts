@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findStatusForge } from '../../src/config/forge-problems.ts';
+import { findStatusForge } from '../../src/config/forge.ts';
 import { loadConfig } from '../../src/config/load.ts';
 
 const load = (forge: string, source = 'git: { url: "https://github.com/acme/docs.git" }', rest = '') => {

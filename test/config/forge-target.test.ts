@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { forgeTarget } from '../../src/config/forge-target.ts';
+import { forgeTarget } from '../../src/config/forge.ts';
 
 describe('the forge of a repository', () => {
   test.each([

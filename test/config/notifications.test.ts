@@ -1,7 +1,7 @@
 /** Settings of notifications: checks, with all problems at once, and secrets. */
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
-import { namesForCode } from '../../src/config/notification-template.ts';
+import { namesForCode } from '../../src/config/notifications.ts';
 import { CONDITION_CODES, EVENT_CODES } from '../../src/core/condition-codes.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { createRedactor } from '../../src/redact.ts';

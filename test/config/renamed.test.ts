@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { RENAMED } from '../../src/config/file/renamed.ts';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig, RENAMED } from '../../src/config/load.ts';
 
 const CASES = Object.entries(RENAMED).flatMap(([path, names]) =>
   Object.entries(names).map(([old, current]) => [`${path}.${old}`, current] as const),

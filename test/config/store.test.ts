@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
-import { storeName } from '../../src/config/fleet/store.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { storeName } from '../../src/config/store.ts';
 import { ConfigError } from '../../src/core/errors.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 

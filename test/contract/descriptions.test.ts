@@ -4,8 +4,8 @@ import type { Actual, Declared, Fields, Observation } from '../../src/core/resou
 import { getFeatures } from '../../src/emulator/model/features.ts';
 import { readAll } from '../../src/import/import.ts';
 import { kinds } from '../../src/kinds/registry.ts';
-import { identify } from '../../src/plan/identity/identity.ts';
-import { normalizeValue } from '../../src/plan/model/diff.ts';
+import { normalizeValue } from '../../src/plan/diff.ts';
+import { identify } from '../../src/plan/identity.ts';
 import { filesAfter, importOf } from '../import/importing.ts';
 import { type Sample, samples } from '../support/kind-samples.ts';
 import { declare, openWorld, UNLIMITED, type World } from '../support/world.ts';

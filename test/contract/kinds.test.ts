@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { getFeatures } from '../../src/emulator/model/features.ts';
-import type { PlannedRequest } from '../../src/kinds/model/request.ts';
-import { Ref } from '../../src/kinds/model/request.ts';
+import { type PlannedRequest, Ref } from '../../src/kinds/model/kind.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { type Sample, type SampleStep, samples } from '../support/kind-samples.ts';
 import { openWorld, UNLIMITED, type World } from '../support/world.ts';

@@ -5,7 +5,7 @@ import { openWriter, type Writer } from '../../src/platform/client.ts';
 import { type Connection, openConnection } from '../../src/platform/connection.ts';
 import { operations } from '../../src/platform/operations/index.ts';
 import type { Input, Operation } from '../../src/platform/operations/model/operation.ts';
-import { toDocument } from '../../src/platform/rich-text/document.ts';
+import { toDocument } from '../../src/platform/rich-text/from-markdown.ts';
 
 /**
  * Caller: an admin, the integration `helper`, somebody who is not a member yet, or somebody whom the platform does not

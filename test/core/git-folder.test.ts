@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isInGitFolder } from '../../src/core/files/git-folder.ts';
+import { isInGitFolder } from '../../src/core/files/file-tree.ts';
 
 test.each([
   '.git',

@@ -2,7 +2,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { makeDirectory } from '../../src/core/files/make-directory.ts';
+import { makeDirectory } from '../../src/core/files/disk.ts';
 
 function folder(): string {
   const made = mkdtempSync(join(tmpdir(), 'octavo-directory-'));

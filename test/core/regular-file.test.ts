@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { readRegularFile } from '../../src/core/files/regular-file.ts';
+import { readRegularFile } from '../../src/core/files/disk.ts';
 import { makeFifo } from '../support/fifo.ts';
 
 let folder: string;

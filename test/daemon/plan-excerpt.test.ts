@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { excerptPlan } from '../../src/plan/model/document.ts';
+import { excerptPlan } from '../../src/plan/render/document.ts';
 import { planOf } from '../support/planning.ts';
 
 async function planFor(count: number, titleOf: (index: number) => string) {

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { SourceError } from '../../src/core/errors.ts';
 import type { FileTree } from '../../src/core/files/file-tree.ts';
 import { readTreeAt } from '../../src/git/objects.ts';
-import { openDiskTree } from '../../src/manifests/files/disk-tree.ts';
+import { openDiskTree } from '../../src/manifests/disk-tree.ts';
 import { execFileSync } from '../support/programs.ts';
 import { makeFolder, makeRepository, type TestRepository } from './repository.ts';
 

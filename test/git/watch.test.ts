@@ -2,7 +2,7 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type DirectoryWatch, directoryVersion, watchDirectory } from '../../src/git/watch.ts';
-import { openDiskTree } from '../../src/manifests/files/disk-tree.ts';
+import { openDiskTree } from '../../src/manifests/disk-tree.ts';
 import { makeFolder, makeRepository } from './repository.ts';
 
 let folder: string;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { nextLink } from '../../src/conversations/sources/provider.ts';
 import { append, largest, smallest } from '../../src/core/lists.ts';
-import { withoutTrailingSlashes } from '../../src/core/trim.ts';
+import { withoutTrailingSlashes } from '../../src/core/url.ts';
 import { codeSpan, fenced } from '../../src/plan/render/markdown.ts';
 
 const MANY = 500_000;

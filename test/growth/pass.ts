@@ -1,12 +1,12 @@
 /** One pass over the manifests of a shape, as a command runs it, without a platform: load, plan, show, order, apply. */
 import { type Change, changeId } from '../../src/core/change.ts';
 import { DesiredStateError } from '../../src/core/errors.ts';
-import type { Writes } from '../../src/kinds/model/request.ts';
+import type { Writes } from '../../src/kinds/model/kind.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { createManifestLoader } from '../../src/manifests/loader.ts';
-import { planToJson } from '../../src/plan/model/document.ts';
+import { DEFAULT_POLICY } from '../../src/plan/guard.ts';
 import { computePlan } from '../../src/plan/plan.ts';
-import { DEFAULT_POLICY } from '../../src/plan/policy.ts';
+import { planToJson } from '../../src/plan/render/document.ts';
 import { renderPlanMarkdown } from '../../src/plan/render/markdown.ts';
 import { renderPlanText } from '../../src/plan/render/text.ts';
 import { PLAIN } from '../../src/plan/render/text-layout.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { isObject, type Json } from '../../src/core/json.ts';
 import { kinds } from '../../src/kinds/registry.ts';
-import { manifestJsonSchema } from '../../src/manifests/reference/json-schema.ts';
+import { manifestJsonSchema } from '../../src/manifests/json-schema.ts';
 import { countCases } from '../support/campaign.ts';
 import { openWorld, UNLIMITED, type World } from '../support/world.ts';
 

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { isObject } from '../../src/core/json.ts';
 import { kinds } from '../../src/kinds/registry.ts';
-import { manifestJsonSchema } from '../../src/manifests/reference/json-schema.ts';
+import { manifestJsonSchema } from '../../src/manifests/json-schema.ts';
 import { twoModels } from '../support/arbitrary-manifests.ts';
 import { manifestsOf } from '../support/model.ts';
 import { openWorkspace } from '../support/workspace.ts';

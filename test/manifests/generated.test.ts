@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { manifestJsonSchema } from '../../src/manifests/reference/json-schema.ts';
-import { manifestReference } from '../../src/manifests/reference/reference-page.ts';
+import { manifestJsonSchema } from '../../src/manifests/json-schema.ts';
+import { manifestReference } from '../../src/manifests/reference-page.ts';
 import { fakeKinds } from './fake-kinds.ts';
 
 describe('the JSON Schema', () => {

@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { IGNORE_LIMITS, IgnoreError, parseIgnoreRules } from '../../src/manifests/files/ignore-rules.ts';
+import { IGNORE_LIMITS, IgnoreError, parseIgnoreRules } from '../../src/manifests/manifest-files.ts';
 import { makeFolder, makeRepository } from '../git/repository.ts';
 import { countCases } from '../support/campaign.ts';
 import { execFileSync } from '../support/programs.ts';

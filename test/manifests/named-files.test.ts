@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { openDiskTree } from '../../src/manifests/files/disk-tree.ts';
+import { openDiskTree } from '../../src/manifests/disk-tree.ts';
 import { createManifestLoader } from '../../src/manifests/loader.ts';
 import { makeFifo } from '../support/fifo.ts';
 import { fakeKinds } from './fake-kinds.ts';

@@ -2,9 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { YamlNode } from '../../src/manifests/read/nodes.ts';
-import { createYamlReader } from '../../src/manifests/read/parse-yaml.ts';
-import { parsePlainYaml } from '../../src/manifests/read/plain-yaml.ts';
+import { createYamlReader, parsePlainYaml, type YamlNode } from '../../src/manifests/yaml.ts';
 
 const read = createYamlReader();
 

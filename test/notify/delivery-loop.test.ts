@@ -1,7 +1,7 @@
 /** Delivery loop of a channel: order, retries, the end of the daemon, and what it reports about the channel. */
 import { beforeEach, describe, expect, test } from 'vitest';
+import { WakeUpSignal } from '../../src/core/clock.ts';
 import { StoreError } from '../../src/core/errors.ts';
-import { WakeUpSignal } from '../../src/core/wake-up-signal.ts';
 import { type Channel, ChannelError, type Outgoing } from '../../src/notify/channel.ts';
 import { DeliveryLoop } from '../../src/notify/delivery-loop.ts';
 import type { Notification } from '../../src/notify/messages.ts';

@@ -1,6 +1,6 @@
 /** When the notifier checks what is stored. */
 import { expect, test } from 'vitest';
-import { WakeUpSignal } from '../../src/core/wake-up-signal.ts';
+import { WakeUpSignal } from '../../src/core/clock.ts';
 import { Notifier } from '../../src/notify/notifier.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import { createVirtualClock } from '../queue/virtual-clock.ts';

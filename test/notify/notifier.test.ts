@@ -1,8 +1,8 @@
 /** Rules of the notifier: routes, groups, quiet hours and reminders, with the stored state. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { NotificationsConfig } from '../../src/config/notifications.ts';
+import { WakeUpSignal } from '../../src/core/clock.ts';
 import type { ConditionCode } from '../../src/core/condition-codes.ts';
-import { WakeUpSignal } from '../../src/core/wake-up-signal.ts';
 import { Notifier } from '../../src/notify/notifier.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { Condition, DeliveryRecord, Fact, Notifications } from '../../src/store/notifications.ts';

@@ -4,8 +4,7 @@
  */
 import { readFileSync, writeSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
-import { systemClock } from '../../src/core/clock.ts';
-import { WakeUpSignal } from '../../src/core/wake-up-signal.ts';
+import { systemClock, WakeUpSignal } from '../../src/core/clock.ts';
 import { DeliveryLoop } from '../../src/notify/delivery-loop.ts';
 import { buildNotification } from '../../src/notify/messages.ts';
 import { Notifier } from '../../src/notify/notifier.ts';

@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseIgnoreRules } from '../../src/manifests/files/ignore-rules.ts';
+import { parseIgnoreRules } from '../../src/manifests/manifest-files.ts';
 import { eventually } from '../support/octavo-process.ts';
 import { execFileSync, spawn } from '../support/programs.ts';
 import { copyInto, linkProductionModules, ROOT } from './pruned.ts';

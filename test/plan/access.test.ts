@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { idRef } from '../../src/core/resource.ts';
 import { kinds } from '../../src/kinds/registry.ts';
-import { planToJson } from '../../src/plan/model/document.ts';
+import { planToJson } from '../../src/plan/render/document.ts';
 import { planMarkdown } from '../../src/plan/render/markdown.ts';
 import { accessWords, renderPlanText } from '../../src/plan/render/text.ts';
 import { PLAIN } from '../../src/plan/render/text-layout.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { BaseEntry } from '../../src/core/resource.ts';
 import { kinds } from '../../src/kinds/registry.ts';
+import { BindingState } from '../../src/plan/binding-state.ts';
 import {
   BINDING_RULES,
   bindByBaseKey,
@@ -9,12 +10,11 @@ import {
   bindByRecordedId,
   bindDropped,
   refuseSharedKeys,
+  refuseTakenKeys,
   reserveReplaced,
   resolveReplacements,
-} from '../../src/plan/identity/binding-rules.ts';
-import { BindingState } from '../../src/plan/identity/binding-state.ts';
-import { refuseTakenKeys } from '../../src/plan/identity/taken-keys.ts';
-import type { KindRules } from '../../src/plan/model/rules.ts';
+} from '../../src/plan/identity.ts';
+import type { KindRules } from '../../src/plan/rules.ts';
 import { baseOfManifests } from '../../src/reconcile/record.ts';
 import { actual } from '../support/planning.ts';
 import { declare } from '../support/world.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { heldChecksum, planChecksum } from '../../src/plan/checksum.ts';
-import { newChange } from '../../src/plan/model/new-change.ts';
+import { newChange } from '../../src/plan/changes.ts';
+import { heldChecksum, planChecksum } from '../../src/plan/guard.ts';
 
 const changes = [newChange({ action: 'delete', address: 'team/a', kind: 'team', fields: [], id: 't1' })];
 

@@ -8,7 +8,7 @@ import {
   isFlapping,
   type Revert,
   updateReverts,
-} from '../../src/plan/identity/flapping.ts';
+} from '../../src/plan/flapping.ts';
 import { actual, planOf, short } from '../support/planning.ts';
 
 const MINUTE = 60_000;

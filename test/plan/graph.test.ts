@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Graph } from '../../src/plan/model/graph.ts';
+import { Graph } from '../../src/plan/graph.ts';
 
 type Strength = 'require' | 'requireIfAcyclic' | 'prefer';
 type Edge = readonly [node: number, before: number, strength: Strength];

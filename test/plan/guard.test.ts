@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Actual } from '../../src/core/resource.ts';
 import { idRef } from '../../src/core/resource.ts';
-import { approvalsOf } from '../../src/plan/checksum.ts';
-import { DEFAULT_POLICY } from '../../src/plan/policy.ts';
+import { approvalsOf, DEFAULT_POLICY } from '../../src/plan/guard.ts';
 import { NAMES } from '../support/certificates.ts';
 import { actual, type PlanCase, planOf, short } from '../support/planning.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Json, shownJson } from '../../src/core/json.ts';
-import { planToJson } from '../../src/plan/model/document.ts';
+import { planToJson } from '../../src/plan/render/document.ts';
 import { renderPlanText } from '../../src/plan/render/text.ts';
 import { PLAIN } from '../../src/plan/render/text-layout.ts';
 import { printable, printableLines } from '../../src/plan/render/words.ts';

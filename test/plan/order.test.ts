@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { changeId } from '../../src/core/change.ts';
 import { idRef } from '../../src/core/resource.ts';
-import { planToJson } from '../../src/plan/model/document.ts';
 import type { PlannedChanges } from '../../src/plan/plan.ts';
+import { planToJson } from '../../src/plan/render/document.ts';
 import { actual, type PlanCase, planOf, short } from '../support/planning.ts';
 
 const ALL = `teams: { t: { title: T } }

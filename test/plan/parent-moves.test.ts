@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Declared } from '../../src/core/resource.ts';
-import { ParentMoves } from '../../src/plan/identity/parent-moves.ts';
+import { ParentMoves } from '../../src/plan/order.ts';
 
 /** Collections, each inside the next: a in b, b in c, c in d. */
 const PARENTS: Readonly<Record<string, string | null>> = { a: 'b', b: 'c', c: 'd', d: null };

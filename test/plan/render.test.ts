@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { describe, expect, test } from 'vitest';
-import { planToJson } from '../../src/plan/model/document.ts';
+import { planToJson } from '../../src/plan/render/document.ts';
 import { renderPlanMarkdown } from '../../src/plan/render/markdown.ts';
 import { renderPlanText } from '../../src/plan/render/text.ts';
 import { PLAIN } from '../../src/plan/render/text-layout.ts';

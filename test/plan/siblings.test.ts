@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Repositioning, repositionings } from '../../src/plan/identity/siblings.ts';
+import { type Repositioning, repositionings } from '../../src/plan/arrange.ts';
 
 /** Applies the moves as the platform would: one after another. */
 function simulate(now: readonly string[], moves: readonly Repositioning[]): readonly string[] {

@@ -275,7 +275,7 @@ test('reports how long to wait after a 429', async () => {
     { method: 'GET', path: '/v1/', body: null },
     new AbortController().signal,
   );
-  const { responseError } = await import('../../src/platform/http/errors.ts');
+  const { responseError } = await import('../../src/platform/http/answers.ts');
   const error = responseError('getVersion', answer, BASE, 7000);
   expect(error).toBeInstanceOf(RateLimitedError);
   expect(error).toHaveProperty('after', 7000);

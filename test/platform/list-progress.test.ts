@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ListProgress } from '../../src/platform/list-progress.ts';
+import { ListProgress } from '../../src/platform/http/answers.ts';
 
 /** Adds pages until one is refused. Returns their number and the reason. */
 function readOn(items: (page: number) => number, next: (page: number) => string) {

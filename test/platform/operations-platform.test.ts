@@ -4,7 +4,8 @@ import { type Emulator, startEmulator } from '../../src/emulator/emulator.ts';
 import { openWriter, type Writer } from '../../src/platform/client.ts';
 import { type Connection, openConnection } from '../../src/platform/connection.ts';
 import { operations } from '../../src/platform/operations/index.ts';
-import { toDocument, toMarkdown } from '../../src/platform/rich-text/document.ts';
+import { toDocument } from '../../src/platform/rich-text/from-markdown.ts';
+import { toMarkdown } from '../../src/platform/rich-text/to-markdown.ts';
 
 /* Over sockets, to the embedded platform: it rejects what the documents do not allow, and shares no code. */
 

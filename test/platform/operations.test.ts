@@ -6,7 +6,7 @@ import { openWriter, type Writer } from '../../src/platform/client.ts';
 import { type Connection, openConnection } from '../../src/platform/connection.ts';
 import { operations } from '../../src/platform/operations/index.ts';
 import type { Input } from '../../src/platform/operations/model/operation.ts';
-import { toDocument } from '../../src/platform/rich-text/document.ts';
+import { toDocument } from '../../src/platform/rich-text/from-markdown.ts';
 
 const BASE = 'https://api.example';
 const CR = '/v1/spaces/s/change-requests/c';

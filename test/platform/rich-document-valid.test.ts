@@ -4,7 +4,7 @@ import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 import { describe, expect, test } from 'vitest';
-import { toDocument } from '../../src/platform/rich-text/document.ts';
+import { toDocument } from '../../src/platform/rich-text/from-markdown.ts';
 import { codePoint } from '../support/code-points.ts';
 import { nodesIn, textIn, violationsOf } from '../support/rich-document-check.ts';
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { normalizeMarkdown, toDocument, toMarkdown } from '../../src/platform/rich-text/document.ts';
+import { toDocument } from '../../src/platform/rich-text/from-markdown.ts';
+import { normalizeMarkdown, toMarkdown } from '../../src/platform/rich-text/to-markdown.ts';
 
 /** Fragments of Markdown in unusual combinations. */
 const piece = fc.oneof(

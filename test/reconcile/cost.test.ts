@@ -4,7 +4,7 @@ import type { ChangeResult } from '../../src/core/change.ts';
 import type { RateLimits } from '../../src/emulator/emulator.ts';
 import { getFeatures } from '../../src/emulator/model/features.ts';
 import { kinds } from '../../src/kinds/registry.ts';
-import { DEFAULT_POLICY, type Policy } from '../../src/plan/policy.ts';
+import { DEFAULT_POLICY, type Policy } from '../../src/plan/guard.ts';
 import { openReader, openWriter } from '../../src/platform/client.ts';
 import type { Connection } from '../../src/platform/connection.ts';
 import { operations } from '../../src/platform/operations/index.ts';

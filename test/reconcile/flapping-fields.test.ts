@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { createManifestLoader } from '../../src/manifests/loader.ts';
-import type { Revert } from '../../src/plan/identity/flapping.ts';
+import type { Revert } from '../../src/plan/flapping.ts';
 import { openReader, openWriter } from '../../src/platform/client.ts';
 import { type Connection, openConnection } from '../../src/platform/connection.ts';
 import { OrganizationReconciler } from '../../src/reconcile/organization.ts';

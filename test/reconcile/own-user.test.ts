@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { kinds } from '../../src/kinds/registry.ts';
-import { DEFAULT_POLICY } from '../../src/plan/policy.ts';
+import { DEFAULT_POLICY } from '../../src/plan/guard.ts';
 import { makePlan } from '../../src/reconcile/planning.ts';
 import { actual } from '../support/planning.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';

@@ -5,7 +5,7 @@ import type { Change } from '../../src/core/change.ts';
 import { messageOf } from '../../src/core/errors.ts';
 import type { EmulatorState, FaultRule } from '../../src/emulator/emulator.ts';
 import { getFeatures, type PlatformVersion } from '../../src/emulator/model/features.ts';
-import type { PlannedRequest } from '../../src/kinds/model/request.ts';
+import type { PlannedRequest } from '../../src/kinds/model/kind.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { operations } from '../../src/platform/operations/index.ts';
 import type { Operation, WriteOperation } from '../../src/platform/operations/model/operation.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Change, type ChangeResult, changeId } from '../../src/core/change.ts';
 import { kinds } from '../../src/kinds/registry.ts';
-import { DEFAULT_POLICY } from '../../src/plan/policy.ts';
+import { DEFAULT_POLICY } from '../../src/plan/guard.ts';
 import { openReader, openWriter } from '../../src/platform/client.ts';
 import { outcomeOf, runChanges } from '../../src/reconcile/apply.ts';
 import { platformSource } from '../../src/reconcile/observe.ts';

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { RejectedError, TransientError } from '../../src/core/errors.ts';
-import type { Kind } from '../../src/kinds/model/kind.ts';
-import type { Progress } from '../../src/kinds/model/request.ts';
+import type { Kind, Progress } from '../../src/kinds/model/kind.ts';
 import { translation } from '../../src/kinds/translation.ts';
 import type { Reader } from '../../src/platform/client.ts';
 import { type BackgroundWork, type WaitResult, waitForWork } from '../../src/reconcile/follow-up.ts';

@@ -5,7 +5,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Conversation } from '../../src/conversations/model/ticket.ts';
 import { TransientError } from '../../src/core/errors.ts';
 import type { Connection } from '../../src/platform/connection.ts';
-import type { HttpAnswer } from '../../src/platform/http/whole-response.ts';
+import type { HttpAnswer } from '../../src/platform/http/transport.ts';
 import { createRequestQueue } from '../../src/queue/dispatcher.ts';
 import { toAbortSignal } from '../../src/queue/request.ts';
 import type { VirtualClock } from '../queue/virtual-clock.ts';

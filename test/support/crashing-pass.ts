@@ -4,7 +4,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import { StoreError } from '../../src/core/errors.ts';
 import type { Emulator } from '../../src/emulator/emulator.ts';
 import { kinds } from '../../src/kinds/registry.ts';
-import { DEFAULT_POLICY } from '../../src/plan/policy.ts';
+import { DEFAULT_POLICY } from '../../src/plan/guard.ts';
 import { openReader, openWriter } from '../../src/platform/client.ts';
 import { openConnection } from '../../src/platform/connection.ts';
 import { apply } from '../../src/reconcile/apply.ts';

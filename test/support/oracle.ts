@@ -1,7 +1,7 @@
 import { type Json, sameJson } from '../../src/core/json.ts';
 import type { EmulatorState } from '../../src/emulator/model/store.ts';
 import type { SiteRecord } from '../../src/emulator/sites/records.ts';
-import { normalizeMarkdown, toMarkdown } from '../../src/platform/rich-text/document.ts';
+import { normalizeMarkdown, toMarkdown } from '../../src/platform/rich-text/to-markdown.ts';
 import { derivedPart, derivedSections, derivedTables, plainFields, titleField } from './derived-kinds.ts';
 import { type ItemModel, type Model, NAMED_FILES } from './model.ts';
 import { declaredNames, itemOf, type Named, rows, type Table, titleOf } from './oracle-lookups.ts';

@@ -2,8 +2,8 @@
 import { isObject, type Json } from '../../src/core/json.ts';
 import type { Actual, BaseEntry, Declared, Fields, Observation } from '../../src/core/resource.ts';
 import { kinds } from '../../src/kinds/registry.ts';
+import { DEFAULT_POLICY, type Policy } from '../../src/plan/guard.ts';
 import { computePlan, type PlannedChanges } from '../../src/plan/plan.ts';
-import { DEFAULT_POLICY, type Policy } from '../../src/plan/policy.ts';
 import { baseOfManifests } from '../../src/reconcile/record.ts';
 import { declare, type Manifests, UNLIMITED } from './world.ts';
 

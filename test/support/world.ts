@@ -6,7 +6,7 @@ import type { Base, Declared } from '../../src/core/resource.ts';
 import { type Emulator, type EmulatorOptions, type EmulatorState, startEmulator } from '../../src/emulator/emulator.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { createManifestLoader } from '../../src/manifests/loader.ts';
-import { DEFAULT_POLICY, type Policy } from '../../src/plan/policy.ts';
+import { DEFAULT_POLICY, type Policy } from '../../src/plan/guard.ts';
 import { openReader, openWriter, type Reader } from '../../src/platform/client.ts';
 import { type Connection, openConnection } from '../../src/platform/connection.ts';
 import { withIds } from '../../src/reconcile/applied.ts';

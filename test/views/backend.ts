@@ -3,7 +3,7 @@ import { type Config, configFromEnvironment, type OrganizationConfig } from '../
 import type { ChangeResult, Plan } from '../../src/core/change.ts';
 import type { Declared } from '../../src/core/resource.ts';
 import { kinds } from '../../src/kinds/registry.ts';
-import { planToJson } from '../../src/plan/model/document.ts';
+import { planToJson } from '../../src/plan/render/document.ts';
 import type { PassEnd } from '../../src/reconcile/pass.ts';
 import type { NewPass } from '../../src/store/history.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';

@@ -1,10 +1,10 @@
 /** Runs `octavo api`: lists operations, shows a request, or sends it after confirmation. */
 import { resolve } from 'node:path';
 import { CancelledError, ConfigError, EXIT, type ExitCode, InterruptedError, messageOf } from '../../core/errors.ts';
-import { MAX_FILE_BYTES, readRegularFile } from '../../core/files/regular-file.ts';
+import { MAX_FILE_BYTES, readRegularFile } from '../../core/files/disk.ts';
 import { shownJson } from '../../core/json.ts';
 import { maskUrls, maskUrlsIn } from '../../core/text/safe-url.ts';
-import { withoutTrailingSlashes } from '../../core/trim.ts';
+import { withoutTrailingSlashes } from '../../core/url.ts';
 import { printableLines } from '../../plan/render/words.ts';
 import { operations } from '../../platform/operations/index.ts';
 import type { Operation } from '../../platform/operations/model/operation.ts';

@@ -4,7 +4,7 @@ import { ConfigError } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
 import { maskUrls } from '../../core/text/safe-url.ts';
 import { didYouMean, nearest, quote } from '../../core/text/suggest.ts';
-import { withoutTrailingSlashes } from '../../core/trim.ts';
+import { withoutTrailingSlashes } from '../../core/url.ts';
 import { counted } from '../../plan/render/words.ts';
 import type { Operation } from '../../platform/operations/model/operation.ts';
 import type { Repeat, RequestClass } from '../../queue/request.ts';

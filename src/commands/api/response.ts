@@ -16,11 +16,8 @@ import {
 import { isObject, parseBounded, shownJson } from '../../core/json.ts';
 import type { Paint } from '../../plan/render/text-layout.ts';
 import { durationWords, printable, printableLines } from '../../plan/render/words.ts';
-import { notEvents, notJson, responseError } from '../../platform/http/errors.ts';
-import { readEvents } from '../../platform/http/event-stream.ts';
-import type { HttpRequest, HttpStream } from '../../platform/http/transport.ts';
-import type { HttpAnswer } from '../../platform/http/whole-response.ts';
-import { ListProgress } from '../../platform/list-progress.ts';
+import { ListProgress, notEvents, notJson, readEvents, responseError } from '../../platform/http/answers.ts';
+import type { HttpAnswer, HttpRequest, HttpStream } from '../../platform/http/transport.ts';
 import { type AttemptSignal, type Reply, readRateHeaders, toAbortSignal } from '../../queue/request.ts';
 import { createRedactor, SECRET } from '../../redact.ts';
 import { type CommandContext, paintFor, untilAborted } from '../cli/context.ts';

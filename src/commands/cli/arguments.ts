@@ -1,6 +1,6 @@
 /** Options that commands share, and parsers of option values. The parsers throw InvalidArgumentError. */
 import { InvalidArgumentError } from 'commander';
-import { readDuration } from '../../config/model/values.ts';
+import { readDuration } from '../../config/values.ts';
 import type { ExitCode } from '../../core/errors.ts';
 
 /** Sets the exit code of the process. */

@@ -2,12 +2,12 @@
 import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { type Config, configFromEnvironment, type OrganizationConfig } from '../../config/config.ts';
-import { isOrganizationFile } from '../../config/file/organization-files.ts';
-import type { ConfigTrust } from '../../config/file/trust.ts';
+import { isOrganizationFile } from '../../config/document.ts';
 import { type LoadConfigOptions, loadConfig } from '../../config/load.ts';
+import type { ConfigTrust } from '../../config/secrets.ts';
 import { ConfigError, messageOf } from '../../core/errors.ts';
+import { readRegularFile } from '../../core/files/disk.ts';
 import type { FileTree } from '../../core/files/file-tree.ts';
-import { readRegularFile } from '../../core/files/regular-file.ts';
 import { type Environment, findJob } from '../../forge/ci-job.ts';
 import { resolveRef } from '../../git/commits.ts';
 import { readTreeAt } from '../../git/objects.ts';

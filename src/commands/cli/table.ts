@@ -1,6 +1,6 @@
 /** Columns and ages in the output of commands. */
 import { largest } from '../../core/lists.ts';
-import { textWidth } from '../../plan/render/text-width.ts';
+import { textWidth } from '../../plan/render/text-layout.ts';
 import { printable } from '../../plan/render/words.ts';
 
 type Cell = string | number | null | undefined;

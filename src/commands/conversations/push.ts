@@ -1,5 +1,5 @@
 /** Imports files of tickets and sends their conversations once, for `octavo conversations push`. */
-import { storeName } from '../../config/fleet/store.ts';
+import { storeName } from '../../config/store.ts';
 import type { ConversationRequest } from '../../conversations/control-api.ts';
 import type { ConversationEvents, SenderState } from '../../conversations/model/source.ts';
 import { CancelledError, EXIT, type ExitCode, TransientError } from '../../core/errors.ts';

@@ -1,7 +1,7 @@
 /** Command that serves the embedded platform. */
 import { resolve } from 'node:path';
 import { ConfigError, EXIT, type ExitCode, messageOf } from '../../core/errors.ts';
-import { readRegularFile } from '../../core/files/regular-file.ts';
+import { readRegularFile } from '../../core/files/disk.ts';
 import {
   type Emulator,
   type EmulatorOptions,

@@ -1,7 +1,7 @@
 /** Runs `octavo health`, the health check of a container. */
 import { Client } from 'undici';
 import { z } from 'zod';
-import type { ListenAddress } from '../../config/model/values.ts';
+import type { ListenAddress } from '../../config/values.ts';
 import { ConfigError, EXIT, type ExitCode, messageOf } from '../../core/errors.ts';
 import { readConfigWithoutSecrets } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';

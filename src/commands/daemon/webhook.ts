@@ -1,7 +1,7 @@
 /** Implements `octavo webhook`: shows or creates the webhook of a repository. */
 
 import type { Config, OrganizationConfig } from '../../config/config.ts';
-import { forgeTarget } from '../../config/forge-target.ts';
+import { forgeTarget } from '../../config/forge.ts';
 import { AuthError, ConfigError, EXIT, type ExitCode } from '../../core/errors.ts';
 import { largest } from '../../core/lists.ts';
 import type { ForgeName } from '../../forge/ci-job.ts';

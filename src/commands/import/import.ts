@@ -3,8 +3,8 @@ import { readFile, realpath, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { OrganizationConfig } from '../../config/config.ts';
 import { ConfigError, EXIT, type ExitCode, messageOf } from '../../core/errors.ts';
+import { makeDirectory } from '../../core/files/disk.ts';
 import type { FileTree } from '../../core/files/file-tree.ts';
-import { makeDirectory } from '../../core/files/make-directory.ts';
 import { resolveManifestFolder } from '../../git/repository.ts';
 import {
   type Choice,
@@ -16,9 +16,9 @@ import {
 } from '../../import/import.ts';
 import { type ImportedFile, SCHEMA_PATH } from '../../import/layout.ts';
 import { kinds } from '../../kinds/registry.ts';
-import { findManifestFiles, isConfig } from '../../manifests/files/manifest-files.ts';
+import { manifestJsonSchema } from '../../manifests/json-schema.ts';
 import { createManifestLoader } from '../../manifests/loader.ts';
-import { manifestJsonSchema } from '../../manifests/reference/json-schema.ts';
+import { findManifestFiles, isConfig } from '../../manifests/manifest-files.ts';
 import { printable, printableLines } from '../../plan/render/words.ts';
 import { chooseOrganization, readConfig } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';

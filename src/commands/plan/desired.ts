@@ -11,9 +11,10 @@ import { AppliedRefs, openRefHost } from '../../git/refs.ts';
 import { resolveManifestFolder } from '../../git/repository.ts';
 import { findRepositoryRoot, type Head, listTrackedFiles, readHead } from '../../git/work-tree.ts';
 import { kinds } from '../../kinds/registry.ts';
-import { type FileSelection, openDiskTree } from '../../manifests/files/disk-tree.ts';
-import { createManifestLoader, type DesiredState, type OnSections } from '../../manifests/loader.ts';
-import type { OtherScopes } from '../../plan/identity/other-scopes.ts';
+import { type FileSelection, openDiskTree } from '../../manifests/disk-tree.ts';
+import type { OnSections } from '../../manifests/file-reader.ts';
+import { createManifestLoader, type DesiredState } from '../../manifests/loader.ts';
+import type { OtherScopes } from '../../plan/identity.ts';
 import {
   baseAt,
   readAppliedBase,

@@ -6,7 +6,7 @@ import type { Change, Plan } from '../../core/change.ts';
 import { ConfigError, messageOf, RefusedPlanError } from '../../core/errors.ts';
 import { canonicalJson, isObject, type Json } from '../../core/json.ts';
 import type { Base, BaseEntry, Declared } from '../../core/resource.ts';
-import { planToJson } from '../../plan/model/document.ts';
+import { planToJson } from '../../plan/render/document.ts';
 import type { CommandInput } from './planning.ts';
 
 const FORMAT = 'octavo.plan-file/3';

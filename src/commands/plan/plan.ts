@@ -4,7 +4,7 @@ import type { Plan } from '../../core/change.ts';
 import { EXIT, type ExitCode } from '../../core/errors.ts';
 import { shownJson } from '../../core/json.ts';
 import { pathArgument } from '../../core/text/shell.ts';
-import { planToJson } from '../../plan/model/document.ts';
+import { planToJson } from '../../plan/render/document.ts';
 import { renderPlanMarkdown } from '../../plan/render/markdown.ts';
 import { renderPlanText } from '../../plan/render/text.ts';
 import type { Approval } from '../../plan/render/text-layout.ts';

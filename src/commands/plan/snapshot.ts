@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Config, OrganizationConfig } from '../../config/config.ts';
 import type { Plan } from '../../core/change.ts';
 import { ConfigError, EXIT, type ExitCode, messageOf } from '../../core/errors.ts';
-import { readRegularFile } from '../../core/files/regular-file.ts';
+import { readRegularFile } from '../../core/files/disk.ts';
 import { pathArgument } from '../../core/text/shell.ts';
 import { kinds } from '../../kinds/registry.ts';
 import { counted, printable } from '../../plan/render/words.ts';

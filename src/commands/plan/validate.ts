@@ -5,10 +5,9 @@ import { DesiredStateError, EXIT, type ExitCode, formatProblem, type Problem } f
 import { shownJson } from '../../core/json.ts';
 import { findRepositoryRoot } from '../../git/work-tree.ts';
 import { kinds } from '../../kinds/registry.ts';
+import { manifestJsonSchema } from '../../manifests/json-schema.ts';
 import type { DesiredState } from '../../manifests/loader.ts';
-import { manifestJsonSchema } from '../../manifests/reference/json-schema.ts';
-import { findSharedKeys } from '../../plan/identity/natural-key.ts';
-import { findPlaceholders } from '../../plan/placeholders.ts';
+import { findPlaceholders, findSharedKeys } from '../../plan/declared.ts';
 import { counted, printableLines } from '../../plan/render/words.ts';
 import { toGitHub } from '../../report/github.ts';
 import { toJUnit } from '../../report/junit.ts';

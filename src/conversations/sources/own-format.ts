@@ -1,8 +1,7 @@
 /** Conversations in the platform's own format, from the generic webhook or a file. */
 import { z } from 'zod';
 import { ConfigError } from '../../core/errors.ts';
-import { headerOf, type WebhookRequest } from '../../core/signature.ts';
-import { hasStandardSignature, readSigningKey } from '../../core/standard-signature.ts';
+import { hasStandardSignature, headerOf, readSigningKey, type WebhookRequest } from '../../core/signature.ts';
 import { textOfHtml } from '../model/html.ts';
 import { jsonWebhook, refused, type Webhook } from '../model/source.ts';
 import { type Part, problemOfKey, type SourceRecord, ticketOrSkipped } from '../model/ticket.ts';

@@ -1,3 +1,6 @@
+/** Templates with `{{name}}` placeholders. */
+import { didYouMean } from './suggest.ts';
+
 /** Part of a template: literal text, or a name to replace by its value. `at` is an offset in the template. */
 export type TemplatePart =
   | { readonly text: string; readonly name?: undefined; readonly at: number }
@@ -32,4 +35,23 @@ export function parseTemplate(template: string): Template {
   }
   literal(from, template.length);
   return { parts, unclosed };
+}
+
+/** A problem in a template. `at` is its offset in the template; the message contains the solution. */
+interface TemplateProblem {
+  readonly at: number;
+  readonly message: string;
+}
+
+/** Returns the problems of a template that may contain the variables `names`. */
+export function templateProblems(template: string, names: readonly string[]): readonly TemplateProblem[] {
+  const { parts, unclosed } = parseTemplate(template);
+  const unknown = parts.flatMap(({ name, at }) =>
+    name === undefined || names.includes(name) ? [] : [{ at, message: unknownName(name, names) }],
+  );
+  return unclosed === null ? unknown : [...unknown, { at: unclosed, message: 'has {{ without }} on the same line' }];
+}
+
+function unknownName(name: string, names: readonly string[]): string {
+  return `uses {{${name}}}, which is not a known variable${didYouMean(name, names, `; valid variables: ${names.join(', ')}`)}`;
 }

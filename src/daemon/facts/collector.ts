@@ -4,7 +4,7 @@ import type { Clock } from '../../core/clock.ts';
 import { LeaseLostError, messageOf, StoreError } from '../../core/errors.ts';
 import { type Json, sameJson } from '../../core/json.ts';
 import type { Logger } from '../../log.ts';
-import type { Revert } from '../../plan/identity/flapping.ts';
+import type { Revert } from '../../plan/flapping.ts';
 import type { QueueSnapshot } from '../../queue/snapshot.ts';
 import type { PassEvents } from '../../reconcile/pass.ts';
 import type { Fact, FactReport, Notifications, Scope } from '../../store/notifications.ts';

@@ -8,10 +8,9 @@ import { AuthError, DesiredStateError, formatProblem, messageOf, SourceError, St
 import { firstLines, smallest } from '../../core/lists.ts';
 import { maskUrls } from '../../core/text/safe-url.ts';
 import type { StatusFailure } from '../../notify/status-sender.ts';
-import type { Revert } from '../../plan/identity/flapping.ts';
-import type { ChangeDocument, PlanDocument } from '../../plan/model/document.ts';
-import { waitingDeletions } from '../../plan/render/waiting.ts';
-import { counted, printable, spanWords } from '../../plan/render/words.ts';
+import type { Revert } from '../../plan/flapping.ts';
+import type { ChangeDocument, PlanDocument } from '../../plan/render/document.ts';
+import { counted, printable, spanWords, waitingDeletions } from '../../plan/render/words.ts';
 import type { QueueSnapshot } from '../../queue/snapshot.ts';
 import { describePause } from '../../reconcile/waiting.ts';
 import type { ManualPause } from '../../store/history.ts';

@@ -1,7 +1,6 @@
 /** Reads the configuration again while the daemon runs, when its files change or somebody asks for it. */
-import { compareConfigs, keepLastValid } from '../../config/changes.ts';
-import type { Config } from '../../config/config.ts';
-import type { InvalidFile } from '../../config/file/invalid-files.ts';
+import { type Config, compareConfigs, keepLastValid } from '../../config/config.ts';
+import type { InvalidFile } from '../../config/document.ts';
 import type { Clock } from '../../core/clock.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { EventBus } from '../../core/event-bus.ts';

@@ -1,11 +1,10 @@
 /** Reports that replicas store for each other: invalid configuration files, and organizations without an owner. */
 import { z } from 'zod';
 import type { Config } from '../../config/config.ts';
-import type { Clock } from '../../core/clock.ts';
+import { type Clock, LAST_TIME } from '../../core/clock.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { EventBus } from '../../core/event-bus.ts';
 import { isObject, type Json, type JsonObject } from '../../core/json.ts';
-import { LAST_TIME } from '../../core/last-time.ts';
 import type { FleetLeases } from '../../fleet/fleet-leases.ts';
 import type { Logger } from '../../log.ts';
 import { organizationOfLease } from '../../store/leases.ts';

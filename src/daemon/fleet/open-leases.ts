@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Config } from '../../config/config.ts';
-import { shortestLease } from '../../config/fleet/leases.ts';
+import { shortestLease } from '../../config/store.ts';
 import type { Clock, Random } from '../../core/clock.ts';
 import { ConfigError } from '../../core/errors.ts';
 import { FleetClock } from '../../fleet/fleet-clock.ts';

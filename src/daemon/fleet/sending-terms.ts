@@ -1,5 +1,5 @@
 /** Refuses requests that an organization must not send any more. */
-import { SEND_MARGIN } from '../../config/fleet/leases.ts';
+import { SEND_MARGIN } from '../../config/store.ts';
 import { type AppError, CancelledError, LeaseLostError } from '../../core/errors.ts';
 import type { SendingTerms } from '../../platform/connection.ts';
 import type { Lease } from '../../store/leases.ts';

@@ -1,7 +1,7 @@
 /** Sets a commit status, and a deployment if configured, for every commit that the daemon sees. */
 import type { Change } from '../../core/change.ts';
+import { WakeUpSignal } from '../../core/clock.ts';
 import { DesiredStateError, messageOf } from '../../core/errors.ts';
-import { WakeUpSignal } from '../../core/wake-up-signal.ts';
 import { messageLine } from '../../notify/messages.ts';
 import {
   applyingProgress,

@@ -1,7 +1,7 @@
 /** Choice of an organization, and of the checksums that approve its plan. */
 
 import { ConfigError } from '../../core/errors.ts';
-import type { PlanDocument } from '../../plan/model/document.ts';
+import type { PlanDocument } from '../../plan/render/document.ts';
 
 /** Returns the organization with this id, or the only one if `id` is null. Throws ConfigError. */
 export function chooseOrganization<T extends { readonly id: string }>(

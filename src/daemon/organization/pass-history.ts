@@ -4,7 +4,7 @@ import type { Clock } from '../../core/clock.ts';
 import { DesiredStateError, messageOf, StoreError } from '../../core/errors.ts';
 import { maskUrlsIn } from '../../core/text/safe-url.ts';
 import type { Logger } from '../../log.ts';
-import { excerptPlan } from '../../plan/model/document.ts';
+import { excerptPlan } from '../../plan/render/document.ts';
 import type { PassEnd, PassEvents } from '../../reconcile/pass.ts';
 import type { Desired, SourceHead } from '../../reconcile/source.ts';
 import type { History, NewPass, NewResourceChange, PassCounts } from '../../store/history.ts';

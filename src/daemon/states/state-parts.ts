@@ -7,7 +7,7 @@ import type { Address } from '../../core/address.ts';
 import { errorFromJson, errorToJson } from '../../core/error-json.ts';
 import type { Json } from '../../core/json.ts';
 import type { Declared } from '../../core/resource.ts';
-import { planForReplicas, readPlan } from '../../plan/model/document.ts';
+import { planForReplicas, readPlan } from '../../plan/render/document.ts';
 import { PRIORITIES } from '../../queue/request.ts';
 import type { BudgetSnapshot, QueueSnapshot } from '../../queue/snapshot.ts';
 import type { KnownResources, OrganizationState, ReconcilerState } from '../../web/model/backend.ts';

@@ -1,8 +1,7 @@
 /** Writes the states of the organizations of this replica for the others, soon after they have changed. */
 import { hash } from 'node:crypto';
-import type { Clock } from '../../core/clock.ts';
+import { type Clock, WakeUpSignal } from '../../core/clock.ts';
 import { LeaseLostError, messageOf } from '../../core/errors.ts';
-import { WakeUpSignal } from '../../core/wake-up-signal.ts';
 import type { Logger } from '../../log.ts';
 import type { Lease } from '../../store/leases.ts';
 import type { OrganizationStates, StatePart } from '../../store/organization-states.ts';

@@ -139,6 +139,11 @@ export function commonFields(entry: CommonFields): CommonFields {
   return { id, renamedFrom, protect, paused, ignore };
 }
 
+/** Returns the resource that an entry itself declares. */
+export function resourceOf(kind: string, key: string, fields: WrittenFields, entry: CommonFields): WrittenResource {
+  return { kind, key, path: [], fields, within: null, place: null, common: commonFields(entry) };
+}
+
 /** Returns the title and, for a duplicate title, the title with the key of its parent as a prefix. */
 export function namesWithin({ title }: Actual, holder: string | null): readonly string[] {
   return holder === null ? [title] : [title, `${holder} ${title}`];

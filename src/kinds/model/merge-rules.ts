@@ -2,10 +2,9 @@ import { z } from 'zod';
 import type { Address } from '../../core/address.ts';
 import { isObject, type Json } from '../../core/json.ts';
 import { type Actual, idRef } from '../../core/resource.ts';
-import type { Field } from './field-table.ts';
-import { ofExisting } from './fields.ts';
+import { type Field, ofExisting } from './field-table.ts';
+import { type Ref, ref } from './kind.ts';
 import type { DescribeContext } from './manifest.ts';
-import { type Ref, ref } from './request.ts';
 import { emailKey, type SchemaNotes, text } from './schema.ts';
 
 const WITH_USERS = ['require_specific_reviewers', 'require_one_of_specific_reviewers', 'allow_bypass'] as const;

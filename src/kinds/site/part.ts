@@ -1,17 +1,17 @@
 /** Kinds inside a site: an item of its structure is declared, read and written by its own definition. */
 import type { z } from 'zod';
-import type { Change } from '../../core/change.ts';
+import { type Address, kindOf } from '../../core/address.ts';
+import { type Change, EVERYONE } from '../../core/change.ts';
+import { canonicalJson, type Json } from '../../core/json.ts';
 import type { Actual, Fields } from '../../core/resource.ts';
+import type { AccessRule, Grant } from '../../plan/rules.ts';
 import type { Reader } from '../../platform/client.ts';
 import { resourceOperations, type StructureItem } from '../../platform/operations/resources.ts';
-import { type FieldTable, fieldTable, type Table } from '../model/field-table.ts';
-import { access } from '../model/fields.ts';
-import type { Kind } from '../model/kind.ts';
-import { type ItemOperations, itemWrites, titleRules } from '../model/listed-kind.ts';
+import { type ItemOperations, itemWrites, titleRules } from '../model/derived-kind.ts';
+import { access, type FieldTable, fieldTable, ofExisting, type Table } from '../model/field-table.ts';
+import { type Kind, type PlannedRequest, Ref, ref, request, type Writes } from '../model/kind.ts';
 import type { DescribeContext } from '../model/manifest.ts';
-import { type PlannedRequest, ref, request } from '../model/request.ts';
 import { KEY_PATTERN, KEY_WORDS, line, text } from '../model/schema.ts';
-import { conditionAccess } from './readers.ts';
 
 /** The part of a kind in the structure of a site. */
 export interface StructurePart {
@@ -129,12 +129,108 @@ function pointer(address: string) {
   return { type: type as 'site-section', id: ref(address) };
 }
 
-/** Returns a unique temporary path, for swapping paths. */
-export function pathAside(change: Change): string {
-  return `moving-${change.id ?? ''}`
+/**
+ * Returns the writes of an update. If the path of another part has to be free first, the part gets a unique temporary path
+ * before, which `write` sets.
+ */
+export function updateWrites(
+  change: Change,
+  update: PlannedRequest,
+  write: (body: { readonly path: string }) => PlannedRequest,
+): Writes {
+  if (change.needsTemporaryKey !== true) {
+    return { first: [update] };
+  }
+  const path = `moving-${change.id ?? ''}`
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, 100);
+  return { first: [write({ path })], late: [update] };
+}
+
+const WITH_LINK = 'everyone with the secret link';
+const WITH_TOKEN = 'every visitor with a token';
+
+/** Returns the people who can read a site once it is published. */
+export function readersOf({ visibility }: Fields): Grant {
+  switch (visibility) {
+    case 'public':
+      return { who: EVERYONE, role: 'read, found by search engines', includes: 'all' };
+    case 'unlisted':
+      return { who: EVERYONE, role: 'read', includes: 'all' };
+    case 'share-link':
+      return { who: WITH_LINK, role: 'read' };
+    case 'visitor-auth':
+      return { who: WITH_TOKEN, role: 'read' };
+    default:
+      return { who: 'visitors, as the platform decides', role: 'read' };
+  }
+}
+
+/** Access through the condition of an existing part: visitors who match it. */
+const conditionAccess = ofExisting(({ fields: { condition } }) => [
+  typeof condition === 'string'
+    ? { who: `visitors who match ${JSON.stringify(condition)}`, role: 'read' }
+    : { who: 'every visitor', role: 'read', includes: 'all' },
+]);
+
+/** Access to a section. Its site spaces say who gains access to a new one, but are deleted with it. */
+export const sectionAccess: AccessRule = (state) => {
+  if (state.action !== 'delete') {
+    return conditionAccess(state);
+  }
+  const site = state.before(state.within ?? '');
+  return site?.published === true && Object.keys(state.fields).length > 0
+    ? [{ who: readersOf(site).who, role: 'read' }]
+    : [];
+};
+
+/** Access through a site space: readers of a site that is already published gain or lose the space. */
+export const spaceAccess: AccessRule = ({ fields, otherFields, within, before, now }) => {
+  const site = within ?? '';
+  const current = now(site);
+  const isSame = otherFields.space === fields.space;
+  if (isSame || typeof fields.space !== 'string' || before(site)?.published !== true || current?.published !== true) {
+    return [];
+  }
+  const section = typeof fields.section === 'string' ? now(fields.section) : null;
+  const conditions = [fields.condition, section?.condition].filter((each) => typeof each === 'string');
+  const { who } = readersOf(current);
+  const matching =
+    conditions.length === 0
+      ? who
+      : `${who}, if they match ${conditions.map((each) => JSON.stringify(each)).join(' and ')}`;
+  return [{ who: matching, role: `read at ${site}`, to: fields.space }];
+};
+
+/** Returns the site spaces that a section declares, in order. */
+export function spacesOf(fields: Fields): readonly Address[] {
+  return Array.isArray(fields.spaces) ? (fields.spaces as Address[]) : [];
+}
+
+/** Returns the site space for creating a section: its default, or else the first that can be created. */
+export function seedOf(section: Change, creation: (address: Address) => Change | undefined) {
+  const spaces = spacesOf(section.declared);
+  const wanted = section.declared.default;
+  const order = typeof wanted === 'string' ? [wanted, ...spaces] : spaces;
+  const address = order.find((each) => creation(each) !== undefined) ?? spaces[0] ?? '';
+  return { address, space: spaceRef(creation(address)?.declared.space) };
+}
+
+/** Returns a reference to a space: the space itself, or the result of a translation. */
+export function spaceRef(address: Json | undefined): Ref {
+  const space = String(address);
+  return new Ref(kindOf(space) === 'translation' ? `${space}#result` : space);
+}
+
+/** Slot for the sections of a site, which has either sections or spaces at the top level. */
+export function sectionsSlot(site: Address | null): string {
+  return `${site} sections`;
+}
+
+/** Slot for a space or a path at the top level of a site. */
+export function siteSlot(site: Address | null, by: 'space' | 'path', value: Json | undefined): string {
+  return `${site} ${by} ${canonicalJson(value)}`;
 }
 
 /** Pattern of the keys of parts, with the error for other keys. */

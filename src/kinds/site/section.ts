@@ -4,13 +4,21 @@ import type { Change } from '../../core/change.ts';
 import { counted } from '../../plan/render/words.ts';
 import type { Input } from '../../platform/operations/model/operation.ts';
 import { resourceOperations, type Section } from '../../platform/operations/resources.ts';
-import { writtenFields } from '../model/field-table.ts';
-import { titleField } from '../model/fields.ts';
-import { type Alternative, hasMembers, type PlannedRequest, present, ref, request } from '../model/request.ts';
+import { titleField, writtenFields } from '../model/field-table.ts';
+import { type Alternative, hasMembers, type PlannedRequest, present, ref, request } from '../model/kind.ts';
 import { key, line, text } from '../model/schema.ts';
-import { condition, icon, pathAside, sortRequests, structurePart } from './part.ts';
-import { sectionAccess } from './readers.ts';
-import { sectionsSlot, seedOf, siteSlot, spacesOf } from './section-rules.ts';
+import {
+  condition,
+  icon,
+  sectionAccess,
+  sectionsSlot,
+  seedOf,
+  siteSlot,
+  sortRequests,
+  spacesOf,
+  structurePart,
+  updateWrites,
+} from './part.ts';
 
 interface SectionFields {
   title: string;
@@ -126,12 +134,7 @@ export const section = structurePart<Section>({
     if (change.action === 'update') {
       const body = { title, icon, ...rest, defaultSiteSpace: first === undefined ? undefined : ref(first) };
       const update = request(resourceOperations.updateSection, { path, body: present(body) });
-      return change.needsTemporaryKey === true
-        ? {
-            first: [request(resourceOperations.updateSection, { path, body: { path: pathAside(change) } })],
-            late: [update],
-          }
-        : { first: [update] };
+      return updateWrites(change, update, (body) => request(resourceOperations.updateSection, { path, body }));
     }
     const seed = seedOf(change, (address) => context.creation(address));
     const create = request(

@@ -1,13 +1,20 @@
 import { z } from 'zod';
 import { RejectedError } from '../../core/errors.ts';
 import { resourceOperations, type SiteSpace } from '../../platform/operations/resources.ts';
-import { writtenFields } from '../model/field-table.ts';
-import { ofExisting } from '../model/fields.ts';
-import { hasMembers, present, ref, request } from '../model/request.ts';
+import { ofExisting, writtenFields } from '../model/field-table.ts';
+import { hasMembers, present, ref, request } from '../model/kind.ts';
 import { key, line } from '../model/schema.ts';
-import { condition, pathAside, sortRequests, structurePart } from './part.ts';
-import { spaceAccess } from './readers.ts';
-import { sectionsSlot, seedOf, siteSlot, spaceRef } from './section-rules.ts';
+import {
+  condition,
+  sectionsSlot,
+  seedOf,
+  siteSlot,
+  sortRequests,
+  spaceAccess,
+  spaceRef,
+  structurePart,
+  updateWrites,
+} from './part.ts';
 
 interface SiteSpaceFields {
   space: string;
@@ -119,12 +126,7 @@ export const siteSpace = structurePart<SiteSpace>({
     if (change.action === 'update') {
       const spaceId = space === undefined ? undefined : spaceRef(space);
       const update = request(resourceOperations.updateSiteSpace, { path, body: present({ ...rest, spaceId }) }, checks);
-      return change.needsTemporaryKey === true
-        ? {
-            first: [request(resourceOperations.updateSiteSpace, { path, body: { path: pathAside(change) } })],
-            late: [update],
-          }
-        : { first: [update] };
+      return updateWrites(change, update, (body) => request(resourceOperations.updateSiteSpace, { path, body }));
     }
     const settings = hasMembers(rest)
       ? [request(resourceOperations.updateSiteSpace, { path, body: present(rest) }, checks)]

@@ -7,15 +7,31 @@ import { canonicalJson, type Json, shownJson } from '../../core/json.ts';
 import type { Actual } from '../../core/resource.ts';
 import type { Reader } from '../../platform/client.ts';
 import { type PublishResult, resourceOperations, type Site } from '../../platform/operations/resources.ts';
-import { type FieldTable, fieldTable, writtenFields } from '../model/field-table.ts';
-import { access, listedElsewhere, ofExisting, titleField } from '../model/fields.ts';
-import type { Detail, DetailRequest, Kind } from '../model/kind.ts';
-import { checkTitle, listedKind } from '../model/listed-kind.ts';
-import { type CommonFields, commonFields, type DescribeContext, type Described, Reference } from '../model/manifest.ts';
-import { hasMembers, type PlannedRequest, present, ref, request, type Writes } from '../model/request.ts';
+import { checkTitle, listedKind } from '../model/derived-kind.ts';
+import {
+  access,
+  type FieldTable,
+  fieldTable,
+  listedElsewhere,
+  ofExisting,
+  titleField,
+  writtenFields,
+} from '../model/field-table.ts';
+import {
+  creating,
+  type Detail,
+  type DetailRequest,
+  hasMembers,
+  type Kind,
+  type PlannedRequest,
+  present,
+  ref,
+  request,
+  type Writes,
+} from '../model/kind.ts';
+import { type CommonFields, type DescribeContext, type Described, Reference, resourceOf } from '../model/manifest.ts';
 import { commonShape, key, line, objectOrFile, text } from '../model/schema.ts';
-import type { StructurePart } from './part.ts';
-import { readersOf } from './readers.ts';
+import { readersOf, type StructurePart } from './part.ts';
 import {
   declareStructure,
   hasSections,
@@ -199,15 +215,14 @@ export function siteKind(parts: readonly StructurePart[]): Kind {
       entry: z.strictObject({ ...table.shape, structure, ...commonShape }),
       declare(name, entry: Entry, context) {
         checkTitle(entry, 'title', 'site', (problem) => context.problem([], problem));
-        context.add({
-          kind: 'site',
-          key: name,
-          path: [],
-          fields: { ...table.declare(entry, [], name), default: defaultReference(parts, name, entry) },
-          within: null,
-          place: null,
-          common: commonFields(entry),
-        });
+        context.add(
+          resourceOf(
+            'site',
+            name,
+            { ...table.declare(entry, [], name), default: defaultReference(parts, name, entry) },
+            entry,
+          ),
+        );
         declareStructure(parts, name, entry.structure ?? [], context);
       },
       describe: (actual, context) => describeSite(parts, table.describe(actual, context), actual, context),
@@ -373,7 +388,7 @@ function siteWrites(change: Change): Writes {
   const create = request(
     resourceOperations.createSite,
     { body: present({ type, title, visibility }) },
-    { creates: true, learns: (answer) => [[change.address, answer.id]] },
+    creating(change),
   );
   return { first: [create], late: requests };
 }

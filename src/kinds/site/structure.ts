@@ -4,7 +4,7 @@ import type { Address } from '../../core/address.ts';
 import type { Json } from '../../core/json.ts';
 import { type Actual, idRef, isIdRef, type Place } from '../../core/resource.ts';
 import type { SiteStructure, StructureItem } from '../../platform/operations/resources.ts';
-import { checkTitle } from '../model/listed-kind.ts';
+import { checkTitle } from '../model/derived-kind.ts';
 import {
   type CommonFields,
   commonFields,

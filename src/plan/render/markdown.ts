@@ -1,12 +1,10 @@
 import { type AccessChange, EVERYONE } from '../../core/change.ts';
 import { largest } from '../../core/lists.ts';
 import { maskUrls } from '../../core/text/safe-url.ts';
-import type { PlanDocument } from '../model/document.ts';
-import { rankChanges } from './changes.ts';
-import { accessWords, fitPlanText, planTitleParts, renderPlanText, summaryLine } from './text.ts';
+import type { PlanDocument } from './document.ts';
+import { accessWords, fitPlanText, planTitleParts, rankChanges, renderPlanText, summaryLine } from './text.ts';
 import { type Approval, PLAIN, takeLines } from './text-layout.ts';
-import { isDeletion } from './waiting.ts';
-import { counted, noCommand, printable } from './words.ts';
+import { counted, isDeletion, noCommand, printable, shortened } from './words.ts';
 
 /** Characters in a line of the plan inside a comment. */
 const COLUMNS = 110;
@@ -80,11 +78,6 @@ function listed(lines: readonly string[], noun: string): readonly string[] {
     ...lines.slice(0, MAX_RISKS).map((line) => noCommand(shortened(printable(maskUrls(line)), MAX_RISK_LENGTH))),
     ...(more > 0 ? [`and ${counted(more, `more ${noun}`)}`] : []),
   ];
-}
-
-function shortened(text: string, longest: number): string {
-  const characters = [...text];
-  return characters.length > longest ? `${characters.slice(0, longest - 1).join('')}…` : text;
 }
 
 /**

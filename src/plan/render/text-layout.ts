@@ -1,5 +1,16 @@
-/** Layout of a plan's text: colors, and lines broken at the width of the terminal or the comment. */
-import { textWidth } from './text-width.ts';
+/** Layout of the text of a plan: colors, widths, and lines broken at the width of the terminal or the comment. */
+import { createRequire } from 'node:module';
+
+const require = createRequire(import.meta.url);
+
+/** Returns the number of terminal columns of a text. The library for this is loaded only for texts beyond ASCII. */
+export function textWidth(text: string): number {
+  if (/^[ -~]*$/.test(text)) {
+    return text.length;
+  }
+  const { default: stringWidth } = require('string-width') as typeof import('string-width');
+  return stringWidth(text);
+}
 
 /** Styles parts of a text; the identity function without colors. */
 export interface Paint {

@@ -1,3 +1,6 @@
+/** Words: printable text, counted nouns and durations, and what waits for approval. */
+import type { ChangeDocument, PlanDocument } from './document.ts';
+
 /**
  * Invisible characters, which would make different names look the same (Unicode, Default_Ignorable_Code_Point), without
  * those that form letters and emoji: variation selectors, and joiners except between ASCII characters.
@@ -39,6 +42,12 @@ function writtenOut(character: string): string {
   return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex}`;
 }
 
+/** Shortens a text to a number of characters. */
+export function shortened(text: string, longest: number): string {
+  const characters = [...text.slice(0, 2 * longest + 2)];
+  return characters.length > longest ? `${characters.slice(0, longest - 1).join('')}…` : text;
+}
+
 /** Formats a number with its noun: `1 change`, `2 changes`. */
 export function counted(count: number, word: string, plural = `${word}s`): string {
   return `${count} ${count === 1 ? word : plural}`;
@@ -73,4 +82,25 @@ export function spanWords(milliseconds: number): string {
     return counted(Math.floor(span / MINUTE), 'minute');
   }
   return span < 2 * DAY ? counted(Math.floor(span / HOUR), 'hour') : counted(Math.floor(span / DAY), 'day');
+}
+
+/** Returns true if a resource is deleted and not replaced. */
+export function isDeletion({ action, isReplacement }: Pick<ChangeDocument, 'action' | 'isReplacement'>): boolean {
+  return action === 'delete' && !isReplacement;
+}
+
+/** `deletes 10 spaces, 1 site`: the deletions that wait for approval; null if there are none. */
+export function waitingDeletions({ changes, verdict }: Pick<PlanDocument, 'changes' | 'verdict'>): string | null {
+  const waits = changes.filter(
+    (change) => isDeletion(change) && change.paused === null && (change.held !== null || verdict.state === 'held'),
+  );
+  const kinds = [...Map.groupBy(waits, ({ kind }) => kind)].toSorted(([, a], [, b]) => b.length - a.length);
+  return kinds.length === 0
+    ? null
+    : `deletes ${kinds.map(([kind, of]) => counted(of.length, nameOf(kind))).join(', ')}`;
+}
+
+function nameOf(kind: string): string {
+  const names: Readonly<Record<string, string>> = { openapi: 'OpenAPI specification', saml: 'SAML provider' };
+  return names[kind] ?? kind.replaceAll('-', ' ');
 }

@@ -1,13 +1,21 @@
-// Makes single HTTP requests to one origin.
+/** Single HTTP requests to one origin, and their responses read completely or as a stream. */
+
+import { pipeline, type Transform } from 'node:stream';
+import {
+  brotliDecompressSync,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  gunzipSync,
+  inflateSync,
+} from 'node:zlib';
+import { type Dispatcher, errors } from 'undici';
 import type { Clock } from '../../core/clock.ts';
-import { type AppError, RejectedError } from '../../core/errors.ts';
-import { withoutTrailingSlashes } from '../../core/trim.ts';
+import { type AppError, NotThePlatformError, RejectedError, type TransientError } from '../../core/errors.ts';
+import { withoutTrailingSlashes } from '../../core/url.ts';
 import type { CancelSignal } from '../../queue/request.ts';
 import type { WriteMethod } from '../operations/model/operation.ts';
-import { MAX_BODY_SIZE, readBody, readChunks } from './body.ts';
-import { openDispatcher } from './dispatcher.ts';
-import { networkError } from './network-error.ts';
-import { type HttpAnswer, WholeResponse, withoutToken } from './whole-response.ts';
+import { networkError, openDispatcher } from './dispatcher.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | WriteMethod;
@@ -57,7 +65,7 @@ export interface Timeouts {
   readonly body: number;
 }
 
-export interface TransportOptions {
+interface TransportOptions {
   readonly base: URL;
   readonly token: string;
   readonly userAgent: string;
@@ -134,4 +142,247 @@ export function readOnly(transport: Transport): Transport {
     send: guarded((request, signal: CancelSignal) => transport.send(request, signal)),
     open: guarded((request, signal: AbortSignal) => transport.open(request, signal)),
   };
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Time at which the headers arrived, in monotonic milliseconds. */
+  readonly receivedAt: number;
+  /** Text, or the error that ended it. */
+  readonly body: string | TransientError | NotThePlatformError;
+}
+
+interface ResponseOptions {
+  /** Origin of the request, for messages. */
+  readonly origin: string;
+  readonly signal: CancelSignal;
+  readonly encoding: 'utf8' | 'latin1';
+  /** Token of the request. */
+  readonly token: string;
+  /** Returns monotonic milliseconds. */
+  readonly now: () => number;
+  /** Returns the error of a request that must not be sent any more. */
+  readonly refusal: (() => AppError | null) | undefined;
+}
+
+/** Headers of a response, and the time at which they arrived. */
+type ResponseHead = Omit<HttpAnswer, 'body'>;
+
+/** Bytes after which a response that must not have a body is cut off. */
+const MAX_IGNORED = 128 * 1024;
+
+/**
+ * Receives one response from undici and settles one promise with it. Responses are small and many: reading them without
+ * a stream takes a fraction of the time and memory. Rejects as `Transport.send` does.
+ */
+class WholeResponse implements Dispatcher.DispatchHandler {
+  readonly promise: Promise<HttpAnswer>;
+  readonly #options: ResponseOptions;
+  readonly #chunks: Buffer[] = [];
+  #resolve: (answer: HttpAnswer) => void = () => undefined;
+  #reject: (error: unknown) => void = () => undefined;
+  #controller: Dispatcher.DispatchController | null = null;
+  #head: ResponseHead | null = null;
+  #ignored = 0;
+  #isSettled = false;
+
+  constructor(options: ResponseOptions) {
+    this.#options = options;
+    this.promise = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    options.signal.addEventListener('abort', this);
+  }
+
+  /** Receives the event of the signal. */
+  handleEvent(): void {
+    this.#controller?.abort(this.#options.signal.reason);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    const { signal, refusal } = this.#options;
+    if (signal.aborted) {
+      controller.abort(signal.reason);
+      return;
+    }
+    const refused = refusal?.() ?? null;
+    if (refused !== null) {
+      this.#settle(() => this.#reject(refused));
+      controller.abort(refused);
+    }
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: HttpAnswer['headers']): void {
+    // A 1xx response precedes the real one.
+    if (status < 200) {
+      return;
+    }
+    this.#head = { status, headers, receivedAt: this.#options.now() };
+    if (status === 204 || status === 205) {
+      // No body by definition. Some servers do not mark its end, and waiting for it would time out.
+      this.#finish('');
+    }
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (!this.#isSettled) {
+      this.#chunks.push(chunk);
+      return;
+    }
+    this.#ignored += chunk.length;
+    if (this.#ignored > MAX_IGNORED) {
+      controller.abort(new Error('a response without a body has one'));
+    }
+  }
+
+  onResponseEnd(): void {
+    const { origin, encoding } = this.#options;
+    const [first, ...rest] = this.#chunks;
+    const bytes = first !== undefined && rest.length === 0 ? first : Buffer.concat(this.#chunks);
+    const coding = String(this.#head?.headers['content-encoding'] ?? '').toLowerCase();
+    this.#finish(decodeBody(bytes, coding, origin, encoding));
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    const { signal, origin } = this.#options;
+    if (this.#head !== null && !signal.aborted) {
+      this.#finish(readError(error, origin));
+      return;
+    }
+    this.#settle(() => this.#reject(signal.aborted ? signal.reason : networkError(error, origin)));
+  }
+
+  #finish(body: HttpAnswer['body']): void {
+    const head = this.#head;
+    this.#settle(() => head !== null && this.#resolve(withoutToken({ ...head, body }, this.#options.token)));
+  }
+
+  #settle(settle: () => void): void {
+    if (!this.#isSettled) {
+      this.#isSettled = true;
+      this.#options.signal.removeEventListener('abort', this);
+      settle();
+    }
+  }
+}
+
+/** Removes the token from the body of an error, which is repeated in messages and on pages. */
+function withoutToken(answer: HttpAnswer, token: string): HttpAnswer {
+  return answer.status < 400 || typeof answer.body !== 'string' || token === ''
+    ? answer
+    : { ...answer, body: answer.body.replaceAll(token, '[secret]') };
+}
+
+/** Maximum size of a body in bytes: compressed, decompressed, or of a whole stream. */
+const MAX_BODY_SIZE = 64 * 1024 * 1024;
+
+/** Reads a whole body as text, or returns the error that ended it. Throws the reason of the signal if it aborts. */
+async function readBody(
+  answer: Dispatcher.ResponseData,
+  origin: string,
+  signal: AbortSignal,
+): Promise<string | TransientError | NotThePlatformError> {
+  if (answer.statusCode === 204 || answer.statusCode === 205) {
+    // No body by definition. Some servers do not mark its end, and waiting for it would time out.
+    answer.body.dump().catch(() => {});
+    return '';
+  }
+  let bytes: Uint8Array;
+  try {
+    bytes = await answer.body.bytes();
+  } catch (error) {
+    if (signal.aborted) {
+      throw signal.reason;
+    }
+    return readError(error, origin);
+  }
+  const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return decodeBody(body, String(answer.headers['content-encoding'] ?? '').toLowerCase(), origin, 'utf8');
+}
+
+/** Decompresses and decodes a whole body; `coding` is its content coding. Returns the error if it is damaged. */
+function decodeBody(
+  bytes: Buffer,
+  coding: string,
+  origin: string,
+  encoding: 'utf8' | 'latin1',
+): string | NotThePlatformError {
+  try {
+    return unpack(bytes, coding).toString(encoding);
+  } catch (error) {
+    return cannotUnpack(error, origin);
+  }
+}
+
+/** Decompression of each content coding, of a whole body and of a stream. */
+const CODINGS: ReadonlyMap<
+  string,
+  readonly [whole: (bytes: Buffer, limits: { maxOutputLength: number }) => Buffer, stream: () => Transform]
+> = new Map([
+  ['gzip', [gunzipSync, createGunzip]],
+  ['x-gzip', [gunzipSync, createGunzip]],
+  ['deflate', [inflateSync, createInflate]],
+  ['br', [brotliDecompressSync, createBrotliDecompress]],
+]);
+
+function unpack(bytes: Buffer, coding: string): Buffer {
+  const [whole] = CODINGS.get(coding) ?? [];
+  return bytes.length === 0 || whole === undefined ? bytes : whole(bytes, { maxOutputLength: MAX_BODY_SIZE });
+}
+
+/** Returns the error for a body that could not be read completely. */
+function readError(error: unknown, origin: string): TransientError | NotThePlatformError {
+  const tooLarge = error instanceof errors.ResponseExceededMaxSizeError;
+  return tooLarge ? tooMuch(origin, error) : networkError(error, origin, true);
+}
+
+function tooMuch(origin: string, cause?: unknown): NotThePlatformError {
+  return new NotThePlatformError(`${origin} answered with more than ${MAX_BODY_SIZE / 2 ** 20} MiB`, { cause });
+}
+
+function cannotUnpack(cause: unknown, origin: string): NotThePlatformError {
+  return new NotThePlatformError(`${origin} answered with a body that cannot be decompressed`, { cause });
+}
+
+/** Reads a body as text, in chunks; see {@link HttpStream}. */
+async function* readChunks(
+  answer: Dispatcher.ResponseData,
+  origin: string,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let length = 0;
+  try {
+    for await (const bytes of unpacked(answer)) {
+      length += bytes.length;
+      if (length > MAX_BODY_SIZE) {
+        throw tooMuch(origin);
+      }
+      yield decoder.decode(bytes, { stream: true });
+    }
+    yield decoder.decode();
+  } catch (error) {
+    if (signal.aborted) {
+      throw signal.reason;
+    }
+    if (error instanceof NotThePlatformError) {
+      throw error;
+    }
+    throw isUnpacking(error) ? cannotUnpack(error, origin) : readError(error, origin);
+  }
+}
+
+function unpacked(answer: Dispatcher.ResponseData): AsyncIterable<Buffer> {
+  const [, stream] = CODINGS.get(String(answer.headers['content-encoding'] ?? '').toLowerCase()) ?? [];
+  // Errors are thrown when the last of the two is read.
+  return stream === undefined ? answer.body : pipeline(answer.body, stream(), () => {});
+}
+
+function isUnpacking(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return code.startsWith('Z_') || code.startsWith('ERR_BROTLI') || code.startsWith('ERR__ERROR');
 }

@@ -1,23 +1,50 @@
+/** Conversion of rich documents to Markdown. */
+
 import { createRequire } from 'node:module';
 import type { BlockContent, ListItem, PhrasingContent, RootContent } from 'mdast';
 import { isObject } from '../../core/json.ts';
 import { append } from '../../core/lists.ts';
-import { isMarkName, leafOf, MARKS, type MarkName, normalizeLeaves, textOf } from './leaves.ts';
-import type { RichLeaf, RichNode } from './node.ts';
+import { toDocument } from './from-markdown.ts';
+import {
+  isMarkName,
+  leafOf,
+  MARKS,
+  type MarkName,
+  normalizeLeaves,
+  type RichLeaf,
+  type RichNode,
+  textOf,
+} from './node.ts';
 
 /** Loads the libraries when first needed, because few plans contain rich documents. */
 const require = createRequire(import.meta.url);
 
-/** Converts a rich document; see `toMarkdown` in document.ts. */
-export function markdownFromDocument(document: unknown): string {
+/** Converts a rich document to Markdown; content that Markdown cannot express becomes readable text. */
+export function toMarkdown(document: unknown): string {
   const nodes = isObject(document) && Array.isArray(document.nodes) ? (document.nodes as RichNode[]) : [];
   const children: RootContent[] = nodes.flatMap(blocks);
   const { gfmToMarkdown } = require('mdast-util-gfm') as typeof import('mdast-util-gfm');
-  const { toMarkdown } = require('mdast-util-to-markdown') as typeof import('mdast-util-to-markdown');
-  return toMarkdown(
+  const library = require('mdast-util-to-markdown') as typeof import('mdast-util-to-markdown');
+  return library.toMarkdown(
     { type: 'root', children },
     { extensions: [gfmToMarkdown()], bullet: '-', emphasis: '_', rule: '-', fences: true, listItemIndent: 'one' },
   );
+}
+
+/** Maximum rounds of normalization. One is nearly always enough; unusual escapes need another. */
+const MAX_ROUNDS = 10;
+
+/** Normalizes Markdown through a rich document, so that texts with the same meaning become equal. */
+export function normalizeMarkdown(markdown: string): string {
+  let text = toMarkdown(toDocument(markdown));
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const next = toMarkdown(toDocument(text));
+    if (next === text) {
+      break;
+    }
+    text = next;
+  }
+  return text;
 }
 
 function blocks(node: RichNode): BlockContent[] {

@@ -1,9 +1,7 @@
 /** Messages between replicas, by LISTEN and NOTIFY on a connection of their own. See docs/fleet.md#leases. */
 import type { Client } from 'pg';
-import { backoffDelay } from '../../core/backoff.ts';
-import { type Clock, endsWithin, type Random } from '../../core/clock.ts';
+import { backoffDelay, type Clock, endsWithin, type Random, WakeUpSignal } from '../../core/clock.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
-import { WakeUpSignal } from '../../core/wake-up-signal.ts';
 import { type FleetSignal, type FleetSignals, SIGNAL_KINDS } from '../leases.ts';
 
 interface SignalsOptions {

@@ -11,7 +11,7 @@ import type { JsonObject } from '../../core/json.ts';
 import type { Declared } from '../../core/resource.ts';
 import type { DeliveryRequest } from '../../notify/deliveries.ts';
 import type { StatusFailure } from '../../notify/status-sender.ts';
-import type { ChangeDocument, PlanDocument } from '../../plan/model/document.ts';
+import type { ChangeDocument, PlanDocument } from '../../plan/render/document.ts';
 import type { QueueSnapshot } from '../../queue/snapshot.ts';
 import type { ActionRequest } from '../../reconcile/approvals.ts';
 import type { OrganizationReconciler } from '../../reconcile/organization.ts';

@@ -1,10 +1,17 @@
 /** Plans as pages show them: their content, page by page, and their difference. */
 import type { AccessChange, Action, Plan } from '../../core/change.ts';
 import { sameJson } from '../../core/json.ts';
-import type { ChangeDocument, PlanDocument } from '../../plan/model/document.ts';
-import { RANK, rankChanges } from '../../plan/render/changes.ts';
+import type { ChangeDocument, PlanDocument } from '../../plan/render/document.ts';
 import { type FieldLine, fieldLines } from '../../plan/render/field-text.ts';
-import { accessPlace, accessWords, costWords, listRows, summaryLine } from '../../plan/render/text.ts';
+import {
+  accessPlace,
+  accessWords,
+  costWords,
+  listRows,
+  RANK,
+  rankChanges,
+  summaryLine,
+} from '../../plan/render/text.ts';
 import { type ForgeLinks, resourcePath } from './paths.ts';
 
 /** A change of two plans, by its action and address. */

@@ -3,7 +3,7 @@ import { type Address, kindOf } from '../../core/address.ts';
 import { type Action, type ChangeResult, changeId } from '../../core/change.ts';
 import type { Declared } from '../../core/resource.ts';
 import { kinds } from '../../kinds/registry.ts';
-import type { ChangeDocument } from '../../plan/model/document.ts';
+import type { ChangeDocument } from '../../plan/render/document.ts';
 import type { ManualPause } from '../../store/history.ts';
 import type { ReconcilerState } from './backend.ts';
 import { resourcePath } from './paths.ts';

@@ -3,12 +3,11 @@
  * observation.
  */
 
-import { cronFiring } from '../../config/model/cron.ts';
-import { windowState } from '../../config/windows.ts';
+import { cronFiring, windowState } from '../../config/windows.ts';
 import { DesiredStateError, messageOf, SourceError } from '../../core/errors.ts';
 import { largest, smallest } from '../../core/lists.ts';
 import { maskUrls } from '../../core/text/safe-url.ts';
-import type { PlanDocument } from '../../plan/model/document.ts';
+import type { PlanDocument } from '../../plan/render/document.ts';
 import { counted, spanWords } from '../../plan/render/words.ts';
 import type { ManualPause } from '../../store/history.ts';
 import type { Backend, OrganizationState, ReconcilerState } from './backend.ts';

@@ -3,7 +3,7 @@
 import { html } from 'hono/html';
 import type { KnownCluster, LastRun } from '../../clusters/events.ts';
 import type { OwnRequest } from '../../clusters/store.ts';
-import { cronFiring } from '../../config/model/cron.ts';
+import { cronFiring } from '../../config/windows.ts';
 import { counted } from '../../plan/render/words.ts';
 import { trendChart } from '../charts/trend.ts';
 import { actionForm } from '../html/form.ts';

@@ -1,7 +1,7 @@
 /** Pages of the passes of an organization, by commit, and of one: what it found, did and could not do. */
 
 import { html } from 'hono/html';
-import { readPlan } from '../../plan/model/document.ts';
+import { readPlan } from '../../plan/render/document.ts';
 import { counted } from '../../plan/render/words.ts';
 import type { PassCounts, PassRecord } from '../../store/history.ts';
 import { actionWord, changeList } from '../html/changes.ts';

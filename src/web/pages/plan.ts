@@ -1,8 +1,8 @@
 /** Page of a plan: access, dangerous changes, the others, and last the form that approves exactly these. */
 
 import { html } from 'hono/html';
-import { approvalsOf } from '../../plan/checksum.ts';
-import { type PlanDocument, planToJson, readPlan } from '../../plan/model/document.ts';
+import { approvalsOf } from '../../plan/guard.ts';
+import { type PlanDocument, planToJson, readPlan } from '../../plan/render/document.ts';
 import { counted } from '../../plan/render/words.ts';
 import { approvedChecksums, authorsNotice, countApprovers, refusalOf } from '../../reconcile/approvals.ts';
 import type { Actor } from '../../store/history.ts';

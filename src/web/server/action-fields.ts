@@ -1,7 +1,7 @@
 /** Reads what a form or a program asks the daemon to do. */
 
 import { type ClusterRequest, clusterRequest } from '../../clusters/control-api.ts';
-import { readDuration } from '../../config/model/values.ts';
+import { readDuration } from '../../config/values.ts';
 import { conversationRequest } from '../../conversations/control-api.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { type DeliveryRequest, deliveryRequest } from '../../notify/deliveries.ts';

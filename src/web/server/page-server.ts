@@ -3,7 +3,7 @@ import cookies from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { UiConfig } from '../../config/ui.ts';
 import { ConfigError, messageOf, StoreError } from '../../core/errors.ts';
-import { isLoopbackHost } from '../../core/loopback.ts';
+import { isLoopbackHost } from '../../core/url.ts';
 import type { Logger } from '../../log.ts';
 import { closeListener, createListener, listenOn } from '../../server/listener.ts';
 import type { Sessions } from '../../store/sessions.ts';

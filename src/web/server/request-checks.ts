@@ -1,7 +1,7 @@
 /** Checks of requests that do not depend on the person: host names, and the origin of what changes something. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { UiConfig } from '../../config/ui.ts';
-import { isLoopback } from '../../core/loopback.ts';
+import { isLoopback } from '../../core/url.ts';
 import { PageError } from '../page-error.ts';
 
 /** Headers of every answer. Pages load nothing from other hosts, and run no script of their own text. */

@@ -26,7 +26,7 @@ import {
   stateFileFacts,
   unownedFacts,
 } from '../../../src/daemon/facts/facts.ts';
-import type { Revert } from '../../../src/plan/identity/flapping.ts';
+import type { Revert } from '../../../src/plan/flapping.ts';
 import type { PassEnd } from '../../../src/reconcile/pass.ts';
 import type { ManualPause } from '../../../src/store/history.ts';
 import type { Fact } from '../../../src/store/notifications.ts';

@@ -1,7 +1,7 @@
 /** A daemon that cannot renew its lease in the middle of an apply: it stops in time, and the next owner continues. */
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
-import { SEND_MARGIN } from '../../../src/config/fleet/leases.ts';
+import { SEND_MARGIN } from '../../../src/config/store.ts';
 import { eventually } from '../../support/octavo-process.ts';
 import { hasPostgres, type PostgresCluster, startPostgres } from '../../support/postgres.ts';
 import { type FleetReplica, ProcessFleet } from '../process-fleet.ts';

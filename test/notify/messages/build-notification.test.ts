@@ -1,6 +1,6 @@
 /** Messages of conditions and events. */
 import { describe, expect, test } from 'vitest';
-import { namesForCode } from '../../../src/config/notification-template.ts';
+import { namesForCode } from '../../../src/config/notifications.ts';
 import { CONDITION_CODES, CONDITION_RULES, EVENT_CODES } from '../../../src/core/condition-codes.ts';
 import { buildNotification, type MessageContent, type MessageSettings } from '../../../src/notify/messages.ts';
 import { isEventCode, sampleCondition, sampleEvent } from '../../../src/notify/samples.ts';

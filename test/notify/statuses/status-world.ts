@@ -1,5 +1,5 @@
 /** Forge, state file and sender of commit statuses, for tests. */
-import { WakeUpSignal } from '../../../src/core/wake-up-signal.ts';
+import { WakeUpSignal } from '../../../src/core/clock.ts';
 import type { CommitStatuses, Deployments } from '../../../src/forge/forge.ts';
 import { changeProgress, supersede } from '../../../src/notify/status-progress.ts';
 import { StatusRecords, type StatusRequest, StatusSender } from '../../../src/notify/status-sender.ts';

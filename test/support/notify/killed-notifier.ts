@@ -1,6 +1,6 @@
 /** A notifier whose process can be killed before or after any step: a call of the store, or a send. */
 import type { NotificationsConfig } from '../../../src/config/notifications.ts';
-import { WakeUpSignal } from '../../../src/core/wake-up-signal.ts';
+import { WakeUpSignal } from '../../../src/core/clock.ts';
 import { type Channel, ChannelError, type Receipt } from '../../../src/notify/channel.ts';
 import { DeliveryLoop } from '../../../src/notify/delivery-loop.ts';
 import type { Notification } from '../../../src/notify/messages.ts';

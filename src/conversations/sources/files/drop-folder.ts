@@ -7,7 +7,7 @@ import { watch } from 'chokidar';
 import { z } from 'zod';
 import type { Clock } from '../../../core/clock.ts';
 import { messageOf, SourceError } from '../../../core/errors.ts';
-import { makeDirectory } from '../../../core/files/make-directory.ts';
+import { makeDirectory } from '../../../core/files/disk.ts';
 import type { Json } from '../../../core/json.ts';
 import type { Batch, PollingSource, PollOptions } from '../../model/source.ts';
 import type { SourceRecord } from '../../model/ticket.ts';

@@ -3,7 +3,7 @@ import { basename, extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../../core/clock.ts';
 import { messageOf, SourceError } from '../../../core/errors.ts';
-import { isLfsPointer, LFS_POINTER } from '../../../core/files/lfs-pointer.ts';
+import { isLfsPointer, LFS_POINTER } from '../../../core/files/file-tree.ts';
 import { ThreadHandle, ThreadLostError, ThreadStartError } from '../../model/thread-handle.ts';
 import type { SourceRecord } from '../../model/ticket.ts';
 import { readCsv } from './csv.ts';

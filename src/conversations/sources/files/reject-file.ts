@@ -2,7 +2,7 @@
 import { constants } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { readRegularFile } from '../../../core/files/regular-file.ts';
+import { readRegularFile } from '../../../core/files/disk.ts';
 import { rejectionOf, type TicketRecord } from './input.ts';
 
 const END = '.rejects.ndjson';

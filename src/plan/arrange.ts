@@ -1,0 +1,210 @@
+/** Order of siblings as declared, with the fewest moves. */
+import type { Address } from '../core/address.ts';
+import type { Change, FieldChange } from '../core/change.ts';
+import type { Declared } from '../core/resource.ts';
+import { changeOf } from './changes.ts';
+import type { Identity } from './identity.ts';
+import type { KindRules } from './rules.ts';
+
+/**
+ * Orders siblings as declared, with the fewest moves: assigns positions to created and moved resources, and moves those
+ * that are in the wrong place. See docs/concepts.md#how-changes-are-applied.
+ */
+export function arrangeSiblings(
+  kinds: readonly KindRules[],
+  changes: readonly Change[],
+  declared: ReadonlyMap<Address, Declared>,
+  identity: Identity,
+  needed: ReadonlyMap<Address, Address>,
+): readonly Change[] {
+  const lists = Map.groupBy(
+    [...declared.values()].filter((resource) => resource.place !== null),
+    (resource) => resource.place?.list ?? '',
+  );
+  const standing = standingOrders(holdersOf(kinds), identity);
+  const arrivals = new Map(
+    changes.filter((change) => arrives(change)).map((change) => [change.address, change] as const),
+  );
+  const last = new Set(needed.keys());
+  const positions = new Map<Address, Repositioning>();
+  for (const [list, siblings] of lists) {
+    const wanted = siblings
+      .toSorted((a, b) => (a.place?.index ?? 0) - (b.place?.index ?? 0))
+      .map((resource) => resource.address)
+      .filter((address) => identity.bound.has(address) || arrivals.has(address));
+    const now = (standing.get(list) ?? []).filter((address) => !arrivals.has(address));
+    const inTurn = wanted.filter((address) => arrivals.has(address));
+    const seed = seedOf(kinds, arrivals.get(list), arrivals);
+    const arriving = seed === undefined ? inTurn : [seed, ...inTurn.filter((address) => address !== seed)];
+    for (const position of repositionings(wanted, [...now, ...arriving], last)) {
+      positions.set(position.address, position);
+    }
+  }
+  return positions.size === 0 ? changes : withPositions(changes, positions, declared, identity);
+}
+
+/** Returns the kinds that can have a list of siblings: parents and their parts. */
+function holdersOf(kinds: readonly KindRules[]): readonly string[] {
+  const parts = kinds.filter((kind) => kind.partOf !== undefined);
+  return [...new Set(parts.flatMap((kind) => [kind.partOf ?? kind.name, kind.name]))];
+}
+
+/** Returns the part that is created together with its parent, and so is first in its list. */
+function seedOf(
+  kinds: readonly KindRules[],
+  holder: Change | undefined,
+  arrivals: ReadonlyMap<Address, Change>,
+): Address | undefined {
+  if (holder?.action !== 'create') {
+    return undefined;
+  }
+  const creation = (address: Address) => {
+    const change = arrivals.get(address);
+    return change?.action === 'create' ? change : undefined;
+  };
+  const seed = kinds.find((kind) => kind.name === holder.kind)?.seed?.(holder, creation)?.address;
+  return seed !== undefined && creation(seed) !== undefined ? seed : undefined;
+}
+
+/** Returns true if a change adds a resource to the end of a list of siblings. */
+function arrives(change: Change): boolean {
+  return change.place !== null && (change.action === 'create' || change.action === 'move');
+}
+
+/** Returns the current order of each list, by the address of its parent. */
+function standingOrders(holders: readonly string[], identity: Identity): ReadonlyMap<Address, readonly Address[]> {
+  const placed = [...identity.bound].flatMap(([address, { place }]) =>
+    place === null ? [] : [{ address, index: place.index, list: identity.addressOf(holders, place.list) }],
+  );
+  const lists = Map.groupBy(placed, ({ list }) => list);
+  return new Map(
+    [...lists].map(([list, items]) => [list, items.toSorted((a, b) => a.index - b.index).map((item) => item.address)]),
+  );
+}
+
+function withPositions(
+  changes: readonly Change[],
+  positions: Map<Address, Repositioning>,
+  declared: ReadonlyMap<Address, Declared>,
+  identity: Identity,
+): readonly Change[] {
+  const placed = changes.map((change) => {
+    const position = arrives(change) ? positions.get(change.address) : undefined;
+    if (position === undefined) {
+      return change;
+    }
+    positions.delete(change.address);
+    return { ...change, anchor: anchorOf(position), fields: [...change.fields, positionField(position)] };
+  });
+  const moves: Change[] = [];
+  for (const [address, position] of positions) {
+    const resource = declared.get(address);
+    const actual = identity.bound.get(address);
+    if (resource !== undefined && actual !== undefined) {
+      moves.push(
+        changeOf(resource, {
+          action: 'move',
+          id: actual.id,
+          fields: [positionField(position)],
+          declared: resource.fields,
+          actual: identity.fieldsOf(actual),
+          anchor: anchorOf(position),
+        }),
+      );
+    }
+  }
+  return [...placed, ...moves];
+}
+
+function anchorOf(position: Repositioning): NonNullable<Change['anchor']> {
+  return { side: position.side, address: position.anchor };
+}
+
+function positionField(position: Repositioning): FieldChange {
+  return { path: 'position', to: `${position.side} ${position.anchor}` };
+}
+
+/** Move of a sibling to right after, or right before, another one that is already in its final place. */
+export interface Repositioning {
+  readonly address: Address;
+  readonly side: 'before' | 'after';
+  readonly anchor: Address;
+}
+
+/**
+ * Returns the fewest moves that bring siblings into the declared order: of all but a longest run already in order.
+ *
+ * @param declared the siblings in the order wanted
+ * @param now the same siblings in the order before any is repositioned: existing ones in their order, then
+ * those that arrive, in the order of their arrival
+ * @param last the siblings that are added only after the moves of the others, so no other is moved next to them
+ * @returns the moves, to be made one after the other
+ */
+export function repositionings(
+  declared: readonly Address[],
+  now: readonly Address[],
+  last: ReadonlySet<Address> = new Set(),
+): readonly Repositioning[] {
+  const others = declared.filter((address) => !last.has(address));
+  const moves = [...fewestMoves(others, now)];
+  const end = declared.lastIndexOf(others.at(-1) ?? '');
+  for (const [index, address] of declared.slice(0, end + 1).entries()) {
+    const anchor = declared[index - 1] ?? others[0];
+    if (last.has(address) && anchor !== undefined) {
+      moves.push({ address, side: index === 0 ? 'before' : 'after', anchor });
+    }
+  }
+  return moves;
+}
+
+function fewestMoves(declared: readonly Address[], now: readonly Address[]): readonly Repositioning[] {
+  const wanted = new Map(declared.map((address, index) => [address, index]));
+  const standing = now.filter((address) => wanted.has(address));
+  const stays = new Set(longestOrderedRun(standing, (address) => wanted.get(address) ?? 0));
+  const firstStaying = declared.find((address) => stays.has(address));
+  const moves: Repositioning[] = [];
+  declared.forEach((address, index) => {
+    if (stays.has(address)) {
+      return;
+    }
+    const before = declared[index - 1];
+    if (before !== undefined) {
+      moves.push({ address, side: 'after', anchor: before });
+    } else if (firstStaying !== undefined) {
+      moves.push({ address, side: 'before', anchor: firstStaying });
+    }
+  });
+  return moves;
+}
+
+/** A longest subsequence whose ranks increase (patience sorting, n log n). */
+function longestOrderedRun<T>(items: readonly T[], rank: (item: T) => number): readonly T[] {
+  const tails: { item: T; rank: number; previous: number }[] = [];
+  const piles: number[] = [];
+  for (const item of items) {
+    const value = rank(item);
+    let low = 0;
+    let high = piles.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const top = tails[piles[middle] ?? 0];
+      if (top !== undefined && top.rank < value) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    tails.push({ item, rank: value, previous: low === 0 ? -1 : (piles[low - 1] ?? -1) });
+    piles[low] = tails.length - 1;
+  }
+  const run: T[] = [];
+  for (let at = piles.at(-1) ?? -1; at >= 0; ) {
+    const entry = tails[at];
+    if (entry === undefined) {
+      break;
+    }
+    run.push(entry.item);
+    at = entry.previous;
+  }
+  return run.reverse();
+}

@@ -1,0 +1,162 @@
+import type { Address } from '../core/address.ts';
+import type { FieldChange } from '../core/change.ts';
+import { isObject, type Json, sameJson } from '../core/json.ts';
+import { append } from '../core/lists.ts';
+import type { BaseEntry, Declared, Fields } from '../core/resource.ts';
+import { maskUrlsIn } from '../core/text/safe-url.ts';
+import type { FieldRules, KindRules, PeopleAddresses } from './rules.ts';
+
+/** Difference between a declared resource and the actual one. */
+export interface Difference {
+  readonly updates: readonly FieldChange[];
+  readonly moves: readonly FieldChange[];
+  /** Fields that only a new resource can have as declared. */
+  readonly replaces: readonly FieldChange[];
+  readonly notes: readonly string[];
+  /** The declared fields that can be applied now: people who have not joined are left out. */
+  readonly wanted: Fields;
+  readonly missingPeople: readonly string[];
+}
+
+/** People and resources that a plan can refer to. */
+export interface DiffContext {
+  /** Ids of the members of the organization, by email address. */
+  readonly people: ReadonlyMap<string, string>;
+  readonly addresses: PeopleAddresses;
+  /** Returns true if the resource of an address will not exist after this plan. */
+  isPending(address: Address): boolean;
+}
+
+/** Returns a value as it is compared, recorded and shown: passwords and tokens in URLs are digests. */
+export function normalizeValue(rules: FieldRules | undefined, value: Json): Json {
+  return maskUrlsIn(rules?.normalize === undefined ? value : rules.normalize(value));
+}
+
+/** Returns the declared fields as they are recorded: large texts by their hash. */
+export function normalizeFields(kind: KindRules, fields: Fields): Fields {
+  const kept: Record<string, Json> = {};
+  for (const [name, value] of Object.entries(fields)) {
+    if (value !== undefined) {
+      kept[name] = normalizeValue(kind.fields[name], value);
+    }
+  }
+  return kept;
+}
+
+/** Returns the declared fields without people who have not joined and references to pending resources. */
+export function applicableFields(
+  kind: KindRules,
+  declared: Declared,
+  context: DiffContext,
+): { readonly wanted: Fields; readonly missingPeople: readonly string[] } {
+  const wanted: Record<string, Json> = {};
+  const missing: string[] = [];
+  for (const [name, value] of Object.entries(declared.fields)) {
+    const rules = kind.fields[name];
+    if (value === undefined) {
+      continue;
+    }
+    if (rules?.shape === 'people' && isObject(value)) {
+      const joined = Object.entries(value).filter(([person]) => context.people.has(person));
+      append(
+        missing,
+        Object.keys(value).filter((person) => !context.people.has(person)),
+      );
+      wanted[name] = Object.fromEntries(joined) as Json;
+      continue;
+    }
+    if (rules?.references === undefined) {
+      wanted[name] = value;
+      continue;
+    }
+    const refers = rules.references(value);
+    const strangers = refers.filter((address) => isStranger(address, context));
+    append(
+      missing,
+      strangers.map((address) => context.addresses.emailOf(address)),
+    );
+    if (strangers.length === 0 && !refers.some((address) => context.isPending(address))) {
+      wanted[name] = value;
+    }
+  }
+  return { wanted, missingPeople: missing };
+}
+
+function isStranger(address: Address, context: DiffContext): boolean {
+  return context.addresses.isPerson(address) && !context.people.has(context.addresses.emailOf(address));
+}
+
+/** Compares a declared resource with the actual one, field by field, both in normal form. */
+export function diffFields(
+  kind: KindRules,
+  declared: Declared,
+  actual: Fields,
+  base: BaseEntry | null,
+  context: DiffContext,
+): Difference {
+  const { wanted, missingPeople } = applicableFields(kind, declared, context);
+  const updates: FieldChange[] = [];
+  const moves: FieldChange[] = [];
+  const replaces: FieldChange[] = [];
+  const notes: string[] = [];
+  for (const [path, value] of Object.entries(wanted)) {
+    const rules = kind.fields[path] ?? {};
+    if (value === undefined || rules.declarationOnly === true || declared.ignore.includes(path)) {
+      continue;
+    }
+    if (rules.unsupportedNote !== undefined && actual[path] === undefined) {
+      notes.push(rules.unsupportedNote);
+      continue;
+    }
+    if (rules.compare === 'base' && base === null) {
+      append(notes, rules.noBaseNote === undefined ? [] : [rules.noBaseNote]);
+      continue;
+    }
+    const before = rules.compare === 'base' ? base?.fields[path] : normalizeValue(rules, actual[path] ?? null);
+    const after =
+      rules.shape === 'people'
+        ? peopleAfter(value, actual[path], rules.keepsOthers?.(declared.fields) === true)
+        : normalizeValue(rules, value);
+    if (sameJson(before ?? null, after)) {
+      continue;
+    }
+    if (rules.fixed === 'create') {
+      continue;
+    }
+    const change: FieldChange = { path, from: before ?? null, to: after };
+    (rules.fixed === 'replace' ? replaces : rules.move === true ? moves : updates).push(change);
+  }
+  return { updates, moves, replaces, notes, wanted, missingPeople };
+}
+
+/** Returns the people after the change: the declared ones, and those who are there if others stay. */
+function peopleAfter(declared: Json, actual: Json | undefined, keepsOthers: boolean): Json {
+  if (!keepsOthers || !isObject(declared)) {
+    return declared;
+  }
+  return { ...(isObject(actual) ? (actual as Record<string, Json>) : {}), ...(declared as Record<string, Json>) };
+}
+
+/** Finds every address that these fields refer to. */
+export function referencesOf(
+  kind: KindRules,
+  fields: Fields,
+): { readonly address: Address; readonly field: string; readonly rules: FieldRules }[] {
+  const found: { address: Address; field: string; rules: FieldRules }[] = [];
+  for (const field of Object.keys(kind.fields)) {
+    const value = fields[field];
+    const rules = kind.fields[field];
+    if (value === undefined || value === null || rules?.references === undefined) {
+      continue;
+    }
+    for (const address of rules.references(value)) {
+      found.push({ address, field, rules });
+    }
+  }
+  return found;
+}
+
+/** The rule of a field that holds one reference. */
+export function reference(rules: Omit<FieldRules, 'refers'> = {}): FieldRules {
+  return { ...rules, references: (value) => (typeof value === 'string' ? [value] : []) };
+}

@@ -1,0 +1,459 @@
+/** Order of changes, so that each is possible when its turn comes. */
+import { type Address, kindOf, unboundAddress } from '../core/address.ts';
+import { type Change, changeId } from '../core/change.ts';
+import type { Json } from '../core/json.ts';
+import { compareText } from '../core/lists.ts';
+import type { Fields } from '../core/resource.ts';
+import { getIndexKey } from './declared.ts';
+import { referencesOf } from './diff.ts';
+import { Graph } from './graph.ts';
+import type { KindRules, RulesContext } from './rules.ts';
+
+/** Order of the changes of a plan; changes without an order may run at the same time. Keys are change ids. */
+export interface Ordering {
+  /** Changes in an order that respects everything below. */
+  readonly sequence: readonly Change[];
+  /** Changes that must have been applied before. If one of them fails, this one is skipped. */
+  readonly hard: ReadonlyMap<string, readonly string[]>;
+  /** Changes that should be done with before, however they end. */
+  readonly soft: ReadonlyMap<string, readonly string[]>;
+  /** Additional dependencies of the second half of a change: the default section of a site must exist first. */
+  readonly late: ReadonlyMap<string, { readonly hard: readonly string[]; readonly soft: readonly string[] }>;
+  /**
+   * Names in `hard` and `soft` that stand for several changes at once, so that n changes after m others need n + m edges.
+   * A barrier is passed once all that it comes after has ended, and succeeds if all that it requires has.
+   */
+  readonly barriers: readonly string[];
+}
+
+interface OrderContext extends Pick<RulesContext, 'declaredOf'> {
+  /** Creations that other creations need first, by the address of these. */
+  readonly needed: ReadonlyMap<Address, Address>;
+}
+
+/** Maximum number of addresses in `dependsOn` of a change for each barrier that it requires. */
+const NAMED_OF_BARRIER = 20;
+
+/**
+ * Orders changes: create and update before what refers to them, delete after; natural keys are freed before they are
+ * taken; siblings are put in place one after the other.
+ */
+export function orderChanges(kinds: readonly KindRules[], changes: readonly Change[], context: OrderContext): Ordering {
+  return new ChangeOrder(kinds, changes, context).order();
+}
+
+class ChangeOrder {
+  readonly #kinds: ReadonlyMap<string, KindRules>;
+  readonly #changes: readonly Change[];
+  readonly #context: OrderContext;
+  readonly #creations = new Map<Address, Change>();
+  readonly #deletions = new Map<Address, Change>();
+  readonly #graph: Graph;
+  readonly #within: ReadonlyMap<Address | null, readonly Change[]>;
+  readonly #holderMoves: ParentMoves;
+  /** Changes that need a temporary key first. */
+  readonly #aside = new Set<string>();
+  readonly #barriers: string[] = [];
+  readonly #late = new Map<string, { hard: string[]; soft: string[] }>();
+
+  constructor(kinds: readonly KindRules[], changes: readonly Change[], context: OrderContext) {
+    this.#kinds = new Map(kinds.map((kind) => [kind.name, kind]));
+    const rank = new Map(kinds.map((kind, index) => [kind.name, index]));
+    const rankOf = (change: Change) => {
+      const place = rank.get(change.kind) ?? 0;
+      return change.action === 'delete' ? 2 * kinds.length - place : place;
+    };
+    this.#changes = changes.toSorted((a, b) => rankOf(a) - rankOf(b) || compareText(changeId(a), changeId(b)));
+    this.#context = context;
+    this.#graph = new Graph(this.#changes.map(changeId));
+    this.#within = Map.groupBy(this.#changes, (change) => change.within);
+    this.#holderMoves = new ParentMoves((id) => this.#graph.has(id), context);
+    for (const change of this.#changes) {
+      if (change.action === 'create') {
+        this.#creations.set(change.address, change);
+      } else if (change.action === 'delete') {
+        this.#deletions.set(change.isReplacement ? unboundAddress(change.id ?? '') : change.address, change);
+      }
+    }
+  }
+
+  order(): Ordering {
+    for (const change of this.#changes) {
+      if (change.action !== 'delete') {
+        this.#afterWhatItRefersTo(change);
+      }
+      this.#replacement(change);
+      this.#afterMovesOfItsHolders(change);
+    }
+    this.#siblingsInTurn();
+    this.#creationsAfterVacating();
+    for (const change of this.#changes) {
+      this.#beforeDeletingWhatItReferredTo(change);
+    }
+    this.#keysFreedBeforeTaken();
+    this.#preferences();
+    this.#deletionsAfterOthers();
+    const byId = new Map(this.#changes.map((change) => [changeId(change), change]));
+    const sequence = this.#graph
+      .sequence()
+      .map((id) => byId.get(id))
+      .filter((change) => change !== undefined)
+      .map((change) => this.#ordered(change, byId));
+    return { sequence, hard: this.#graph.hard, soft: this.#graph.soft, late: this.#late, barriers: this.#barriers };
+  }
+
+  #ordered(change: Change, byId: ReadonlyMap<string, Change>): Change {
+    const id = changeId(change);
+    const hard = this.#graph.hard.get(id) ?? [];
+    if (hard.length === 0 && !this.#aside.has(id)) {
+      return change;
+    }
+    return {
+      ...change,
+      dependsOn: this.#dependencies(hard, byId),
+      ...(this.#aside.has(id) ? { needsTemporaryKey: true } : {}),
+    };
+  }
+
+  #dependencies(hard: readonly string[], byId: ReadonlyMap<string, Change>): readonly Address[] {
+    const addresses = hard
+      .flatMap((id) => (byId.has(id) ? [id] : (this.#graph.hard.get(id) ?? []).slice(0, NAMED_OF_BARRIER)))
+      .map((id) => byId.get(id)?.address ?? '');
+    return [...new Set(addresses)].toSorted(compareText);
+  }
+
+  #afterWhatItRefersTo(change: Change): void {
+    const id = changeId(change);
+    const kind = this.#kinds.get(change.kind);
+    if (change.within !== null) {
+      this.#requireCreation(id, change.within);
+    }
+    if (change.anchor !== null) {
+      this.#requireCreation(id, change.anchor.address);
+    }
+    if (change.action === 'create') {
+      this.#requireCreation(id, this.#context.needed.get(change.address) ?? '');
+    }
+    if (kind === undefined) {
+      return;
+    }
+    const written = change.action === 'create' ? change.declared : pick(change.declared, change);
+    for (const { address, rules } of referencesOf(kind, written)) {
+      if (rules.declarationOnly === true) {
+        continue;
+      }
+      if (rules.afterChildren === true && change.action === 'create') {
+        const creation = this.#creations.get(address);
+        if (creation !== undefined) {
+          this.#lateOf(id).hard.push(changeId(creation));
+        }
+      } else {
+        this.#requireCreation(id, address);
+      }
+      if (rules.colocatedWith === true && change.action === 'create') {
+        this.#graph.prefer(id, changeId({ action: 'move', address }));
+      }
+    }
+    const seed = change.action === 'create' ? kind.seed?.(change, (each) => this.#creations.get(each)) : undefined;
+    this.#requireCreation(id, seed?.refersTo ?? '');
+    this.#lateAfterParts(change, kind);
+  }
+
+  /** Orders changes that concern the whole, such as publishing it, after its parts. */
+  #lateAfterParts(change: Change, kind: KindRules): void {
+    const written = change.action === 'create' ? Object.keys(change.declared) : change.fields.map(({ path }) => path);
+    if (!written.some((name) => kind.fields[name]?.afterChildren === true)) {
+      return;
+    }
+    const id = changeId(change);
+    for (const part of this.#within.get(change.address) ?? []) {
+      if (change.action === 'create') {
+        this.#lateOf(id).soft.push(changeId(part));
+      } else if (part.action !== 'delete') {
+        this.#graph.prefer(id, changeId(part));
+      }
+    }
+  }
+
+  #lateOf(id: string): { hard: string[]; soft: string[] } {
+    const late = this.#late.get(id) ?? { hard: [], soft: [] };
+    this.#late.set(id, late);
+    return late;
+  }
+
+  #requireCreation(id: string, address: Address): void {
+    const creation = this.#creations.get(address);
+    if (creation !== undefined && changeId(creation) !== id) {
+      this.#graph.require(id, changeId(creation));
+    }
+  }
+
+  /**
+   * Orders a move into a parent after the moves of this parent and its ancestors, because they may have to leave the
+   * moved resource first. The nearest move is enough, because it comes after the next one.
+   */
+  #afterMovesOfItsHolders(change: Change): void {
+    const kind = this.#kinds.get(change.kind);
+    if (change.action !== 'move' || kind === undefined) {
+      return;
+    }
+    for (const { field, rules } of referencesOf(kind, pick(change.declared, change))) {
+      const holder = change.declared[field];
+      const move = rules.move === true ? this.#holderMoves.nearest(change.kind, field, holder) : null;
+      if (move !== null) {
+        this.#graph.prefer(changeId(change), move);
+      }
+    }
+  }
+
+  #replacement(change: Change): void {
+    if (!change.isReplacement || change.action !== 'create') {
+      return;
+    }
+    const deletion = `delete ${change.address}`;
+    if (this.#kinds.get(change.kind)?.deleteBeforeReplace === true) {
+      this.#graph.require(changeId(change), deletion);
+    } else {
+      this.#graph.require(deletion, changeId(change));
+    }
+  }
+
+  /**
+   * Adds resources to a list in the declared order, so that few have to be moved; moves run one after the other. Those
+   * that need another part come last, so that it need not wait for them.
+   */
+  #siblingsInTurn(): void {
+    const lists = Map.groupBy(
+      this.#changes.filter((change) => change.place !== null && change.action !== 'update'),
+      (change) => change.place?.list ?? '',
+    );
+    for (const siblings of lists.values()) {
+      const isLast = (change: Change) => Number(this.#context.needed.has(change.address));
+      const inOrder = siblings.toSorted(
+        (a, b) => isLast(a) - isLast(b) || (a.place?.index ?? 0) - (b.place?.index ?? 0),
+      );
+      for (const [index, change] of inOrder.entries()) {
+        const previous = inOrder[index - 1];
+        if (previous !== undefined && previous.address !== change.address) {
+          this.#graph.prefer(changeId(change), changeId(previous));
+        }
+      }
+    }
+  }
+
+  #beforeDeletingWhatItReferredTo(change: Change): void {
+    const kind = this.#kinds.get(change.kind);
+    if (kind === undefined || change.action === 'create' || this.#deletions.size === 0) {
+      return;
+    }
+    const changed = new Set(change.fields.map((field) => field.path));
+    for (const { address, field, rules } of referencesOf(kind, change.actual)) {
+      const deletion = this.#deletions.get(address);
+      if (deletion === undefined || deletion === change || (change.action !== 'delete' && !changed.has(field))) {
+        continue;
+      }
+      if (rules.optionalRef === true) {
+        this.#graph.prefer(changeId(deletion), changeId(change));
+      } else {
+        this.#graph.requireIfAcyclic(changeId(deletion), changeId(change));
+      }
+    }
+  }
+
+  #keysFreedBeforeTaken(): void {
+    const passed = findReusedKeys(this.#kinds, this.#changes);
+    const inCircles = findKeyCycles(this.#kinds, passed);
+    for (const pass of passed) {
+      const [taker, holder] = [changeId(pass.taker), changeId(pass.holder)];
+      if (inCircles.has(pass)) {
+        this.#aside.add(taker);
+        this.#lateOf(taker).soft.push(holder);
+      } else {
+        this.#graph.prefer(taker, holder);
+      }
+    }
+  }
+
+  #preferences(): void {
+    const byKind = Map.groupBy(this.#changes, (change) => change.kind);
+    for (const change of this.#changes) {
+      for (const name of this.#kinds.get(change.kind)?.applyAfter ?? []) {
+        for (const other of byKind.get(name) ?? []) {
+          this.#graph.prefer(changeId(change), changeId(other));
+        }
+      }
+    }
+  }
+
+  /** Orders creations after the deletions that vacate their slots. */
+  #creationsAfterVacating(): void {
+    const vacating = new Map<string, string[]>();
+    for (const change of this.#changes) {
+      for (const slot of change.action === 'delete' ? (this.#kinds.get(change.kind)?.vacates?.(change) ?? []) : []) {
+        const deletions = vacating.get(slot) ?? [];
+        vacating.set(slot, deletions);
+        deletions.push(changeId(change));
+      }
+    }
+    for (const change of vacating.size === 0 ? [] : this.#changes) {
+      const declared = change.action === 'create' ? this.#context.declaredOf(change.address) : undefined;
+      const slots =
+        declared === undefined ? [] : (this.#kinds.get(change.kind)?.needsVacant?.(declared, this.#context) ?? []);
+      for (const slot of new Set(slots)) {
+        const deletions = vacating.get(slot) ?? [];
+        for (const id of deletions.length < 2 ? deletions : [this.#barrier(slot, deletions, 'require')]) {
+          this.#graph.require(changeId(change), id);
+        }
+      }
+    }
+  }
+
+  /** Orders deletions of parts after the other changes of the same whole, except those that come after a deletion. */
+  #deletionsAfterOthers(): void {
+    const isDeletion = (change: Change) => change.action === 'delete' && change.within !== null;
+    const late = this.#graph.after(this.#changes.filter(isDeletion).map(changeId));
+    for (const [whole, changes] of this.#within) {
+      const deletions = changes.filter(isDeletion);
+      const others = changes.filter(({ action }) => action !== 'delete').map(changeId);
+      const early = deletions.length === 0 ? [] : others.filter((id) => !late.has(id));
+      for (const deletion of early.length === 0 ? [] : deletions) {
+        this.#graph.prefer(changeId(deletion), this.#barrier(`changes within ${whole}`, early, 'prefer'));
+      }
+    }
+  }
+
+  /** Adds a node for many changes, so that n changes after m others need n + m edges. */
+  #barrier(name: string, changes: readonly string[], edge: 'require' | 'prefer'): string {
+    const barrier = `barrier: ${name}`;
+    if (!this.#graph.has(barrier)) {
+      this.#graph.add(barrier);
+      this.#barriers.push(barrier);
+      for (const id of changes) {
+        this.#graph[edge](barrier, id);
+      }
+    }
+    return barrier;
+  }
+}
+
+function pick(fields: Fields, change: Change): Fields {
+  return Object.fromEntries(change.fields.map((field) => [field.path, fields[field.path]]));
+}
+
+/** Natural key that one change frees and another takes. */
+interface ReusedKey {
+  readonly by: string;
+  readonly taker: Change;
+  readonly holder: Change;
+}
+
+/** Finds the natural keys that pass from one resource to another, such as the path of a site space. */
+function findReusedKeys(kinds: ReadonlyMap<string, KindRules>, changes: readonly Change[]): readonly ReusedKey[] {
+  if (!changes.some(({ action }) => action === 'update' || action === 'delete')) {
+    return [];
+  }
+  const freed = new Map<string, Change>();
+  const taken: { readonly slot: string; readonly by: string; readonly taker: Change }[] = [];
+  for (const change of changes) {
+    const kind = kinds.get(change.kind);
+    if (kind === undefined || change.action === 'move') {
+      continue;
+    }
+    const before = change.action === 'create' ? new Map() : slots(kind, change.actual, change);
+    const after = change.action === 'delete' ? new Map() : slots(kind, change.declared, change);
+    for (const slot of before.keys()) {
+      if (!after.has(slot)) {
+        freed.set(slot, change);
+      }
+    }
+    for (const [slot, by] of after) {
+      if (!before.has(slot)) {
+        taken.push({ slot, by, taker: change });
+      }
+    }
+  }
+  return taken.flatMap(({ slot, by, taker }) => {
+    const holder = freed.get(slot);
+    return holder === undefined || holder === taker ? [] : [{ by, taker, holder }];
+  });
+}
+
+/**
+ * Finds one key of each cycle of reused keys. The resource that takes it gets a temporary value first, which frees the
+ * other keys of the cycle.
+ */
+function findKeyCycles(kinds: ReadonlyMap<string, KindRules>, passed: readonly ReusedKey[]): ReadonlySet<ReusedKey> {
+  const next = new Map<string, ReusedKey>();
+  for (const pass of passed) {
+    const both = pass.taker.action === 'update' && pass.holder.action === 'update';
+    if (both && kinds.get(pass.taker.kind)?.unique === pass.by) {
+      next.set(changeId(pass.taker), pass);
+    }
+  }
+  const found = new Set<ReusedKey>();
+  const done = new Set<string>();
+  for (const start of next.keys()) {
+    const path = new Set<string>();
+    let pass = next.get(start);
+    while (pass !== undefined && !done.has(changeId(pass.taker))) {
+      if (path.has(changeId(pass.taker))) {
+        found.add(pass);
+        break;
+      }
+      path.add(changeId(pass.taker));
+      pass = next.get(changeId(pass.holder));
+    }
+    for (const each of path) {
+      done.add(each);
+    }
+  }
+  return found;
+}
+
+function slots(kind: KindRules, fields: Fields, change: Change): ReadonlyMap<string, string> {
+  return new Map(
+    kind
+      .naturalKeys(fields, change.address)
+      .map((key) => [`${change.kind}\n${getIndexKey(change.within, key)}`, key.by]),
+  );
+}
+
+/** Moves of a plan, by the moved resource. Each parent is visited once, even if it has many children. */
+export class ParentMoves {
+  readonly #isMove: (id: string) => boolean;
+  readonly #context: Pick<RulesContext, 'declaredOf'>;
+  readonly #known = new Map<string, string | null>();
+
+  /** @param isMove whether the plan has a change with this id */
+  constructor(isMove: (id: string) => boolean, context: Pick<RulesContext, 'declaredOf'>) {
+    this.#isMove = isMove;
+    this.#context = context;
+  }
+
+  /** Returns the id of the nearest move among a parent and its ancestors by the same field; null: none moves. */
+  nearest(kind: string, field: string, parent: Json | undefined): string | null {
+    const visited: string[] = [];
+    let found: string | null = null;
+    let at = parent;
+    while (typeof at === 'string' && kindOf(at) === kind) {
+      const slot = slotOf(field, at);
+      const move = changeId({ action: 'move', address: at });
+      const known = this.#known.get(slot);
+      found = this.#isMove(move) ? move : (known ?? null);
+      if (found !== null || known !== undefined) {
+        break;
+      }
+      visited.push(slot);
+      this.#known.set(slot, null);
+      at = this.#context.declaredOf(at)?.fields[field];
+    }
+    for (const slot of visited) {
+      this.#known.set(slot, found);
+    }
+    return found;
+  }
+}
+
+function slotOf(field: string, holder: Address): string {
+  return `${field} ${holder}`;
+}
