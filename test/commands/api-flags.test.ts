@@ -1,7 +1,7 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Terminal } from '../../src/commands/cli/context.ts';
+import { type LocalServer, serveLocally } from '../support/local-server.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 
 let space: Workspace;
@@ -131,12 +131,12 @@ describe('--silent and --slurp', () => {
 });
 
 describe('-H', () => {
-  let server: Server;
+  let server: LocalServer;
   let env: Readonly<Record<string, string>>;
   let seen: IncomingMessage['headers'] = {};
 
   beforeAll(async () => {
-    server = createServer((request: IncomingMessage, response: ServerResponse) => {
+    server = await serveLocally((request, response) => {
       seen = request.headers;
       const { authorization = '', cookie = '' } = seen;
       response.writeHead(seen['x-refuse'] === undefined ? 200 : 400, {
@@ -145,12 +145,9 @@ describe('-H', () => {
       });
       response.end(JSON.stringify({ error: { message: `${authorization} ${cookie}` }, seen }));
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    env = { ...space.env, OCTAVO_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+    env = { ...space.env, OCTAVO_BASE_URL: server.url };
   });
-  afterAll(() => {
-    server.close();
-  });
+  afterAll(() => server.stop());
 
   test('sends headers, with the last of a name, and replaces those of Octavo', async () => {
     const args = ['-H', 'Prefer: return=minimal', '-H', 'x-a:1', '-H', 'X-A: 2:3', '-H', 'accept: text/plain'];

@@ -1,10 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type LocalServer, serveLocally } from '../support/local-server.ts';
 import { checkOutput, TOKEN } from '../support/octavo-process.ts';
 import { spawn } from '../support/programs.ts';
 
@@ -33,24 +33,20 @@ const ANSWERS: Readonly<Record<string, (response: ServerResponse) => void>> = {
 };
 
 describe('octavo api as an interrupted process', () => {
-  let server: Server;
+  let server: LocalServer;
   let base: string;
   const seen: string[] = [];
 
   beforeAll(async () => {
-    server = createServer((request, response) => {
+    server = await serveLocally((request, response) => {
       const { pathname } = new URL(request.url ?? '', 'http://x');
       const last = pathname.split('/').at(-1) ?? '';
       seen.push(last);
       ANSWERS[last]?.(response);
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    base = server.url;
   });
-  afterAll(() => {
-    server.closeAllConnections();
-    server.close();
-  });
+  afterAll(() => server.stop());
 
   const start = (...args: readonly string[]) => run('api', ...args);
 

@@ -15,9 +15,7 @@ sites:
 
 async function applied(): Promise<Workspace> {
   const work = await openWorkspace();
-  work.repository.write('teams.yaml', TEAM);
-  work.repository.write('sites.yaml', SITE);
-  work.repository.commit('A team and a site');
+  work.repository.commit('A team and a site', { 'teams.yaml': TEAM, 'sites.yaml': SITE });
   const { code, stderr } = await work.inside(['apply', '--yes', '--record']);
   expect(code, stderr).toBe(0);
   return work;
@@ -48,8 +46,7 @@ test('finds a resource that was renamed on the platform by its recorded id, and 
 test('deletes a resource that was renamed on the platform and is no longer declared', async () => {
   await using work = await applied();
   await renameByHand(work);
-  work.repository.write('teams.yaml', 'teams: {}\n');
-  work.repository.commit('No team');
+  work.repository.commit('No team', { 'teams.yaml': 'teams: {}\n' });
   const { code, stderr } = await work.inside(['apply', '--yes', '--base', 'applied']);
   expect(code, stderr).toBe(0);
   expect(work.teams()).toEqual([]);
@@ -59,8 +56,7 @@ test('uses a ref of the old form, which points to the commit itself, as a base w
   await using work = await applied();
   const commit = work.repository.git('rev-parse', 'HEAD');
   work.repository.git('update-ref', REF, commit);
-  work.repository.write('teams.yaml', 'teams:\n  writers: { title: Docs writers }\n');
-  work.repository.commit('Rename');
+  work.repository.commit('Rename', { 'teams.yaml': 'teams:\n  writers: { title: Docs writers }\n' });
   const { stdout } = await work.inside(['plan', '--base', 'applied', '--format', 'json']);
   expect(JSON.parse(stdout)).toMatchObject({
     baseCommit: commit,
@@ -162,12 +158,10 @@ const GUIDES = ', { key: guides, space: guides, path: guides }';
 
 test('finishes an interrupted replacement without repeating it', async () => {
   await using work = await applied();
-  work.repository.write('sites.yaml', SECTIONS(GUIDES, ''));
-  work.repository.commit('In one');
+  work.repository.commit('In one', { 'sites.yaml': SECTIONS(GUIDES, '') });
   const first = await work.inside(['apply', '--yes', '--record', '--base', 'applied', '--allow-deletes', '9']);
   expect(first.code, first.stderr).toBe(0);
-  work.repository.write('sites.yaml', SECTIONS('', GUIDES));
-  work.repository.commit('In two');
+  work.repository.commit('In two', { 'sites.yaml': SECTIONS('', GUIDES) });
   work.emulator.setFaults([{ match: { method: 'DELETE' }, fault: { kind: 'status', status: 400 } }]);
   const args = ['apply', '--yes', '--record', '--base', 'applied', '--allow-deletes', '9'];
   expect((await work.inside(args)).code).toBe(1);

@@ -25,8 +25,7 @@ sites:
 /** A platform that takes this many milliseconds for a translation. */
 async function openSite(translation: number, options: object = {}): Promise<Workspace> {
   const work = await openWorkspace({ processing: { openapi: 0, translation, ...options } });
-  work.repository.write('sites.yaml', SITE);
-  work.repository.commit('A site');
+  work.repository.commit('A site', { 'sites.yaml': SITE });
   return work;
 }
 
@@ -87,15 +86,13 @@ test('does not say that it waits with --wait 0 for a specification or on a termi
 
 test('does not wait for a translation that somebody else started and no change depends on', async () => {
   await using work = await openSite(FOREVER);
-  work.repository.write('sites.yaml', SITE.slice(0, SITE.indexOf('sites:')));
-  work.repository.commit('No site');
+  work.repository.commit('No site', { 'sites.yaml': SITE.slice(0, SITE.indexOf('sites:')) });
   await work.inside(['apply', '--yes', '--wait', '0']);
   const polls = work.emulator.requests.count('getTranslation');
   const { code, stdout, stderr } = await work.inside(['apply', '--yes']);
   expect({ code, polls: work.emulator.requests.count('getTranslation') }, stdout + stderr).toEqual({ code: 0, polls });
   // With a change that does not depend on it, it is not awaited either.
-  work.repository.write('teams.yaml', 'teams: { a: { title: A } }\n');
-  work.repository.commit('A team');
+  work.repository.commit('A team', { 'teams.yaml': 'teams: { a: { title: A } }\n' });
   expect(await work.inside(['apply', '--yes'])).toMatchObject({ code: 0, stdout: '1 applied; 1 write\n' });
   expect(work.emulator.requests.count('getTranslation')).toBe(polls);
 });

@@ -1,8 +1,7 @@
 import { symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { serveLocally } from '../support/local-server.ts';
 import { openWorkspace } from '../support/workspace.ts';
 
 /** Invalid manifests, and what every line of the output contains. */
@@ -200,13 +199,12 @@ test('exits 1 with the reason for a refused token, a missing permission and anot
 test('exits 1 soon when the platform does not respond or returns HTML', async () => {
   await using work = await openWorkspace();
   work.repository.write('a.yaml', 'teams:\n  one: { title: One }\n');
-  const page = createServer((_request, response) => {
+  const page = await serveLocally((_request, response) => {
     response.setHeader('content-type', 'text/html').end('<!doctype html><title>Sign in</title>');
   });
-  await new Promise<void>((resolve) => page.listen(0, '127.0.0.1', resolve));
-  const origin = `http://127.0.0.1:${(page.address() as AddressInfo).port}`;
+  const origin = page.url;
   const html = await work.inside(['plan'], { OCTAVO_BASE_URL: origin });
-  await new Promise((resolve) => page.close(resolve));
+  await page.stop();
   expect(html.stderr).toContain(`${origin} answered with HTML, not JSON (200); check the base URL`);
   const gone = await work.inside(['plan'], { OCTAVO_BASE_URL: origin });
   expect(gone.stderr).toContain(`cannot reach ${origin}: connection refused`);

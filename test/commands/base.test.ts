@@ -41,8 +41,7 @@ function bareRemote(work: Workspace): string {
 
 test('plans a rename as a rename and deletes only what the base declared', async () => {
   await using work = await applied();
-  work.repository.write('teams.yaml', 'teams:\n  writers: { title: Docs writers }\n');
-  work.repository.commit('Rename one, drop one');
+  work.repository.commit('Rename one, drop one', { 'teams.yaml': 'teams:\n  writers: { title: Docs writers }\n' });
   const withBase = await planned(work, '--base', 'HEAD~1');
   expect(changesOf(withBase).toSorted()).toEqual(['delete team/old', 'update team/writers']);
   expect(withBase.baseCommit).toBe(work.repository.git('rev-parse', 'HEAD~1'));
@@ -72,8 +71,7 @@ test('plans over the recorded commit by default, also with uncommitted files and
 
 test('applies over the recorded base of the remote, and not over an older one if the remote cannot be reached', async () => {
   await using work = await applied();
-  work.repository.write('teams.yaml', 'teams:\n  writers: { title: Writers }\n');
-  work.repository.commit('Drop one');
+  work.repository.commit('Drop one', { 'teams.yaml': 'teams:\n  writers: { title: Writers }\n' });
   work.repository.git('remote', 'add', 'origin', join(work.folder, 'gone.git'));
   const { code, stderr } = await work.inside(['apply', '--yes']);
   expect(code, stderr).not.toBe(0);
@@ -90,12 +88,9 @@ test('holds a published section that a rename without a base would show empty, u
   await using work = await openWorkspace();
   const site =
     'sites:\n  help:\n    title: Help\n    published: true\n    visibility: public\n    structure:\n      - { key: en, space: guides, path: guides }\n';
-  work.repository.write('sites.yaml', site);
-  work.repository.write('spaces.yaml', 'spaces:\n  guides: { title: Guides }\n');
-  work.repository.commit('A site');
+  work.repository.commit('A site', { 'sites.yaml': site, 'spaces.yaml': 'spaces:\n  guides: { title: Guides }\n' });
   expect((await work.inside(['apply', '--yes', '--record'])).code).toBe(0);
-  work.repository.write('spaces.yaml', 'spaces:\n  guides: { title: Handbook }\n');
-  work.repository.commit('Rename the space');
+  work.repository.commit('Rename the space', { 'spaces.yaml': 'spaces:\n  guides: { title: Handbook }\n' });
   expect(changesOf(await planned(work))).toEqual(['update space/guides']);
   for (const _again of [1, 2]) {
     const held = await work.inside(['apply', '--yes', '--base', 'none', '--format', 'json']);
@@ -143,8 +138,7 @@ test('does not move the ref while changes are paused', async () => {
 test('pushes the ref, and reads it from the remote in a clone without it', async () => {
   await using work = await openWorkspace();
   const remote = bareRemote(work);
-  work.repository.write('teams.yaml', 'teams:\n  writers: { title: Writers }\n');
-  const commit = work.repository.commit('One');
+  const commit = work.repository.commit('One', { 'teams.yaml': 'teams:\n  writers: { title: Writers }\n' });
   work.repository.git('push', '--quiet', 'origin', 'main');
   const { code, stderr } = await work.inside(['apply', '--yes', '--record']);
   expect(code).toBe(0);
@@ -159,8 +153,7 @@ test('pushes the ref, and reads it from the remote in a clone without it', async
 test('reports a refused push after applying, and records nothing locally', async () => {
   await using work = await openWorkspace();
   const remote = bareRemote(work);
-  work.repository.write('teams.yaml', 'teams:\n  writers: { title: Writers }\n');
-  work.repository.commit('One');
+  work.repository.commit('One', { 'teams.yaml': 'teams:\n  writers: { title: Writers }\n' });
   work.repository.git('push', '--quiet', 'origin', 'main');
   runGit(remote, ['config', 'receive.denyCurrentBranch', 'refuse']);
   runGit(remote, ['config', 'receive.hideRefs', 'refs/octavo']);
@@ -174,8 +167,7 @@ test('reports a refused push after applying, and records nothing locally', async
 test('applies nothing when the remote does not respond and the result could not be recorded', async () => {
   await using work = await openWorkspace();
   work.repository.git('remote', 'add', 'origin', join(work.folder, 'nowhere.git'));
-  work.repository.write('teams.yaml', 'teams:\n  writers: { title: Writers }\n');
-  work.repository.commit('One');
+  work.repository.commit('One', { 'teams.yaml': 'teams:\n  writers: { title: Writers }\n' });
   const { code, stderr } = await work.inside(['apply', '--yes', '--record']);
   expect(code).toBe(1);
   expect(stderr).toContain('cannot ask origin for refs/octavo/org_acme/*');
@@ -204,8 +196,7 @@ test('reports that the result cannot be recorded before it applies anything', as
 
 test('plans without a base when nothing was ever applied', async () => {
   await using work = await openWorkspace();
-  work.repository.write('teams.yaml', 'teams:\n  writers: { title: Writers }\n');
-  work.repository.commit('One');
+  work.repository.commit('One', { 'teams.yaml': 'teams:\n  writers: { title: Writers }\n' });
   expect((await planned(work, '--base', 'applied')).baseCommit).toBe(null);
 });
 
@@ -213,8 +204,7 @@ test('reports problems in the manifests of the base as problems of the base', as
   await using work = await openWorkspace();
   work.repository.write('teams.yaml', 'teams:\n  writers: { title: Writers, colour: red }\n');
   const base = work.repository.commit('From another time');
-  work.repository.write('teams.yaml', 'teams:\n  writers: { title: Writers }\n');
-  work.repository.commit('Now');
+  work.repository.commit('Now', { 'teams.yaml': 'teams:\n  writers: { title: Writers }\n' });
   const { code, stderr } = await work.inside(['plan', '--base', 'HEAD~1']);
   expect(stderr).toContain(`${base.slice(0, 7)}:teams.yaml:2:30: team/writers: unknown field "colour"`);
   expect(stderr).toContain('in the base, checked against the current rules');
@@ -224,10 +214,8 @@ test('reports problems in the manifests of the base as problems of the base', as
 
 test('owns nothing with a base from before the first manifest', async () => {
   await using work = await openWorkspace();
-  work.repository.write('README.md', '# Acme\n');
-  const base = work.repository.commit('Begin');
-  work.repository.write('teams.yaml', 'teams:\n  writers: { title: Writers }\n');
-  work.repository.commit('One');
+  const base = work.repository.commit('Begin', { 'README.md': '# Acme\n' });
+  work.repository.commit('One', { 'teams.yaml': 'teams:\n  writers: { title: Writers }\n' });
   const answer = await planned(work, '--base', 'HEAD~1');
   expect([answer.baseCommit, ...changesOf(answer)]).toEqual([base, 'create team/writers']);
 });

@@ -1,9 +1,8 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runGit } from '../git/repository.ts';
+import { serveLocally } from '../support/local-server.ts';
 import { TOKEN } from '../support/octavo-process.ts';
 import { execFileSync } from '../support/programs.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
@@ -13,13 +12,11 @@ const CANARY = 'canary-4b1d-never-to-be-sent';
 /** A server of the attacker who wrote the configuration: it answers everything, and records all requests. */
 async function openAttacker() {
   const received: string[] = [];
-  const server = createServer((request, response) => {
+  const server = await serveLocally((request, response) => {
     received.push(`${request.method} ${request.url} ${JSON.stringify(request.headers)}`);
     response.setHeader('content-type', 'application/json').end('{"id":"org_acme","title":"Evil","items":[]}');
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { url, received, [Symbol.asyncDispose]: () => new Promise<void>((done) => server.close(() => done())) };
+  return { url: server.url, received, [Symbol.asyncDispose]: () => server.stop() };
 }
 
 const NOTHING_SET = { OCTAVO_BASE_URL: '', OCTAVO_TOKEN: '', OCTAVO_ORGANIZATION: '' };

@@ -125,8 +125,7 @@ describe('the webhook of the repository', () => {
 
   test('is checked with the running daemon', async () => {
     await using work = await openWorkspace();
-    work.repository.write('teams.yaml', 'teams: {}');
-    work.repository.commit('Begin');
+    work.repository.commit('Begin', { 'teams.yaml': 'teams: {}' });
     const config = work.configure(settings);
     const check = async () => (await runDoctor(work, '--config', config)).webhook;
     expect(await check()).toBe('note: configured; deliveries arrive while the daemon runs');

@@ -35,8 +35,7 @@ afterAll(() => template?.[Symbol.asyncDispose]());
 async function createTemplate(): Promise<Template> {
   const work = await openWorkspace();
   const { repository, folder } = work;
-  repository.write('manifests/saml.yaml', SAML);
-  repository.commit('Two providers');
+  repository.commit('Two providers', { 'manifests/saml.yaml': SAML });
   runGit(folder, ['clone', '--quiet', '--bare', repository.directory, join(folder, 'bare.git')]);
   expect(await work.inside(['apply', 'manifests', '--yes', '--record'])).toMatchObject({ code: 0 });
   return {
@@ -351,8 +350,7 @@ test('includes deleted and moved resources, and leaves an empty plan on its bran
           `      # ${key}\n      - { section: ${key}, title: The ${key}, spaces: [{ key: s, space: one, path: ${key} }] }\n`,
       )
       .join('')}`;
-  work.repository.write('manifests/site.yaml', site('a', 'b', 'c'));
-  work.repository.commit('A site');
+  work.repository.commit('A site', { 'manifests/site.yaml': site('a', 'b', 'c') });
   work.repository.git('push', '--quiet', 'origin', 'main');
   expect(await work.inside(['apply', 'manifests', '--yes', '--record'])).toMatchObject({ code: 0 });
   work.repository.write('manifests/site.yaml', site('c', 'a', 'b'));

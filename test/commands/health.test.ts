@@ -1,25 +1,17 @@
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { serveLocally } from '../support/local-server.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 
 /** A daemon's HTTP server that answers with a status. */
 async function openDoor(status: number, reasons: readonly string[]) {
   const paths: string[] = [];
-  const server = createServer((request, response) => {
+  const server = await serveLocally((request, response) => {
     paths.push(request.url ?? '');
     response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify({ reasons }));
   });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  return {
-    port: (server.address() as AddressInfo).port,
-    paths,
-    async [Symbol.asyncDispose]() {
-      await new Promise((closed) => server.close(closed));
-    },
-  };
+  return { port: new URL(server.url).port, paths, [Symbol.asyncDispose]: () => server.stop() };
 }
 
 /** Runs the health check with a configuration whose secrets are missing, as in a container's health check. */

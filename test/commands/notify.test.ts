@@ -1,11 +1,11 @@
 /** Commands that preview notifications and test channels. */
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { commandLine } from '../../scripts/docs.ts';
 import { completeWords } from '../../src/commands/completion/complete.ts';
 import { CONDITION_CODES, EVENT_CODES } from '../../src/core/condition-codes.ts';
+import { serveLocally, textOf } from '../support/local-server.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 
 const SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
@@ -13,22 +13,16 @@ const SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
 /** Receiver of webhooks: keeps the bodies whose signature is valid, and answers with `status`. */
 async function startReceiver(status = 200) {
   const received: { readonly id: string; readonly body: { readonly thread: string; readonly data: object } }[] = [];
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const headers = request.headers as Record<string, string>;
-      const body = Buffer.concat(chunks).toString();
-      if (headers['webhook-id'] !== undefined) {
-        new Webhook(SECRET).verify(body, headers);
-      }
-      received.push({ id: headers['webhook-id'] ?? '', body: JSON.parse(body) });
-      response.writeHead(status).end();
-    });
+  const server = await serveLocally(async (request, response) => {
+    const headers = request.headers as Record<string, string>;
+    const body = await textOf(request);
+    if (headers['webhook-id'] !== undefined) {
+      new Webhook(SECRET).verify(body, headers);
+    }
+    received.push({ id: headers['webhook-id'] ?? '', body: JSON.parse(body) });
+    response.writeHead(status).end();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { received, url, [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())) };
+  return { received, url: server.url, [Symbol.asyncDispose]: () => server.stop() };
 }
 
 function configure(work: Workspace, url: string, more: object = {}): void {

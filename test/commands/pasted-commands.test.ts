@@ -157,14 +157,12 @@ describe('the printed approve command runs unchanged', () => {
   test('from the log of a daemon, in another directory', async () => {
     await using work = await openWorkspace();
     const TEAMS = 'teams:\n  writers: { title: Writers }\n  editors: { title: Editors }\n';
-    work.repository.write('teams.yaml', TEAMS);
-    work.repository.commit('Two teams');
+    work.repository.commit('Two teams', { 'teams.yaml': TEAMS });
     const name = "the daemon's $config.yaml";
     work.configure({ organization: { requireApproval: ['team'] }, name });
     const daemon = work.begin('run', '--config', name);
     await work.untilTeams('Editors', 'Writers');
-    work.repository.write('teams.yaml', 'teams:\n  writers: { title: Writers }\n');
-    work.repository.commit('One team');
+    work.repository.commit('One team', { 'teams.yaml': 'teams:\n  writers: { title: Writers }\n' });
     const { approve } = await daemon.waitForLog('changes held');
     expect(await paste(String(approve), work, '/')).toMatchObject({ code: 0 });
     await eventually('the deletion', () => work.teams().join() === 'Writers');

@@ -8,8 +8,7 @@ const TEAMS = 'teams:\n  writers: { title: Writers }\n  editors: { title: Editor
 
 async function withTeams(): Promise<Workspace> {
   const work = await openWorkspace();
-  work.repository.write('teams.yaml', TEAMS);
-  work.repository.commit('Two teams');
+  work.repository.commit('Two teams', { 'teams.yaml': TEAMS });
   return work;
 }
 
@@ -174,8 +173,7 @@ test('refuses a file that is not a plan file, and one of another organization', 
 
 test('holds a deletion, applies the rest, and deletes after approval by checksum', async () => {
   await using work = await openWorkspace();
-  work.repository.write('a.yaml', 'collections:\n  a: { title: A }\n  b: { title: B }\n');
-  work.repository.commit('Two collections');
+  work.repository.commit('Two collections', { 'a.yaml': 'collections:\n  a: { title: A }\n  b: { title: B }\n' });
   expect((await work.inside(['apply', '--yes', '--record'])).code).toBe(0);
   work.repository.write('a.yaml', 'collections:\n  a: { title: A }\nteams:\n  new: { title: New }\n');
   work.repository.commit('One collection');
@@ -279,11 +277,9 @@ test('does not count moves towards the limit of changed resources', async () => 
       .map((key) => `      - { section: s${key}, title: S${key}, spaces: [{ key: g, space: g }] }\n`)
       .join('')}`;
   const keys = Array.from({ length: 12 }, (_, index) => index);
-  work.repository.write('a.yaml', site(keys));
-  work.repository.commit('In order');
+  work.repository.commit('In order', { 'a.yaml': site(keys) });
   expect((await work.inside(['apply', '--yes', '--record'])).code).toBe(0);
-  work.repository.write('a.yaml', site(keys.toReversed()));
-  work.repository.commit('Reversed');
+  work.repository.commit('Reversed', { 'a.yaml': site(keys.toReversed()) });
   const { code, stdout, stderr } = await work.inside(['apply', '--yes', '--base', 'applied']);
   expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: '11 applied; 11 writes\n' });
 });
@@ -292,11 +288,9 @@ test('holds the whole plan above the deletion limit, until --allow-deletes raise
   await using work = await openWorkspace();
   const teams = (count: number) =>
     `teams:\n${Array.from({ length: count }, (_, index) => `  t${index}: { title: T${index} }\n`).join('')}`;
-  work.repository.write('a.yaml', teams(7));
-  work.repository.commit('Seven');
+  work.repository.commit('Seven', { 'a.yaml': teams(7) });
   expect((await work.inside(['apply', '--yes', '--record'])).code).toBe(0);
-  work.repository.write('a.yaml', `${teams(1)}  new: { title: New }\n`);
-  work.repository.commit('One, and a new one');
+  work.repository.commit('One, and a new one', { 'a.yaml': `${teams(1)}  new: { title: New }\n` });
   const before = work.writes();
   const held = await work.inside(['apply', '--yes', '--base', 'applied']);
   expect(held.code).toBe(4);
@@ -335,8 +329,7 @@ test('sends no request for validate, and only reads for plan and a dry run', asy
 test('fails and records nothing when an apply is interrupted', async () => {
   await using work = await openWorkspace({ latency: 150 });
   const titles = Array.from({ length: 60 }, (_, index) => `  t${index}: { title: T${index} }\n`);
-  work.repository.write('a.yaml', `teams:\n${titles.join('')}`);
-  work.repository.commit('Many');
+  work.repository.commit('Many', { 'a.yaml': `teams:\n${titles.join('')}` });
   const applying = work.begin('apply', 'repository', '--yes', '--record');
   work.emulator.setFaults([
     {

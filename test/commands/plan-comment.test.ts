@@ -10,8 +10,7 @@ const TEAMS = 'teams:\n  writers: { title: Writers }\n  editors: { title: Editor
 /** A pull request that renames a team; its base has been applied. */
 async function openPull() {
   const work = await openWorkspace();
-  work.repository.write('teams.yaml', TEAMS);
-  const base = work.repository.commit('Two teams');
+  const base = work.repository.commit('Two teams', { 'teams.yaml': TEAMS });
   await work.inside(['apply', '--yes']);
   work.repository.git('checkout', '--quiet', '-b', 'rename');
   work.repository.write('teams.yaml', TEAMS.replace('title: Writers', 'title: Docs writers'));
@@ -152,8 +151,7 @@ test('replaces the last plan with the problems of invalid manifests, and sets a 
   const pull = await openPull();
   await using work = pull.work;
   await work.inside(['plan', '.', '--comment'], environment(fake, 'github', pull, 1));
-  work.repository.write('teams.yaml', 'teams: { writers: { titel: Writers } }\n');
-  const head = work.repository.commit('A slip');
+  const head = work.repository.commit('A slip', { 'teams.yaml': 'teams: { writers: { titel: Writers } }\n' });
   const env = environment(fake, 'github', { ...pull, head }, 2);
   const ended = await work.inside(['plan', '.', '--comment'], env);
   expect(ended).toMatchObject({ code: 3, stdout: '' });
@@ -182,8 +180,7 @@ test('shortens a long comment, and prints the whole plan', async () => {
   const pull = await openPull();
   await using work = pull.work;
   const many = Array.from({ length: 1800 }, (_, at) => `  team-${at}: { title: Team number ${at} }`).join('\n');
-  work.repository.write('teams.yaml', `${TEAMS}${many}\n`);
-  const head = work.repository.commit('Many');
+  const head = work.repository.commit('Many', { 'teams.yaml': `${TEAMS}${many}\n` });
   const env = environment(fake, 'github', { ...pull, head });
   const { code, stdout } = await work.inside(['plan', '.', '--comment', '--format', 'markdown'], env);
   expect(code).toBe(0);

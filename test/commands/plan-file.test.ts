@@ -62,11 +62,9 @@ describe('reports changes that waited when the plan file was created and would n
 
 test('refuses a plan file with held changes that would no longer be held, and writes nothing', async () => {
   await using work = await openWorkspace();
-  work.repository.write('a.yaml', 'collections:\n  a: { title: A }\n  b: { title: B }\n');
-  work.repository.commit('Two collections');
+  work.repository.commit('Two collections', { 'a.yaml': 'collections:\n  a: { title: A }\n  b: { title: B }\n' });
   expect((await work.inside(['apply', '--yes', '--record'])).code).toBe(0);
-  work.repository.write('a.yaml', 'collections:\n  a: { title: A }\n');
-  work.repository.commit('One collection');
+  work.repository.commit('One collection', { 'a.yaml': 'collections:\n  a: { title: A }\n' });
   await work.inside(['plan', '--base', 'applied', '--out', '../plan.json']);
   const config = {
     platform: { baseUrl: work.emulator.url, token: work.env.OCTAVO_TOKEN },
@@ -84,8 +82,7 @@ test('refuses a plan file with held changes that would no longer be held, and wr
 
 test('refuses --base with a plan file', async () => {
   await using work = await openWorkspace();
-  work.repository.write('teams.yaml', 'teams: { a: { title: A } }\n');
-  work.repository.commit('A team');
+  work.repository.commit('A team', { 'teams.yaml': 'teams: { a: { title: A } }\n' });
   await work.inside(['plan', '--out', '../plan.json']);
   const { code, stderr } = await work.inside(['apply', '../plan.json', '--yes', '--base', 'HEAD']);
   expect({ code, stderr }).toEqual({
@@ -97,8 +94,7 @@ test('refuses --base with a plan file', async () => {
 test('refuses an old plan file whose record would drop ownership that was recorded later', async () => {
   await using work = await openWorkspace();
   const applied = () => work.repository.git('rev-parse', 'refs/octavo/org_acme/applied^');
-  work.repository.write('teams.yaml', 'teams: { a: { title: A } }\n');
-  const first = work.repository.commit('A team');
+  const first = work.repository.commit('A team', { 'teams.yaml': 'teams: { a: { title: A } }\n' });
   expect((await work.inside(['apply', '--yes', '--record'])).code).toBe(0);
   await work.inside(['plan', '--base', 'applied', '--out', '../over-base.json']);
   await work.inside(['plan', '--out', '../over-nothing.json']);

@@ -18,9 +18,7 @@ async function applied(work: Workspace, folder: string, ...more: string[]): Prom
 /** Two directories of one organization, both applied. */
 async function openFolders(): Promise<Workspace> {
   const work = await openWorkspace();
-  work.repository.write('a/teams.yaml', team('one', 'two'));
-  work.repository.write('b/teams.yaml', team('three', 'four'));
-  work.repository.commit('Two folders');
+  work.repository.commit('Two folders', { 'a/teams.yaml': team('one', 'two'), 'b/teams.yaml': team('three', 'four') });
   await applied(work, 'a');
   await applied(work, 'b');
   return work;
@@ -28,9 +26,7 @@ async function openFolders(): Promise<Workspace> {
 
 test('records each folder separately, so that a removal in one is not lost by the record of the other', async () => {
   await using work = await openFolders();
-  work.repository.write('a/teams.yaml', team('one'));
-  work.repository.write('b/teams.yaml', team('three'));
-  work.repository.commit('One less in each');
+  work.repository.commit('One less in each', { 'a/teams.yaml': team('one'), 'b/teams.yaml': team('three') });
   expect(await applied(work, 'b')).toContain('in refs/octavo/org_acme/b/applied');
   expect(await applied(work, 'a')).toContain('in refs/octavo/org_acme/a/applied');
   expect(work.teams()).toEqual(['Team one', 'Team three']);
@@ -38,8 +34,7 @@ test('records each folder separately, so that a removal in one is not lost by th
 
 test('refuses a resource that two folders declare, and names both positions', async () => {
   await using work = await openFolders();
-  work.repository.write('b/teams.yaml', team('three', 'four', 'two'));
-  work.repository.commit('Two in both');
+  work.repository.commit('Two in both', { 'b/teams.yaml': team('three', 'four', 'two') });
   const writes = work.writes();
   for (const args of [
     ['apply', 'b', '--yes', '--record'],
@@ -58,8 +53,7 @@ test('refuses a resource that two folders declare, and names both positions', as
 
 test('refuses a resource that two folders declare under different keys', async () => {
   await using work = await openFolders();
-  work.repository.write('b/teams.yaml', `${team('three', 'four')}  other: { title: Team two }\n`);
-  work.repository.commit('Another key');
+  work.repository.commit('Another key', { 'b/teams.yaml': `${team('three', 'four')}  other: { title: Team two }\n` });
   const { code, stderr } = await work.inside(['plan', 'b']);
   expect(stderr).toContain('team/other: scope "a" also declares the same resource (as team/two), at a/teams.yaml:3;');
   expect(code).toBe(3);
@@ -71,14 +65,11 @@ test.each([
 ])('keeps the resource of a declaration that moves to another folder, %s first', async (first, second) => {
   await using work = await openFolders();
   const before = work.emulator.state().teams?.find(({ title }) => title === 'Team two')?.id;
-  work.repository.write('a/teams.yaml', team('one'));
-  work.repository.write('b/teams.yaml', team('three', 'four', 'two'));
-  work.repository.commit('Move two');
+  work.repository.commit('Move two', { 'a/teams.yaml': team('one'), 'b/teams.yaml': team('three', 'four', 'two') });
   await applied(work, first);
   await applied(work, second);
   expect(work.emulator.state().teams?.find(({ title }) => title === 'Team two')?.id).toBe(before);
-  work.repository.write('b/teams.yaml', team('three', 'four'));
-  work.repository.commit('Remove two');
+  work.repository.commit('Remove two', { 'b/teams.yaml': team('three', 'four') });
   await applied(work, 'a');
   await applied(work, 'b');
   expect(work.teams()).toEqual(['Team four', 'Team one', 'Team three']);
@@ -96,12 +87,10 @@ test('keeps resources of other folders with prune: all', async () => {
 
 test('keeps the identity of a renamed folder with an explicit scope', async () => {
   await using work = await openWorkspace();
-  work.repository.write('a/teams.yaml', team('one', 'two'));
-  work.repository.commit('A folder');
+  work.repository.commit('A folder', { 'a/teams.yaml': team('one', 'two') });
   await applied(work, 'a', '--scope', 'docs');
   work.repository.git('mv', 'a', 'z');
-  work.repository.write('z/teams.yaml', team('one'));
-  work.repository.commit('Rename the folder, drop a team');
+  work.repository.commit('Rename the folder, drop a team', { 'z/teams.yaml': team('one') });
   await applied(work, 'z', '--scope', 'docs');
   expect(work.teams()).toEqual(['Team one']);
 });
@@ -138,8 +127,7 @@ test('reads the records of other folders from the remote in a clone without refs
 
 test('includes the scope in the checksum of a plan', async () => {
   await using work = await openWorkspace();
-  work.repository.write('a/teams.yaml', team('one'));
-  work.repository.commit('A folder');
+  work.repository.commit('A folder', { 'a/teams.yaml': team('one') });
   const checksum = async (...more: string[]) =>
     (JSON.parse((await work.inside(['plan', 'a', '--format', 'json', ...more])).stdout) as { checksum: string })
       .checksum;

@@ -30,8 +30,7 @@ test.each(['text', 'markdown', 'json'])(
     await using work = await openOrganization();
     const { code } = await work.inside(['snapshot', '--out', '../snapshot.json']);
     expect(code).toBe(0);
-    work.repository.write('manifests/b.yaml', 'spaces: { one: { title: One } }\n');
-    work.repository.commit('second');
+    work.repository.commit('second', { 'manifests/b.yaml': 'spaces: { one: { title: One } }\n' });
     for (const base of [[], ['--base', 'HEAD~1']]) {
       const args = ['plan', 'manifests', ...base, '--format', format, '--detailed-exitcode'];
       const live = await work.inside(args);

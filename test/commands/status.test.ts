@@ -18,8 +18,7 @@ test('status says that no daemon runs', async () => {
 
 test('status, history and audit print the views of a running daemon, and exit by its state', async () => {
   await using work = await openWorkspace();
-  work.repository.write('a.yaml', 'collections:\n  a: { title: A }\n  b: { title: B }\n');
-  work.repository.commit('Two');
+  work.repository.commit('Two', { 'a.yaml': 'collections:\n  a: { title: A }\n  b: { title: B }\n' });
   const daemon = await startDaemon(work);
   await daemon.run.waitForLog('pass completed');
   const inSync = await run(work, 'status');
@@ -28,8 +27,7 @@ test('status, history and audit print the views of a running daemon, and exit by
   );
   expect(inSync.code).toBe(0);
   // A deletion is held.
-  work.repository.write('a.yaml', 'collections:\n  a: { title: A }\n');
-  work.repository.commit('One');
+  work.repository.commit('One', { 'a.yaml': 'collections:\n  a: { title: A }\n' });
   await daemon.run.waitForLog('changes held');
   await daemon.pass();
   const held = await run(work, 'status');
@@ -71,12 +69,10 @@ test('status, history and audit print the views of a running daemon, and exit by
 
 test('status exits with 1 while the manifests are invalid', async () => {
   await using work = await openWorkspace();
-  work.repository.write('a.yaml', teams('A'));
-  work.repository.commit('One');
+  work.repository.commit('One', { 'a.yaml': teams('A') });
   const daemon = await startDaemon(work);
   await work.untilTeams('A');
-  work.repository.write('a.yaml', 'teams: [1]\n');
-  work.repository.commit('Two');
+  work.repository.commit('Two', { 'a.yaml': 'teams: [1]\n' });
   await daemon.run.waitForLog('manifests are invalid');
   // The pass is logged before it ends.
   await eventually('the end of the pass', async () => (await run(work, 'status')).code === 1);

@@ -20,8 +20,7 @@ const MANIFEST = 'teams:\n  docs: { title: Docs }\n  api: { title: API }\n';
 describe('octavo store', () => {
   test.runIf(hasPostgres)('moves a daemon from its state file to PostgreSQL and back', async () => {
     await using work = await openWorkspace();
-    work.repository.write('a.yaml', MANIFEST);
-    work.repository.commit('Two teams');
+    work.repository.commit('Two teams', { 'a.yaml': MANIFEST });
     const before = work.configure();
     expect(await work.inside(['run', '--once', '--config', before])).toMatchObject({ code: 0 });
     expect(work.teams()).toEqual(['API', 'Docs']);
@@ -42,8 +41,7 @@ describe('octavo store', () => {
     expect(await work.inside(['run', '--once', '--config', after], env)).toMatchObject({ code: 0 });
     expect(work.writes()).toBe(writes);
     // A deletion needs the record.
-    work.repository.write('a.yaml', 'teams:\n  docs: { title: Docs }\n');
-    work.repository.commit('One team');
+    work.repository.commit('One team', { 'a.yaml': 'teams:\n  docs: { title: Docs }\n' });
     expect(await work.inside(['run', '--once', '--config', after], env)).toMatchObject({ code: 0 });
     expect(work.teams()).toEqual(['Docs']);
 

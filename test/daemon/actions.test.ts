@@ -11,12 +11,10 @@ function run(work: Workspace, ...args: string[]) {
 
 /** Starts a daemon that holds a deletion. Returns the daemon and the checksum. */
 async function holding(work: Workspace, organization: Readonly<Record<string, unknown>> = {}) {
-  work.repository.write('a.yaml', BOTH);
-  work.repository.commit('Two');
+  work.repository.commit('Two', { 'a.yaml': BOTH });
   const daemon = await startDaemon(work, { organization });
   await daemon.run.waitForLog('change applied', 2, '"action":"create"');
-  work.repository.write('a.yaml', ONE);
-  work.repository.commit('One');
+  work.repository.commit('One', { 'a.yaml': ONE });
   const line = await daemon.run.waitForLog('changes held');
   return { daemon, checksum: /sha256:[0-9a-f]{64}/.exec(String(line.approve))?.[0] ?? '' };
 }
@@ -37,12 +35,10 @@ test('a rejected plan is not applied until it is approved again', async () => {
 
 test('a plan that is refused cannot be approved', async () => {
   await using work = await openWorkspace();
-  work.repository.write('a.yaml', BOTH);
-  work.repository.commit('Two');
+  work.repository.commit('Two', { 'a.yaml': BOTH });
   const daemon = await startDaemon(work);
   await daemon.run.waitForLog('change applied', 2, '"action":"create"');
-  work.repository.write('a.yaml', `${ONE}organization: { sso: true }\n`);
-  work.repository.commit('Lock out');
+  work.repository.commit('Lock out', { 'a.yaml': `${ONE}organization: { sso: true }\n` });
   await daemon.run.waitForLog('plan refused');
   const checksum = String(daemon.run.logged('plan created').at(-1)?.checksum);
   const { code, stderr } = await run(work, 'approve', checksum);
@@ -72,15 +68,13 @@ test('with approvals.notAuthor, a user of the machine cannot approve, because th
 
 test('a paused organization plans and does not write, until it is resumed', async () => {
   await using work = await openWorkspace();
-  work.repository.write('a.yaml', teams('Writers'));
-  work.repository.commit('One');
+  work.repository.commit('One', { 'a.yaml': teams('Writers') });
   const daemon = await startDaemon(work);
   await work.untilTeams('Writers');
   expect((await run(work, 'pause', '--reason', 'migration', '--for', '2h')).stdout).toMatch(
     /^Paused organization org_acme until \d{4}-/,
   );
-  work.repository.write('a.yaml', teams('Writers', 'More'));
-  work.repository.commit('Two');
+  work.repository.commit('Two', { 'a.yaml': teams('Writers', 'More') });
   const line = await daemon.run.waitForLog('plan not applied now', 1, 'migration');
   expect(line.reason).toMatch(/^paused by .* until \d{4}-\d\d-\d\dT\d\d:\d\dZ: migration$/);
   expect((await run(work, 'resume')).stdout).toBe('Resumed organization org_acme\n');
@@ -90,16 +84,14 @@ test('a paused organization plans and does not write, until it is resumed', asyn
 
 test('a paused resource keeps its drift, and the others are applied', async () => {
   await using work = await openWorkspace();
-  work.repository.write('a.yaml', 'teams:\n  a: { title: A }\n');
-  work.repository.commit('One');
+  work.repository.commit('One', { 'a.yaml': 'teams:\n  a: { title: A }\n' });
   await startDaemon(work);
   await work.untilTeams('A');
   expect((await run(work, 'pause', 'team/z', '--reason', 'x')).stderr).toContain('no manifest declares "team/z"');
   expect((await run(work, 'pause', 'team/a', '--reason', 'x', '--forever')).stdout).toBe(
     'Paused team/a until it is resumed\n',
   );
-  work.repository.write('a.yaml', 'teams:\n  a: { title: A2 }\n  b: { title: B }\n');
-  work.repository.commit('Two');
+  work.repository.commit('Two', { 'a.yaml': 'teams:\n  a: { title: A2 }\n  b: { title: B }\n' });
   await work.untilTeams('A', 'B');
   await run(work, 'resume', 'team/a');
   await work.untilTeams('A2', 'B');

@@ -40,11 +40,9 @@ function jumpAfter(work: Workspace, nth: number, clock: SetClock, milliseconds: 
 
 async function withMany(clock: Clock): Promise<{ work: Workspace; daemon: InsideDaemon }> {
   const work = await openWorkspace();
-  work.repository.write('teams.yaml', teams('First'));
-  work.repository.commit('First');
+  work.repository.commit('First', { 'teams.yaml': teams('First') });
   const daemon = await startInside(work, { clock, organization: { syncWindows: [WINDOW] } });
-  work.repository.write('teams.yaml', teams('First', ...MANY));
-  work.repository.commit('Many');
+  work.repository.commit('Many', { 'teams.yaml': teams('First', ...MANY) });
   return { work, daemon };
 }
 
@@ -78,8 +76,7 @@ test.each([DAY, -DAY])('creates each resource once when the clock is set by %d m
   expect(work.teams()).toHaveLength(MANY.length + 1);
   expect(work.emulator.requests.count('createTeam')).toBe(MANY.length + 1);
   // The base is used even if its apply time is in the future.
-  work.repository.write('teams.yaml', teams('First', ...MANY.slice(1)));
-  work.repository.commit('One less');
+  work.repository.commit('One less', { 'teams.yaml': teams('First', ...MANY.slice(1)) });
   expect(await daemon.pass()).toMatchObject({ outcome: 'done', requests: { writes: 1 } });
   expect(await daemon.pass()).toMatchObject({ outcome: 'done', requests: { writes: 0 } });
 });

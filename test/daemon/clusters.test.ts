@@ -8,8 +8,7 @@ const ALWAYS = '* * * * * *';
 
 async function open(features = {}): Promise<Workspace> {
   const work = await openWorkspace({ features, processing: { openapi: 0, translation: 0, conversations: 0 } });
-  work.repository.write('teams.yaml', teams('A'));
-  work.repository.commit('One');
+  work.repository.commit('One', { 'teams.yaml': teams('A') });
   return work;
 }
 
@@ -74,8 +73,7 @@ test('refuses an unknown space at startup with its position, and accepts a decla
   );
   expect(work.teams()).toEqual([]);
   // A declared space is known even though this very pass creates it.
-  work.repository.write('spaces.yaml', 'spaces: { guidez: { title: Guides } }\n');
-  work.repository.commit('Two');
+  work.repository.commit('Two', { 'spaces.yaml': 'spaces: { guidez: { title: Guides } }\n' });
   expect((await work.inside(['run', '--once', '--config', config])).code).toBe(0);
   expect(statuses(work)).toEqual(['open']);
 });

@@ -22,8 +22,7 @@ const until = (fake: FakeStatusForge, sha: string, status: string) =>
 test('shows each commit as it is applied, invalid, waiting and superseded', async () => {
   await using fake = await new FakeGitHubStatuses().listen();
   await using work = await openWorkspace();
-  work.repository.write('teams.yaml', teams('Writers', 'More'));
-  const first = work.repository.commit('Begin');
+  const first = work.repository.commit('Begin', { 'teams.yaml': teams('Writers', 'More') });
   const settings = { organization: { forge: forgeAt(fake), requireApproval: ['team'] }, top: { ui: UI } };
   const daemon = await startDaemon(work, settings);
   await until(fake, first, 'success');
@@ -39,8 +38,7 @@ test('shows each commit as it is applied, invalid, waiting and superseded', asyn
   await daemon.pass();
   expect([...work.teams()].sort()).toEqual(['More', 'Writers']);
 
-  work.repository.write('teams.yaml', 'teams:\n  writers: { titel: Writers }\n');
-  const invalid = work.repository.commit('A mistake');
+  const invalid = work.repository.commit('A mistake', { 'teams.yaml': 'teams:\n  writers: { titel: Writers }\n' });
   await until(fake, invalid, 'error');
   expect(fake.of(invalid)).toEqual([expect.stringMatching(/^error: teams\.yaml:2:\d+: team\/writers: /)]);
   expect(fake.statuses.at(-1)?.url).toMatch(/\/o\/org_acme\/passes\/\d+$/);
@@ -51,14 +49,12 @@ test('shows each commit as it is applied, invalid, waiting and superseded', asyn
   await daemon.pass();
   expect(fake.requests).toHaveLength(sent);
 
-  work.repository.write('teams.yaml', teams('Writers'));
-  const waiting = work.repository.commit('Delete a team');
+  const waiting = work.repository.commit('Delete a team', { 'teams.yaml': teams('Writers') });
   await until(fake, waiting, 'pending');
   expect(fake.of(waiting)).toEqual([
     expect.stringMatching(/^pending: 1 change planned; waits for approval of [0-9a-f]{12}/),
   ]);
-  work.repository.write('teams.yaml', teams('Writers', 'More', 'Third'));
-  const last = work.repository.commit('Keep it');
+  const last = work.repository.commit('Keep it', { 'teams.yaml': teams('Writers', 'More', 'Third') });
   await until(fake, last, 'success');
   await until(fake, waiting, 'success');
   expect(fake.of(waiting).at(-1)).toBe(`success: superseded by ${last.slice(0, 7)}`);
@@ -77,8 +73,7 @@ test('shows each commit as it is applied, invalid, waiting and superseded', asyn
 test('a restart sends what the forge has not got yet, and nothing twice', async () => {
   await using fake = await new FakeGitHubStatuses().listen();
   await using work = await openWorkspace();
-  work.repository.write('teams.yaml', teams('Writers'));
-  const commit = work.repository.commit('Begin');
+  const commit = work.repository.commit('Begin', { 'teams.yaml': teams('Writers') });
   const settings = { organization: { forge: forgeAt(fake) } };
   fake.fault = () => ({ status: 503 });
   {
@@ -103,8 +98,7 @@ test('a restart sends what the forge has not got yet, and nothing twice', async 
 test('a forge that refuses the token fails no pass', async () => {
   await using fake = await new FakeGitHubStatuses().listen();
   await using work = await openWorkspace();
-  work.repository.write('teams.yaml', teams('Writers'));
-  work.repository.commit('Begin');
+  work.repository.commit('Begin', { 'teams.yaml': teams('Writers') });
   await using daemon = await startInside(work, { organization: { forge: forgeAt(fake, { token: 'another-token' }) } });
   expect(await daemon.pass()).toMatchObject({ outcome: 'done', error: null });
   await eventually('a refusal', async () =>
@@ -130,14 +124,12 @@ test('a forge that refuses the token fails no pass', async () => {
 test('a commit that writes becomes a deployment, and one without changes does not', async () => {
   await using fake = await new FakeGitLabStatuses().listen();
   await using work = await openWorkspace();
-  work.repository.write('teams.yaml', teams('Writers'));
-  const commit = work.repository.commit('Begin');
+  const commit = work.repository.commit('Begin', { 'teams.yaml': teams('Writers') });
   const forge = forgeAt(fake, { environment: 'docs/acme', statusContext: 'docs' });
   const daemon = await startDaemon(work, { organization: { forge } });
   await eventually('the deployment', () => fake.deployments[0]?.states.at(-1) === 'success');
   expect(fake.of(commit)).toEqual(['running: applying 1 change', 'success: 1 change applied']);
-  work.repository.write('README.md', 'Only a text.\n');
-  const plain = work.repository.commit('Explain');
+  const plain = work.repository.commit('Explain', { 'README.md': 'Only a text.\n' });
   await until(fake, plain, 'success');
   expect(fake.of(plain)).toEqual(['success: nothing to do']);
   await daemon.pass();
@@ -149,8 +141,7 @@ test('a commit that writes becomes a deployment, and one without changes does no
 test('a dry run sends nothing', async () => {
   await using fake = await new FakeGitHubStatuses().listen();
   await using work = await openWorkspace();
-  work.repository.write('teams.yaml', teams('Writers'));
-  work.repository.commit('Begin');
+  work.repository.commit('Begin', { 'teams.yaml': teams('Writers') });
   const daemon = await startDaemon(work, { organization: { forge: forgeAt(fake) } }, '--dry-run');
   await daemon.pass();
   await daemon.run.stop();
@@ -160,8 +151,7 @@ test('a dry run sends nothing', async () => {
 test('a single round sends the result of its pass', async () => {
   await using fake = await new FakeGitHubStatuses().listen();
   await using work = await openWorkspace();
-  work.repository.write('teams.yaml', teams('Writers'));
-  const commit = work.repository.commit('Begin');
+  const commit = work.repository.commit('Begin', { 'teams.yaml': teams('Writers') });
   const config = work.configure({ organization: { forge: forgeAt(fake) } });
   expect((await work.inside(['run', '--once', '--config', config])).code).toBe(0);
   expect(fake.of(commit)).toEqual(['success: 1 change applied']);

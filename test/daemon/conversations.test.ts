@@ -24,8 +24,7 @@ const sent = (work: Workspace) =>
 /** A workspace whose daemon receives conversations from a folder and a webhook. */
 async function withSources(): Promise<{ work: Workspace; drop: string; settings: object }> {
   const work = await openWorkspace({ processing: { openapi: 0, translation: 0, conversations: 0 } });
-  work.repository.write('teams.yaml', teams('A'));
-  work.repository.commit('One');
+  work.repository.commit('One', { 'teams.yaml': teams('A') });
   const drop = join(work.folder, 'drop');
   mkdirSync(drop);
   const sources = [

@@ -11,12 +11,10 @@ function approve(work: Workspace, checksum: string) {
 
 test('a held deletion waits for an approval with its checksum', async () => {
   await using work = await openWorkspace();
-  work.repository.write('a.yaml', BOTH);
-  work.repository.commit('Two');
+  work.repository.commit('Two', { 'a.yaml': BOTH });
   const daemon = await startDaemon(work);
   await daemon.run.waitForLog('change applied', 2, '"action":"create"');
-  work.repository.write('a.yaml', `${ONE}${teams('New')}`);
-  work.repository.commit('One, and a team');
+  work.repository.commit('One, and a team', { 'a.yaml': `${ONE}${teams('New')}` });
   const line = await daemon.run.waitForLog('changes held');
   expect(line.held).toEqual(['collection/b: deleting collection needs approval']);
   await work.untilTeams('New');
@@ -48,8 +46,7 @@ test('approve names the socket it tried when no daemon is running', async () => 
 
 test('plans but does not apply in a deny window', async () => {
   await using work = await openWorkspace();
-  work.repository.write('a.yaml', teams('Writers'));
-  work.repository.commit('One');
+  work.repository.commit('One', { 'a.yaml': teams('Writers') });
   const daemon = await startDaemon(work, { organization: { syncWindows: [{ deny: '* * * * *', duration: '1h' }] } });
   await daemon.run.waitForLog('plan created', 1, '1 to create');
   expect((await daemon.run.waitForLog('plan not applied now')).reason).toContain('deny window');
@@ -59,20 +56,17 @@ test('plans but does not apply in a deny window', async () => {
 
 test('a dry run follows commits and never writes', async () => {
   await using work = await openWorkspace();
-  work.repository.write('a.yaml', teams('Writers'));
-  work.repository.commit('One');
+  work.repository.commit('One', { 'a.yaml': teams('Writers') });
   const daemon = await startDaemon(work, {}, '--dry-run');
   await daemon.run.waitForLog('plan not applied now', 1, 'dry run');
-  work.repository.write('a.yaml', teams('Writers', 'More'));
-  work.repository.commit('Two');
+  work.repository.commit('Two', { 'a.yaml': teams('Writers', 'More') });
   await daemon.run.waitForLog('plan created', 1, '2 to create');
   expect(work.writes()).toBe(0);
 });
 
 test('an organization with a refused token does not affect others', async () => {
   await using work = await openWorkspace();
-  work.repository.write('a.yaml', teams('Writers'));
-  work.repository.commit('One');
+  work.repository.commit('One', { 'a.yaml': teams('Writers') });
   const source = { git: { url: work.repository.directory, pollInterval: '100ms' } };
   const daemon = await startDaemon(work, {
     others: [{ id: 'org_other', token: 'a-refused-token', source }],
@@ -86,22 +80,7 @@ test('an organization with a refused token does not affect others', async () => 
   ).toBeGreaterThan(0);
   const ready = await fetch(`${daemon.address}/readyz`);
   expect(ready.status).toBe(200);
-  work.repository.write('a.yaml', teams('Writers', 'More'));
-  work.repository.commit('Two');
+  work.repository.commit('Two', { 'a.yaml': teams('Writers', 'More') });
   await work.untilTeams('Writers', 'More');
   expect(daemon.run.stderr).not.toContain('a-refused-token');
-});
-
-test('the exit code of --once tells whether changes were applied, held or failed', async () => {
-  await using work = await openWorkspace();
-  work.repository.write('a.yaml', BOTH);
-  work.repository.commit('Two');
-  const once = () => work.inside(['run', '--once', '--config', work.configure()]);
-  expect((await once()).code).toBe(0);
-  work.repository.write('a.yaml', ONE);
-  work.repository.commit('One');
-  expect((await once()).code).toBe(4);
-  work.repository.write('a.yaml', 'collections: [\n');
-  work.repository.commit('A mistake');
-  expect((await once()).code).toBe(1);
 });

@@ -7,8 +7,7 @@ import { startDaemon, teams } from './daemon-process.ts';
 
 async function withTeams(...titles: string[]): Promise<Workspace> {
   const work = await openWorkspace();
-  work.repository.write('teams.yaml', teams(...titles));
-  work.repository.commit('Begin');
+  work.repository.commit('Begin', { 'teams.yaml': teams(...titles) });
   return work;
 }
 
@@ -39,8 +38,7 @@ test('several commits during a slow pass become one more pass', async () => {
   const daemon = await startDaemon(work);
   await eventually('the first pass to read', () => work.emulator.requests.total > 0);
   for (const title of ['Two', 'Three', 'Four']) {
-    work.repository.write('teams.yaml', teams('One', title));
-    work.repository.commit(title);
+    work.repository.commit(title, { 'teams.yaml': teams('One', title) });
     daemon.run.hangUp();
   }
   await work.untilTeams('One', 'Four');
@@ -78,8 +76,7 @@ test('only reports drift with selfHeal: false, and still applies commits', async
   expect(daemon.run.logged('drift found').length).toBeGreaterThan(0);
   expect(await daemon.metric('octavo_drifted_resources_total{organization="org_acme",kind="team"}')).toBe(1);
   expect(await daemon.metric('octavo_changes_pending{organization="org_acme",status="held"}')).toBe(1);
-  work.repository.write('teams.yaml', teams('Writers', 'More'));
-  work.repository.commit('More');
+  work.repository.commit('More', { 'teams.yaml': teams('Writers', 'More') });
   await work.untilTeams('By hand', 'More');
 });
 
@@ -88,8 +85,7 @@ test('keeps the last valid commit after an invalid one, and applies the next val
   const daemon = await startDaemon(work);
   await work.untilTeams('Writers');
   const good = work.repository.git('rev-parse', 'HEAD');
-  work.repository.write('teams.yaml', 'teams:\n  writers: { titel: Docs writers }\n');
-  work.repository.commit('A mistake');
+  work.repository.commit('A mistake', { 'teams.yaml': 'teams:\n  writers: { titel: Docs writers }\n' });
   const line = await daemon.run.waitForLog('manifests are invalid');
   expect(line).toMatchObject({ msg: expect.stringContaining('keeping the last valid commit'), lastValidCommit: good });
   expect(line.problems).toEqual([expect.stringContaining('teams.yaml:2:14: team/writers: ')]);
@@ -100,8 +96,7 @@ test('keeps the last valid commit after an invalid one, and applies the next val
   await work.call('PATCH', `/teams/${items[0].id}`, { title: 'By hand' });
   daemon.run.hangUp();
   await work.untilTeams('Writers');
-  work.repository.write('teams.yaml', teams('Writers', 'More'));
-  work.repository.commit('Mended');
+  work.repository.commit('Mended', { 'teams.yaml': teams('Writers', 'More') });
   await work.untilTeams('Writers', 'More');
   await daemon.untilMetric('octavo_source_ready{organization="org_acme"}', 1);
 });
@@ -115,8 +110,7 @@ test('changes nothing while the repository is unreachable', async () => {
   await daemon.run.waitForLog('cannot read manifests');
   const before = work.writes();
   renameSync(away, work.repository.directory);
-  work.repository.write('teams.yaml', teams('Writers', 'More'));
-  work.repository.commit('Back');
+  work.repository.commit('Back', { 'teams.yaml': teams('Writers', 'More') });
   await work.untilTeams('Writers', 'More');
   expect(work.writes()).toBe(before + 1);
 });

@@ -19,8 +19,7 @@ function tickets(count: number): string {
 
 async function openWithTeam(): Promise<Workspace> {
   const work = await openWorkspace({ processing: { openapi: 0, translation: 0, conversations: 0 } });
-  work.repository.write('teams.yaml', teams('A'));
-  work.repository.commit('One');
+  work.repository.commit('One', { 'teams.yaml': teams('A') });
   return work;
 }
 

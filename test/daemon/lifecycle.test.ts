@@ -10,15 +10,13 @@ const MANY = Array.from({ length: 60 }, (_, index) => `T${index}`);
 
 async function withMany(): Promise<Workspace> {
   const work = await openWorkspace({ latency: 100 });
-  work.repository.write('teams.yaml', teams(...MANY));
-  work.repository.commit('Many');
+  work.repository.commit('Many', { 'teams.yaml': teams(...MANY) });
   return work;
 }
 
 test('is healthy immediately, is ready after the first sync, and exposes the documented metrics', async () => {
   await using work = await openWorkspace({ latency: 300 });
-  work.repository.write('teams.yaml', teams('Writers'));
-  work.repository.commit('One');
+  work.repository.commit('One', { 'teams.yaml': teams('Writers') });
   const { address, run } = await startDaemonProcess(work);
   expect((await fetch(`${address}/healthz`)).status).toBe(200);
   const early = await fetch(`${address}/readyz`);
@@ -112,8 +110,7 @@ test.concurrent('stops in time while git hangs, and ends git', async () => {
 
 test('reports a port in use and exits', async () => {
   await using work = await openWorkspace();
-  work.repository.write('teams.yaml', teams('Writers'));
-  work.repository.commit('One');
+  work.repository.commit('One', { 'teams.yaml': teams('Writers') });
   const first = await startDaemon(work);
   const listen = new URL(first.address).host;
   const path = work.configure({
@@ -127,8 +124,7 @@ test('reports a port in use and exits', async () => {
 
 test('uses the rest of a rate-limit window after a restart, without a 429', async () => {
   await using work = await openWorkspace({ limits: { write: { kind: 'first-call', limit: 20, window: 86_400_000 } } });
-  work.repository.write('teams.yaml', teams(...MANY.slice(0, 15)));
-  work.repository.commit('Fifteen');
+  work.repository.commit('Fifteen', { 'teams.yaml': teams(...MANY.slice(0, 15)) });
   const first = await startDaemon(work);
   await eventually('the teams', () => work.teams().length === 15);
   await first.run.stop();
@@ -137,8 +133,7 @@ test('uses the rest of a rate-limit window after a restart, without a 429', asyn
   file.close();
   expect(notes).toHaveLength(1);
   expect(JSON.stringify(notes)).not.toContain(TOKEN);
-  work.repository.write('teams.yaml', teams(...MANY));
-  work.repository.commit('Sixty');
+  work.repository.commit('Sixty', { 'teams.yaml': teams(...MANY) });
   const second = await startDaemon(work);
   await eventually('the plan', () => second.run.logged('plan created', '45 to create').length > 0);
   await second.run.stop();

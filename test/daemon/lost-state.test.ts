@@ -21,8 +21,7 @@ async function stopAndForget(work: Workspace, daemon: Awaited<ReturnType<typeof 
 
 test('a daemon without its state file reads from the repository what it owns', async () => {
   await using work = await openWorkspace();
-  work.repository.write('teams.yaml', teams('A', 'B', 'C'));
-  const first = work.repository.commit('Three');
+  const first = work.repository.commit('Three', { 'teams.yaml': teams('A', 'B', 'C') });
   const before = await startDaemon(work, recording(work));
   await work.untilTeams('A', 'B', 'C');
   await eventually('the ref', () => appliedCommit(work) === first);
@@ -41,24 +40,19 @@ test('a daemon without its state file reads from the repository what it owns', a
 
 test('neither adopts nor deletes resources of another folder of the organization', async () => {
   await using work = await openWorkspace();
-  work.repository.write('a/teams.yaml', teams('A', 'B'));
-  work.repository.write('b/teams.yaml', teams('C'));
-  work.repository.commit('Two folders');
+  work.repository.commit('Two folders', { 'a/teams.yaml': teams('A', 'B'), 'b/teams.yaml': teams('C') });
   expect((await work.inside(['apply', 'b', '--yes', '--record'])).code).toBe(0);
   const source = { git: { url: work.repository.directory, path: 'a', pollInterval: '100ms', recordApplied: true } };
   const daemon = await startDaemon(work, { organization: { ...LIMITS, source } });
   await work.untilTeams('A', 'B', 'C');
   await eventually('the ref', () => work.repository.git('for-each-ref', 'refs/octavo/org_acme/a/applied') !== '');
   // B moves to the other directory: it stays there. C is declared twice, which is rejected.
-  work.repository.write('a/teams.yaml', teams('A'));
-  work.repository.write('b/teams.yaml', teams('B', 'C'));
-  work.repository.commit('B moves');
+  work.repository.commit('B moves', { 'a/teams.yaml': teams('A'), 'b/teams.yaml': teams('B', 'C') });
   const before = daemon.run.logged('plan created').length;
   await eventually('another plan', () => daemon.run.logged('plan created').length > before);
   await daemon.pass();
   expect(work.teams()).toEqual(['A', 'B', 'C']);
-  work.repository.write('a/teams.yaml', teams('A', 'C'));
-  work.repository.commit('C twice');
+  work.repository.commit('C twice', { 'a/teams.yaml': teams('A', 'C') });
   const words = 'teams.yaml:3:3: team/c: scope "b" also declares it, at b/teams.yaml:3;';
   await eventually('the problem', () =>
     daemon.run.logged('').some((line) => JSON.stringify(line).includes(JSON.stringify(words).slice(1, -1))),
@@ -87,14 +81,12 @@ test('adopts declared resources and deletes nothing without the ref', async () =
 
 test('a dry run reads the ref and records nothing', async () => {
   await using work = await openWorkspace();
-  work.repository.write('teams.yaml', teams('A', 'B'));
-  work.repository.commit('Two');
+  work.repository.commit('Two', { 'teams.yaml': teams('A', 'B') });
   const before = await startDaemon(work, recording(work));
   await work.untilTeams('A', 'B');
   await eventually('the ref', () => appliedCommit(work) !== '');
   await stopAndForget(work, before);
-  work.repository.write('teams.yaml', teams('A'));
-  work.repository.commit('One');
+  work.repository.commit('One', { 'teams.yaml': teams('A') });
   const writes = work.writes();
   const dry = await startDaemon(work, recording(work), '--dry-run');
   await dry.pass();
@@ -107,8 +99,7 @@ test('a dry run reads the ref and records nothing', async () => {
 test('warns about a repository that refuses the ref, and keeps applying', async () => {
   await using work = await openWorkspace();
   const hook = join(work.repository.directory, '.git', 'hooks', 'update');
-  work.repository.write('teams.yaml', teams('A'));
-  work.repository.commit('One');
+  work.repository.commit('One', { 'teams.yaml': teams('A') });
   work.repository.git('config', 'core.hooksPath', join(work.repository.directory, '.git', 'hooks'));
   rmSync(join(work.repository.directory, '.git', 'hooks'), { recursive: true, force: true });
   work.repository.write('.git/hooks/update', '');

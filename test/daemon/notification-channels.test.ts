@@ -42,8 +42,7 @@ test('every channel receives a message about a mistake, and its end in the same 
   await using work = await openWorkspace();
   const { settings, slack, webhook, pagerDuty, mail } = channels;
   const notifications = { channels: settings, routes: [{ channels: Object.keys(settings) }], groupWait: '0s' };
-  work.repository.write('teams.yaml', 'teams:\n  writers: { titel: Writers }\n');
-  work.repository.commit('A mistake');
+  work.repository.commit('A mistake', { 'teams.yaml': 'teams:\n  writers: { titel: Writers }\n' });
   await using daemon = await startInside(work, { top: { notifications } });
   await eventually('a message in every channel', () => channels.counts().every((count) => count === 1));
   expect(slack.messages[0]?.lines.map(shownLine).slice(0, 2)).toEqual([
@@ -52,8 +51,7 @@ test('every channel receives a message about a mistake, and its end in the same 
   ]);
   expect([...pagerDuty.incidents.values()]).toMatchObject([{ isOpen: true, pages: 1 }]);
 
-  work.repository.write('teams.yaml', teams('Writers'));
-  work.repository.commit('Correct it');
+  work.repository.commit('Correct it', { 'teams.yaml': teams('Writers') });
   await daemon.pass();
   await eventually('the end in every channel', () => slack.messages.length === 2 && mail.mails.length === 2);
   await eventually('the end at the others', () => webhook.messages.size === 2 && channels.counts().at(3) === 2);

@@ -10,8 +10,7 @@ const forge = { type: 'github', repository: 'acme/docs', webhookSecret: SECRET }
 
 async function withTeam(): Promise<Workspace> {
   const work = await openWorkspace();
-  work.repository.write('teams.yaml', teams('One'));
-  work.repository.commit('Begin');
+  work.repository.commit('Begin', { 'teams.yaml': teams('One') });
   return work;
 }
 
@@ -30,8 +29,7 @@ test('a push is fetched within a second, long before the next poll', async () =>
   const took: number[] = [];
   for (const title of ['Two', 'Three', 'Four']) {
     const before = work.emulator.requests.total;
-    work.repository.write('teams.yaml', teams('One', title));
-    work.repository.commit(title);
+    work.repository.commit(title, { 'teams.yaml': teams('One', title) });
     const pushed = performance.now();
     expect(await deliver(daemon, PUSHES.github({ secret: SECRET }))).toEqual({
       status: 202,
@@ -53,14 +51,12 @@ test('a push without the secret, of another branch or repeated causes no request
   await using work = await withTeam();
   await using daemon = await startInside(work, { organization: { forge } });
   const push = PUSHES.github({ secret: SECRET, id: 'one' });
-  work.repository.write('teams.yaml', teams('One', 'Two'));
-  work.repository.commit('Two');
+  work.repository.commit('Two', { 'teams.yaml': teams('One', 'Two') });
   await deliver(daemon, push);
   await work.untilTeams('One', 'Two');
   await daemon.idle();
   const before = work.emulator.requests.total;
-  work.repository.write('teams.yaml', teams('One', 'Three'));
-  work.repository.commit('Three');
+  work.repository.commit('Three', { 'teams.yaml': teams('One', 'Three') });
   const refused = await deliver(daemon, PUSHES.github({ secret: 'another secret of many characters' }));
   expect(refused).toEqual({ status: 401, body: { error: 'the signature is missing, wrong or too old' } });
   expect(await deliver(daemon, push)).toEqual({ status: 200, body: { outcome: 'repeated' } });

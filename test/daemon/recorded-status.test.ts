@@ -13,8 +13,7 @@ const forgeOf = (fake: FakeStatusForge) => ({
 /** Applies a commit with two teams, and dies before its status is recorded. */
 async function openAfterDeath() {
   const work = await openWorkspace();
-  work.repository.write('teams.yaml', teams('Writers', 'More'));
-  const commit = work.repository.commit('Begin');
+  const commit = work.repository.commit('Begin', { 'teams.yaml': teams('Writers', 'More') });
   // Without a forge, a pass ends in the history alone.
   await using daemon = await startInside(work);
   await eventually('the pass', () => daemon.database.prepare('SELECT * FROM pass').all().length === 1);
@@ -34,8 +33,7 @@ test('a commit that was applied is a success, although a newer one has come mean
   await using fake = await new FakeGitHubStatuses().listen();
   const { work, commit } = await openAfterDeath();
   await using _ = work;
-  work.repository.write('teams.yaml', teams('Writers', 'More', 'Third'));
-  const next = work.repository.commit('Add a team');
+  const next = work.repository.commit('Add a team', { 'teams.yaml': teams('Writers', 'More', 'Third') });
   await using __ = await startInside(work, { organization: forgeOf(fake) });
   await eventually('the status', () => fake.of(next).at(-1)?.startsWith('success') === true);
   expect(fake.of(commit)).toEqual(['success: 2 changes applied']);
@@ -45,11 +43,9 @@ test('a commit that was applied is a success, although a newer one has come mean
 
 test('a pass with invalid manifests is in the history under the commit that is invalid', async () => {
   await using work = await openWorkspace();
-  work.repository.write('teams.yaml', teams('Writers'));
-  const first = work.repository.commit('Begin');
+  const first = work.repository.commit('Begin', { 'teams.yaml': teams('Writers') });
   await using daemon = await startInside(work);
-  work.repository.write('teams.yaml', 'teams: [1]\n');
-  const invalid = work.repository.commit('A mistake');
+  const invalid = work.repository.commit('A mistake', { 'teams.yaml': 'teams: [1]\n' });
   await daemon.pass();
   const rows = daemon.database.prepare('SELECT commit_id, subject, author, outcome FROM pass ORDER BY number');
   await eventually('two passes', () => rows.all().length === 2);

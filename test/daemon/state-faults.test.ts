@@ -13,8 +13,7 @@ const MANY = Array.from({ length: 60 }, (_, index) => `T${index}-${'x'.repeat(60
 
 async function withTeams(...titles: string[]): Promise<Workspace> {
   const work = await openWorkspace();
-  work.repository.write('teams.yaml', teams(...titles));
-  work.repository.commit('Begin');
+  work.repository.commit('Begin', { 'teams.yaml': teams(...titles) });
   return work;
 }
 
@@ -117,8 +116,7 @@ describe('startup with an unusable state file', () => {
     expect(await refusal(work)).toBe(
       `octavo: ${stateOf(work)} is in use by another process; only one Octavo may use a state file`,
     );
-    work.repository.write('teams.yaml', teams('A', 'B'));
-    work.repository.commit('More');
+    work.repository.commit('More', { 'teams.yaml': teams('A', 'B') });
     await work.untilTeams('A', 'B');
     expect(first.run.log.filter(({ level }) => level >= 40)).toEqual([]);
     await first.run.stop();
@@ -148,15 +146,13 @@ test('adopts declared resources after the state file was deleted, and prunes onl
     rmSync(`${stateOf(work)}${end}`, { force: true });
   }
   // In the meantime C was removed from the manifests: the record of its ownership is lost.
-  work.repository.write('teams.yaml', teams('A', 'B'));
-  work.repository.commit('Without C');
+  work.repository.commit('Without C', { 'teams.yaml': teams('A', 'B') });
   const before = work.writes();
   await using daemon = await startInside(work);
   expect(await daemon.pass()).toMatchObject({ outcome: 'done' });
   expect(work.writes()).toBe(before);
   expect(work.teams()).toEqual(['A', 'B', 'C']);
-  work.repository.write('teams.yaml', teams('A'));
-  work.repository.commit('Without B');
+  work.repository.commit('Without B', { 'teams.yaml': teams('A') });
   await daemon.pass();
   expect(work.teams()).toEqual(['A', 'C']);
   expect(work.emulator.requests.count('deleteTeam')).toBe(1);
@@ -200,8 +196,7 @@ describe('a state file that fails while the daemon runs', () => {
         writeFileSync(stateOf(work), '');
       }
       await expect.poll(() => ready(daemon), { timeout: 10_000 }).toContain(PROBLEM);
-      work.repository.write('teams.yaml', teams('A', 'B'));
-      work.repository.commit('More');
+      work.repository.commit('More', { 'teams.yaml': teams('A', 'B') });
       expect(await daemon.pass()).toMatchObject({ outcome: 'failed' });
       expect(await ready(daemon)).toContain(
         'org_1: the last pass could not use the state file'.replace('org_1', 'org_acme'),
@@ -217,8 +212,7 @@ describe('a state file that fails while the daemon runs', () => {
     await using daemon = await startInside(work);
     const pages = Number(daemon.database.prepare('PRAGMA page_count').get()?.page_count);
     daemon.database.exec(`PRAGMA max_page_count = ${pages}`);
-    work.repository.write('teams.yaml', teams('First', ...MANY));
-    work.repository.commit('Many');
+    work.repository.commit('Many', { 'teams.yaml': teams('First', ...MANY) });
     expect(await daemon.pass()).toMatchObject({ outcome: 'failed', retryIn: expect.any(Number) });
     await daemon.pass();
     await daemon.pass();
@@ -250,8 +244,7 @@ describe('a state file that fails while the daemon runs', () => {
         fault: { kind: 'hook', when: 'after', run: () => daemon.database.exec('PRAGMA query_only = 1') },
       },
     ]);
-    work.repository.write('teams.yaml', teams('First', ...MANY));
-    work.repository.commit('Many');
+    work.repository.commit('Many', { 'teams.yaml': teams('First', ...MANY) });
     expect(await daemon.pass()).toMatchObject({ outcome: 'failed' });
     const creates = work.emulator.requests.count('createTeam') - 1;
     expect(creates).toBeGreaterThan(0);
@@ -265,11 +258,9 @@ describe('a state file that fails while the daemon runs', () => {
     expect(work.teams()).toHaveLength(MANY.length + 1);
     expect(work.emulator.requests.count('createTeam')).toBe(MANY.length + 1);
     // A creation without a confirmation is owned like the others: once it is removed from the manifests, it is deleted.
-    work.repository.write('teams.yaml', teams(...MANY));
-    work.repository.commit('Without the first');
+    work.repository.commit('Without the first', { 'teams.yaml': teams(...MANY) });
     expect(await daemon.pass()).toMatchObject({ outcome: 'done' });
-    work.repository.write('teams.yaml', teams(...MANY.slice(5)));
-    work.repository.commit('Without five');
+    work.repository.commit('Without five', { 'teams.yaml': teams(...MANY.slice(5)) });
     expect(await daemon.pass()).toMatchObject({ outcome: 'done' });
     expect(work.teams()).toEqual(MANY.slice(5).toSorted());
   });
@@ -279,8 +270,7 @@ describe('a state file that fails while the daemon runs', () => {
     {
       await using daemon = await startInside(work);
       daemon.database.exec("UPDATE entry SET fields = '{\"tit'");
-      work.repository.write('teams.yaml', teams('A', 'B'));
-      work.repository.commit('More');
+      work.repository.commit('More', { 'teams.yaml': teams('A', 'B') });
       const before = work.writes();
       expect(await daemon.pass()).toMatchObject({ outcome: 'failed' });
       await daemon.pass();

@@ -8,8 +8,7 @@ const THOUSAND = Array.from({ length: 1000 }, (_, index) => `T${index}`);
 /** A platform that accepts 20 writes a second, and a thousand teams to create there. */
 async function withThousand(): Promise<Workspace> {
   const work = await openWorkspace({ latency: 50, limits: { write: { kind: 'fixed', limit: 20, window: 1000 } } });
-  work.repository.write('teams.yaml', teams(...THOUSAND));
-  work.repository.commit('A thousand');
+  work.repository.commit('A thousand', { 'teams.yaml': teams(...THOUSAND) });
   return work;
 }
 

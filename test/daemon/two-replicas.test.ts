@@ -59,14 +59,12 @@ const isOwner = ({ daemon }: PageDaemon) => daemon.organizations.length === 1;
 
 /** Starts two replicas. The first one has the organization, with a plan that waits for approval. */
 async function startTwo(work: Workspace, stores: readonly [string, string]) {
-  work.repository.write('a.yaml', TWO);
-  work.repository.commit('Two');
+  work.repository.commit('Two', { 'a.yaml': TWO });
   const owner = await startReplica(work, 'one', stores[0]);
   await until(() => isOwner(owner));
   await owner.daemon.organizations[0]?.idle();
   const other = await startReplica(work, 'two', stores[1]);
-  work.repository.write('a.yaml', ONE);
-  work.repository.commit('One');
+  work.repository.commit('One', { 'a.yaml': ONE });
   await owner.daemon.organizations[0]?.trigger('manual');
   expect(isOwner(other)).toBe(false);
   return { owner, other };
@@ -214,8 +212,7 @@ describe.skipIf(!hasPostgres)('a replica that is not the owner', () => {
   test('passes the webhook of a push on, and the owner fetches at once, once for each delivery', async () => {
     await using work = await openWorkspace();
     const store = await cluster.createDatabase();
-    work.repository.write('a.yaml', ONE);
-    work.repository.commit('One');
+    work.repository.commit('One', { 'a.yaml': ONE });
     const settings = { organization: { forge: FORGE }, clock: NO_CHECKS };
     await using owner = await startReplica(work, 'one', store, settings);
     await until(() => isOwner(owner));
@@ -229,15 +226,13 @@ describe.skipIf(!hasPostgres)('a replica that is not the owner', () => {
       const url = `${page.daemon.address}/hooks/org_acme`;
       return (await fetch(url, { method: 'POST', headers, body: new Uint8Array(body) })).status;
     };
-    work.repository.write('a.yaml', TWO);
-    work.repository.commit('Two');
+    work.repository.commit('Two', { 'a.yaml': TWO });
     expect(await deliver(other, 'first', 'another secret of many characters')).toBe(401);
     expect(await deliver(other, 'first')).toBe(202);
     await until(() => created() === 2, 60);
     await owner.daemon.organizations[0]?.idle();
     // A repetition is recognized by each of them, also with a new commit.
-    work.repository.write('a.yaml', `${TWO}  c: { title: C }\n`);
-    work.repository.commit('Three');
+    work.repository.commit('Three', { 'a.yaml': `${TWO}  c: { title: C }\n` });
     expect([await deliver(other, 'first'), await deliver(owner, 'first')]).toEqual([200, 200]);
     await owner.daemon.organizations[0]?.idle();
     expect(created()).toBe(2);

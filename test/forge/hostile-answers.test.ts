@@ -1,12 +1,13 @@
 /** Forges that redirect, ask for absurd waits or answer with something else: no secret leaves, and no status is lost. */
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+
+import type { IncomingMessage } from 'node:http';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AppError, RateLimitedError } from '../../src/core/errors.ts';
 import { ensureHook, openForge, openForgeStatuses, openPulls } from '../../src/forge/open-forge.ts';
 import { createVirtualClock } from '../queue/virtual-clock.ts';
 import { countCases, SEED } from '../support/campaign.ts';
+import { serveLocally, textOf } from '../support/local-server.ts';
 
 const FORGES = ['github', 'gitlab', 'gitea', 'bitbucket'] as const;
 const TOKEN = 'forge-token-never-to-be-seen';
@@ -26,24 +27,20 @@ type Answer = readonly [status: number, headers: Record<string, string | string[
 async function serve(answer: (request: Received) => Answer) {
   const received: Received[] = [];
   const read = async (request: IncomingMessage): Promise<Received> => {
-    const body = Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>)).toString();
+    const body = await textOf(request);
     const { method = '', url = '', rawHeaders } = request;
     return { method, path: url, text: `${rawHeaders.join('\n')}\n${url}\n${body}` };
   };
-  const server = createServer(async (request, response) => {
+  const server = await serveLocally(async (request, response) => {
     const each = await read(request);
     received.push(each);
     const [status, headers, body] = answer(each);
     response.writeHead(status, headers).end(body);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     received,
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    origin: server.url,
+    [Symbol.asyncDispose]: () => server.stop(),
   };
 }
 

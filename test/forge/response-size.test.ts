@@ -1,11 +1,12 @@
 // Responses of a forge that do not end.
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+
+import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { openForge } from '../../src/forge/open-forge.ts';
 import { pickCases } from '../support/campaign.ts';
+import { serveLocally } from '../support/local-server.ts';
 import { FORGES, pullAt } from './samples.ts';
 
 const CHUNK = Buffer.alloc(1024 * 1024, ' ');
@@ -28,15 +29,7 @@ async function startEndless(isCompressed: boolean) {
     response.on('close', () => body.destroy());
     sent.on('error', () => body.destroy());
   };
-  const server = createServer((_, response) => send(response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  return serveLocally((_, response) => send(response));
 }
 
 // All forges read responses with the same function.

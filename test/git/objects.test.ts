@@ -10,9 +10,7 @@ const folder = makeFolder();
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const repository = makeRepository(folder);
-repository.write('a.yaml', 'ä: 1\n\n');
-repository.write('b/c d.yaml', '');
-const commit = repository.commit('One');
+const commit = repository.commit('One', { 'a.yaml': 'ä: 1\n\n', 'b/c d.yaml': '' });
 const open = ({ input = '' }) => openGit({ repository: repositoryIn(folder), timeout: 10_000, input });
 
 test('objects are found in the order of their names, and null for those that do not exist', async () => {

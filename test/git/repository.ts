@@ -9,8 +9,8 @@ export interface TestRepository {
   readonly directory: string;
   git(...args: string[]): string;
   write(path: string, content: string | Uint8Array): void;
-  /** Commits everything and returns the commit's id. */
-  commit(message: string): string;
+  /** Writes files, commits everything, and returns the commit's id. */
+  commit(message: string, files?: Readonly<Record<string, string | Uint8Array>>): string;
 }
 
 /** Creates a temporary folder, in memory where the system can: git creates many small files. The caller removes it. */
@@ -52,14 +52,18 @@ export function makeRepository(directory: string): TestRepository {
     '[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n',
   );
   const git = (...args: string[]) => runGit(directory, args).trim();
+  const write = (path: string, content: string | Uint8Array) => {
+    mkdirSync(dirname(join(directory, path)), { recursive: true });
+    writeFileSync(join(directory, path), content);
+  };
   return {
     directory,
     git,
-    write: (path, content) => {
-      mkdirSync(dirname(join(directory, path)), { recursive: true });
-      writeFileSync(join(directory, path), content);
-    },
-    commit: (message) => {
+    write,
+    commit: (message, files = {}) => {
+      for (const [path, content] of Object.entries(files)) {
+        write(path, content);
+      }
       git('add', '--all');
       git('commit', '--quiet', '--allow-empty', '-m', message);
       const head = readFileSync(join(gitDir, 'HEAD'), 'utf8').trim();

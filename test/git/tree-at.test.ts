@@ -41,9 +41,7 @@ describe('the tree of a commit', () => {
     repository.write('manifests/.octavoignore', 'x');
     repository.write('README.md', 'x');
     repository.commit('First');
-    repository.write('manifests/a b/ü.yaml', 'new\n');
-    repository.write('manifests/b.yaml', 'b');
-    repository.commit('Second');
+    repository.commit('Second', { 'manifests/a b/ü.yaml': 'new\n', 'manifests/b.yaml': 'b' });
     const tree = await readTreeAt(repository.directory, 'HEAD~1', 'manifests');
     expect(await paths(tree)).toEqual(['.octavoignore', 'a b/ü.yaml']);
     expect(await text(tree, 'a b/ü.yaml')).toBe('old\n');
@@ -52,16 +50,13 @@ describe('the tree of a commit', () => {
   });
 
   test('is empty if the commit has no such folder', async () => {
-    repository.write('README.md', 'x');
-    repository.commit('First');
+    repository.commit('First', { 'README.md': 'x' });
     expect(await paths(await readTreeAt(repository.directory, 'main', 'manifests'))).toEqual([]);
   });
 
   test('returns bytes unchanged', async () => {
     const bytes = Uint8Array.from({ length: 70_000 }, (_, index) => (index * 7) % 256);
-    repository.write('x.bin', bytes);
-    repository.write('empty.yaml', '');
-    repository.commit('First');
+    repository.commit('First', { 'x.bin': bytes, 'empty.yaml': '' });
     const tree = await readTreeAt(repository.directory, 'main', '.');
     expect(Buffer.compare(await tree.read('x.bin'), bytes)).toBe(0);
     expect(await tree.read('empty.yaml')).toHaveLength(0);

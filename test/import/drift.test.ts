@@ -131,8 +131,7 @@ test('writes people who joined and left a team as lines, and leaves changes of a
       dana@acme.example: member
   readers: { title: Readers, members: {} }
 `;
-  work.repository.write('teams.yaml', teams);
-  work.repository.commit('Teams');
+  work.repository.commit('Teams', { 'teams.yaml': teams });
   expect(await work.inside(['apply', '--yes'])).toMatchObject({ code: 0 });
   const [writers, readers] = ((await work.call('GET', '/teams')).items as { id: string; title: string }[]).sort(
     (a, b) => (a.title < b.title ? 1 : -1),
@@ -162,9 +161,7 @@ test('writes people who joined and left a team as lines, and leaves changes of a
 test('writes the file that a field names', async () => {
   await using work = await openWorkspace();
   const saml = 'saml:\n  okta:\n    label: Okta\n    certificate: { file: certs/okta.pem } # renewed yearly\n';
-  work.repository.write('saml.yaml', saml);
-  work.repository.write('certs/okta.pem', NAMES.cert);
-  work.repository.commit('Okta');
+  work.repository.commit('Okta', { 'saml.yaml': saml, 'certs/okta.pem': NAMES.cert });
   expect(await work.inside(['apply', '--yes'])).toMatchObject({ code: 0 });
   const [okta] = (await work.call('GET', '/saml')).items as { id: string }[];
   await work.call('PATCH', `/saml/${okta?.id}`, { certificate: ADDRESSES.cert.trim() });

@@ -39,12 +39,10 @@ async function openPull(
 ) {
   const work = await openWorkspace();
   work.repository.git('config', 'uploadpack.allowAnySHA1InWant', 'true');
-  work.repository.write('teams.yaml', TEAMS);
-  const base = work.repository.commit('Two teams');
+  const base = work.repository.commit('Two teams', { 'teams.yaml': TEAMS });
   await work.inside(['apply', '--yes', '--record']);
   work.repository.git('checkout', '--quiet', '-b', 'change');
-  work.repository.write('teams.yaml', change);
-  const head = work.repository.commit('A change');
+  const head = work.repository.commit('A change', { 'teams.yaml': change });
   work.repository.git('checkout', '--quiet', 'main');
   return { work, base, head };
 }
@@ -332,8 +330,7 @@ describe('GitLab', () => {
 describe('the scheduled drift job', () => {
   async function openDrift() {
     const work = await openWorkspace();
-    work.repository.write('saml.yaml', 'saml:\n  okta: { label: Okta, entityID: one }\n');
-    const base = work.repository.commit('Okta');
+    const base = work.repository.commit('Okta', { 'saml.yaml': 'saml:\n  okta: { label: Okta, entityID: one }\n' });
     await work.inside(['apply', '--yes', '--record']);
     const [okta] = (await work.call('GET', '/saml')).items as { id: string }[];
     await work.call('PATCH', `/saml/${okta?.id}`, { entityID: 'by-hand' });

@@ -1,11 +1,12 @@
 // Counts what one request allocates, because that decides its CPU time and memory.
+
 import { createHook } from 'node:async_hooks';
-import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { openWriter } from '../../src/platform/client.ts';
 import { openConnection } from '../../src/platform/connection.ts';
 import { operations } from '../../src/platform/operations/index.ts';
+import { serveLocally } from '../support/local-server.ts';
 
 const WRITES = 100;
 
@@ -13,15 +14,12 @@ const WRITES = 100;
 const MAX_PROMISES = 13;
 
 test('a write creates few promises and no stream of its own', async () => {
-  const server = createServer((request, response) => {
+  const server = await serveLocally((request, response) => {
     request.resume();
     request.on('end', () => response.setHeader('content-type', 'application/json').end('{"id":"t1","title":"a"}'));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
   const connection = openConnection({
-    baseUrl: `http://127.0.0.1:${port}`,
+    baseUrl: server.url,
     token: 'token',
     userAgent: 'octavo/test',
     concurrency: 10,
@@ -39,7 +37,7 @@ test('a write creates few promises and no stream of its own', async () => {
   await Promise.all(Array.from({ length: WRITES }, send));
   hook.disable();
   await connection.close();
-  server.close();
+  await server.stop();
 
   expect((created.get('PROMISE') ?? 0) / WRITES).toBeLessThanOrEqual(MAX_PROMISES);
   expect(created.get('UNDICI_REQUEST') ?? 0).toBe(0);

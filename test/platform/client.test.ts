@@ -1,48 +1,27 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { gzipSync } from 'node:zlib';
+/** Requests of the client; errors of networks and proxies are reported once, in a line without secrets. */
+import type { RequestListener, ServerResponse } from 'node:http';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import nock from 'nock';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   AuthError,
+  CancelledError,
   NotThePlatformError,
   RateLimitedError,
   RejectedError,
   TransientError,
 } from '../../src/core/errors.ts';
-import { type ClientOptions, openReader, openWriter } from '../../src/platform/client.ts';
+import { openWriter, type Writer } from '../../src/platform/client.ts';
 import type { Connection } from '../../src/platform/connection.ts';
+import { responseError } from '../../src/platform/http/answers.ts';
 import { readOnly } from '../../src/platform/http/transport.ts';
 import { operations } from '../../src/platform/operations/index.ts';
+import { type LocalServer, serveLocally } from '../support/local-server.ts';
 import { connectTo, TOKEN } from './connect.ts';
 
 const BASE = 'https://api.example';
-const caller: ClientOptions = { organization: 'org_1', priority: 'person' };
 const open: Connection[] = [];
-const servers: Server[] = [];
-
-function connect(baseUrl = BASE, timeouts = {}): Connection {
-  const connection = connectTo(baseUrl, timeouts);
-  open.push(connection);
-  return connection;
-}
-
-async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-async function failure(promise: Promise<unknown>): Promise<Error> {
-  return promise.then(
-    () => expect.unreachable('should have failed'),
-    (error: Error) => {
-      expect(error.message).not.toContain(TOKEN);
-      return error;
-    },
-  );
-}
+const servers: LocalServer[] = [];
 
 beforeEach(() => {
   nock.disableNetConnect();
@@ -51,13 +30,65 @@ beforeEach(() => {
 
 afterEach(async () => {
   await Promise.all(open.splice(0).map((connection) => connection.close(0)));
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections();
-    server.close();
-  }
+  await Promise.all(servers.splice(0).map((server) => server.stop()));
+  const unused = nock.pendingMocks();
   nock.cleanAll();
   nock.enableNetConnect();
+  expect(unused).toEqual([]);
 });
+
+function connect(baseUrl = BASE, timeouts = {}): Connection {
+  const connection = connectTo(baseUrl, timeouts);
+  open.push(connection);
+  return connection;
+}
+
+function client(baseUrl = BASE, timeouts = {}): Writer {
+  return openWriter(connect(baseUrl, timeouts), { organization: 'org_1', priority: 'person' });
+}
+
+/** Answers each request with the next of the list, and repeats the last one. `times` counts them. */
+async function serve(...turns: readonly ((response: ServerResponse) => void)[]) {
+  const served = { base: '', times: 0 };
+  const listener: RequestListener = (request, response) => {
+    const turn = turns[Math.min(served.times, turns.length - 1)];
+    served.times += 1;
+    request.resume();
+    request.on('end', () => turn?.(response));
+  };
+  const server = await serveLocally(listener);
+  servers.push(server);
+  served.base = server.url;
+  return served;
+}
+
+async function failure(promise: Promise<unknown>): Promise<Error> {
+  const error = await promise.then(
+    () => expect.unreachable('should have failed'),
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(Error);
+  const { message } = error as Error;
+  expect(message).not.toContain(TOKEN);
+  expect(message).not.toContain('\n');
+  return error as Error;
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const ORGANIZATION = { id: 'org_1', title: 'Acme' };
+const text = JSON.stringify(ORGANIZATION);
+const good = (response: ServerResponse) => response.writeHead(200, JSON_TYPE).end(text);
+const reset = (response: ServerResponse) => response.socket?.resetAndDestroy();
+const half = (response: ServerResponse) => {
+  response.writeHead(200, { ...JSON_TYPE, 'content-length': String(text.length) });
+  response.write(text.slice(0, 9), () => response.socket?.destroy());
+};
+
+const read = (writer: Writer) => writer.get(operations.getOrganization);
+/** Idempotent: sending it twice has the same effect as once. */
+const change = (writer: Writer) => writer.send(operations.updateOrganization, { body: { title: 'Acme' } });
+/** Not idempotent: sending it twice has two effects. */
+const create = (writer: Writer) => writer.send(operations.createTeam, { body: { title: 'Writers' } });
 
 describe('requests', () => {
   test('carry the token, the user agent and the organization', async () => {
@@ -66,33 +97,27 @@ describe('requests', () => {
     })
       .get('/v1/orgs/org_1/teams/team%2F1')
       .reply(200, { id: 'team/1', title: 'Writers', surprise: { kept: true } });
-    const team = await openReader(connect(), caller).get(operations.getTeam, { path: { teamId: 'team/1' } });
+    const team = await client().get(operations.getTeam, { path: { teamId: 'team/1' } });
     expect(team).toEqual({ id: 'team/1', title: 'Writers', surprise: { kept: true } });
   });
 
   test('are relative to the path of the base URL', async () => {
     nock(BASE).get('/gateway/v1/orgs/org_1').reply(200, { id: 'org_1', title: 'Acme' });
-    const reader = openReader(connect(`${BASE}/gateway/`), caller);
+    const reader = client(`${BASE}/gateway/`);
     expect((await reader.get(operations.getOrganization)).title).toBe('Acme');
   });
 
   test('send bodies as JSON', async () => {
     nock(BASE).put('/v1/orgs/org_1/teams', { title: 'Writers' }).reply(201, { id: 't', title: 'Writers' });
-    const writer = openWriter(connect(), caller);
+    const writer = client();
     expect((await writer.send(operations.createTeam, { body: { title: 'Writers' } })).id).toBe('t');
-  });
-
-  test.each([204, 205])('accept %i for a deletion', async (status) => {
-    nock(BASE).delete('/v1/orgs/org_1/teams/t').reply(status);
-    const writer = openWriter(connect(), caller);
-    expect(await writer.send(operations.deleteTeam, { path: { teamId: 't' } })).toBeUndefined();
   });
 
   const section = '/v1/orgs/org_1/sites/s/sections/x';
   const update = { path: { siteId: 's', siteSectionId: 'x' }, body: { siteSectionGroupId: null } };
 
   test('accept a 204 without a body only where the platform documents it', async () => {
-    const writer = openWriter(connect(), caller);
+    const writer = client();
     nock(BASE).patch(section, { siteSectionGroupId: null }).reply(204, '', { 'Preference-Applied': 'return=minimal' });
     expect(await writer.send(operations.updateSection, update)).toBeUndefined();
     nock(BASE).patch(section).reply(200, '');
@@ -103,7 +128,7 @@ describe('requests', () => {
   });
 
   test('with invalid input are not sent', async () => {
-    const writer = openWriter(connect(), caller);
+    const writer = client();
     const long = await failure(writer.send(operations.createTeam, { body: { title: 'x'.repeat(65) } }));
     expect(long).toBeInstanceOf(RejectedError);
     expect(long.message).toBe('createTeam was not sent: body: title: must have 1 to 64 characters');
@@ -113,7 +138,7 @@ describe('requests', () => {
 
   test('count lengths in code points', async () => {
     nock(BASE).put('/v1/orgs/org_1/teams').reply(201, { id: 't', title: '' });
-    const writer = openWriter(connect(), caller);
+    const writer = client();
     await writer.send(operations.createTeam, { body: { title: '🦄'.repeat(64) } });
   });
 
@@ -124,100 +149,33 @@ describe('requests', () => {
   });
 });
 
-describe('pages', () => {
-  test('follow the cursor to the end', async () => {
-    const first = { items: [{ id: 'a' }], next: { page: 'two=' }, count: 2 };
-    nock(BASE).get('/v1/orgs/org_1/spaces').query({ limit: '1000' }).reply(200, first);
-    nock(BASE)
-      .get('/v1/orgs/org_1/spaces')
-      .query({ limit: '1000', page: 'two=' })
-      .reply(200, { items: [{ id: 'b' }] });
-    const ids: string[] = [];
-    for await (const space of openReader(connect(), caller).pages(operations.listSpaces)) {
-      ids.push(space.id);
-    }
-    expect(ids).toEqual(['a', 'b']);
-  });
-
-  test('fail if a cursor repeats', async () => {
-    nock(BASE)
-      .get('/v1/orgs/org_1/spaces')
-      .query(true)
-      .times(2)
-      .reply(200, { items: [], next: { page: 'again' } });
-    const all = Array.fromAsync(openReader(connect(), caller).pages(operations.listSpaces));
-    expect(await failure(all)).toBeInstanceOf(NotThePlatformError);
-  });
-});
-
-describe('failures', () => {
-  const body = (code: number) => ({ error: { code, message: 'no\n way' } });
-
+describe('resets', () => {
   test.each([
-    [401, AuthError, 'the platform does not accept the token (401): no way; replace it, see docs/token.md'],
-    [403, AuthError, 'the token has no permission for updateTeam (403): no way'],
-    [404, RejectedError, 'updateTeam: the platform refused it (404): no way'],
-    [409, RejectedError, 'updateTeam: the platform refused it (409): no way'],
-    [422, RejectedError, 'updateTeam: the platform refused it (422): no way'],
-  ])('reports %i with its error class', async (status, type, message) => {
-    nock(BASE).patch('/v1/orgs/org_1/teams/t').reply(status, body(status));
-    const call = openWriter(connect(), caller).send(operations.updateTeam, {
-      path: { teamId: 't' },
-      body: { title: 'x' },
-    });
-    const error = await failure(call);
-    expect(error).toBeInstanceOf(type);
-    expect(error.message).toBe(message);
-    expect(error).toHaveProperty('status', status);
-  });
-
-  test('does not retry a create', async () => {
-    nock(BASE).put('/v1/orgs/org_1/teams').reply(503, 'busy');
-    const error = await failure(openWriter(connect(), caller).send(operations.createTeam, { body: { title: 'x' } }));
-    expect(error).toBeInstanceOf(TransientError);
-    expect(error).toHaveProperty('maybeDone', true);
-  });
-
-  test('retries a read', async () => {
-    nock(BASE).get('/v1/orgs/org_1').reply(502, '<html>').get('/v1/orgs/org_1').reply(200, { id: 'org_1', title: 'A' });
-    expect((await openReader(connect(), caller).get(operations.getOrganization)).id).toBe('org_1');
-  });
-
-  test('waits after a 429', async () => {
-    nock(BASE)
-      .get('/v1/orgs/org_1')
-      .reply(429, body(429), { 'retry-after': '0' })
-      .get('/v1/orgs/org_1')
-      .reply(200, { id: 'org_1', title: 'A' });
-    expect((await openReader(connect(), caller).get(operations.getOrganization)).id).toBe('org_1');
+    ['a reset before the response', reset],
+    ['a reset in the middle of the response', half],
+  ])('retries a read after %s', async (_, fail) => {
+    const served = await serve(fail, good);
+    expect(await read(client(served.base))).toEqual(ORGANIZATION);
+    expect(served.times).toBe(2);
   });
 
   test.each([
-    ['a page of HTML', 200, { 'content-type': 'text/html' }, '<!doctype html><p>hi'],
-    ['an error page', 404, { 'content-type': 'text/html' }, '<html></html>'],
-    ['plain text', 200, { 'content-type': 'text/plain' }, 'hi'],
-    ['an empty response', 200, {}, ''],
-    ['other JSON', 200, {}, '{"items":3}'],
-    ['a redirect to another host', 302, { location: 'https://login.example/x?token=1' }, ''],
-    ['a redirect to the same host', 308, { location: '/v1/orgs/' }, ''],
-  ])('reports %s as not from the platform', async (_, status, headers, text) => {
-    nock(BASE).get('/v1/orgs/org_1').reply(status, text, headers);
-    const error = await failure(openReader(connect(), caller).get(operations.getOrganization));
-    expect(error).toBeInstanceOf(NotThePlatformError);
-    if (status === 302) {
-      expect(error.message).toContain('to https://login.example (302)');
-    }
-  });
-
-  test('does not take a page of HTML for a deletion, whatever its status', async () => {
-    nock(BASE).delete('/v1/orgs/org_1/teams/t').reply(200, '<!doctype html><p>hi', { 'content-type': 'text/html' });
-    const error = await failure(openWriter(connect(), caller).send(operations.deleteTeam, { path: { teamId: 't' } }));
-    expect(error).toBeInstanceOf(NotThePlatformError);
+    ['a reset before the response', reset, 'closed the connection without an answer'],
+    ['a reset in the middle of the response', half, 'broke off in the middle of an answer'],
+  ])('retries a repeatable write after %s, and reports another as possibly done', async (_, fail, message) => {
+    const repeated = await serve(fail, good);
+    expect((await change(client(repeated.base))).title).toBe('Acme');
+    expect(repeated.times).toBe(2);
+    const once = await serve(fail);
+    const error = await failure(create(client(once.base)));
+    expect(error).toMatchObject({ maybeDone: true, disposition: 'retry' });
+    expect(error.message).toContain(message);
+    expect(once.times).toBe(1);
   });
 
   test('reports a refused connection as not sent', async () => {
-    const base = await serve(() => {});
-    await new Promise((resolve) => servers.pop()?.close(resolve));
+    const { base } = await serve(() => {});
+    await servers.pop()?.stop();
     const { transport } = connect(base);
     const request = { method: 'GET', path: '/v1/', body: null } as const;
     const error = await failure(transport.send(request, new AbortController().signal));
@@ -226,45 +184,312 @@ describe('failures', () => {
     expect(error).toHaveProperty('maybeDone', false);
   });
 
-  test('reports a broken connection as possibly done', async () => {
-    const base = await serve((request) => request.socket.destroy());
-    const call = openWriter(connect(base), caller).send(operations.createTeam, { body: { title: 'x' } });
-    expect(await failure(call)).toHaveProperty('maybeDone', true);
-  });
-
-  test('reports a truncated response as possibly done', async () => {
-    const base = await serve((_, response) => {
-      response.writeHead(201, { 'content-length': '100' });
-      response.write('{"id":', () => response.destroy());
-    });
-    const error = await failure(
-      openWriter(connect(base), caller).send(operations.createTeam, { body: { title: 'x' } }),
-    );
+  test('fails after a few attempts with the last error', async () => {
+    const served = await serve(reset);
+    const error = await failure(read(client(served.base)));
     expect(error).toBeInstanceOf(TransientError);
-    expect(error).toHaveProperty('maybeDone', true);
-    expect(error.message).toContain('in the middle of an answer');
-  });
-
-  test('times out without data', async () => {
-    const base = await serve(() => {});
-    const { transport } = connect(base, { headers: 200 });
-    const request = { method: 'POST', path: '/v1/', body: '{}' } as const;
-    const error = await failure(transport.send(request, new AbortController().signal));
-    expect(error).toHaveProperty('code', 'timeout');
-    expect(error).toHaveProperty('maybeDone', true);
+    expect(error.message).toContain(`${served.base} closed the connection without an answer`);
+    expect(served.times).toBeGreaterThan(1);
+    expect(served.times).toBeLessThan(10);
   });
 });
 
-test('decompresses responses', async () => {
-  const base = await serve((_, response) => {
-    response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('{"id":"org_1","title":"A"}'));
+describe('timeouts', () => {
+  test('distinguishes timeouts from resets, and retries both', async () => {
+    const begun = (response: ServerResponse) => response.writeHead(200, JSON_TYPE).write('{"id"');
+    for (const silence of [() => {}, begun]) {
+      const served = await serve(silence, good);
+      expect(await read(client(served.base, { headers: 100, body: 100 }))).toEqual(ORGANIZATION);
+      expect(served.times).toBe(2);
+      const once = await serve(silence);
+      const error = await failure(create(client(once.base, { headers: 100, body: 100 })));
+      expect(error).toMatchObject({ code: 'timeout', maybeDone: true });
+      expect(error.message).toBe(`${once.base} did not answer in time`);
+    }
   });
-  expect((await openReader(connect(base), caller).get(operations.getOrganization)).title).toBe('A');
+
+  test('reports a call that is cancelled in the meantime', async () => {
+    const abort = new AbortController();
+    const served = await serve(() => abort.abort());
+    const call = client(served.base).get(operations.getOrganization, {}, { signal: abort.signal });
+    expect(await failure(call)).toBeInstanceOf(CancelledError);
+    expect(served.times).toBe(1);
+  });
+});
+
+describe('redirects', () => {
+  test.each([301, 302, 303, 307, 308])('does not follow %i, so that the token goes nowhere else', async (status) => {
+    const elsewhere = await serve(good);
+    const location = `${elsewhere.base}/v1/orgs/org_1?token=1`;
+    const served = await serve((response) => response.writeHead(status, { location }).end());
+    for (const call of [read, change, create]) {
+      const error = await failure(call(client(served.base)));
+      expect(error).toBeInstanceOf(NotThePlatformError);
+      expect(error.message).toBe(
+        `${served.base} redirects to ${elsewhere.base} (${status}); redirects are not followed; check the base URL`,
+      );
+    }
+    expect([served.times, elsewhere.times]).toEqual([3, 0]);
+  });
+
+  test.each<[Record<string, string>]>([
+    [{}],
+    [{ location: '' }],
+    [{ location: 'http://[' }],
+    [{ location: '/v1/other' }],
+  ])('reports a redirect with %j as not from the platform', async (headers) => {
+    nock(BASE).get('/v1/orgs/org_1').reply(302, '', headers);
+    expect((await failure(read(client()))).message).toContain(`${BASE} redirects elsewhere (302)`);
+  });
+});
+
+describe('bodies', () => {
+  test.each([
+    ['gzip', gzipSync],
+    ['x-gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+    ['GZIP', gzipSync],
+  ])('compressed with %s are decompressed', async (encoding, pack) => {
+    const served = await serve((response) =>
+      response.writeHead(200, { ...JSON_TYPE, 'content-encoding': encoding }).end(pack(text)),
+    );
+    expect(await read(client(served.base))).toEqual(ORGANIZATION);
+  });
+
+  test.each([
+    ['truncated compressed data', 'gzip', gzipSync(text).subarray(0, 20)],
+    ['uncompressed data', 'gzip', Buffer.from(text)],
+    ['uncompressed data', 'br', Buffer.from(text)],
+  ])('of %s (%s) are reported as not from the platform', async (_, encoding, bytes) => {
+    const served = await serve((response) =>
+      response.writeHead(200, { ...JSON_TYPE, 'content-encoding': encoding }).end(bytes),
+    );
+    const error = await failure(read(client(served.base)));
+    expect(error).toBeInstanceOf(NotThePlatformError);
+    expect(error.message).toBe(`${served.base} answered with a body that cannot be decompressed`);
+    expect(served.times).toBe(1);
+  });
+
+  test('are read up to 64 MiB, compressed or not', async () => {
+    const length = 65 * 2 ** 20;
+    const plain = await serve((response) => response.writeHead(200, JSON_TYPE).end(Buffer.alloc(length, 32)));
+    const error = await failure(read(client(plain.base)));
+    expect(error).toBeInstanceOf(NotThePlatformError);
+    expect(error.message).toBe(`${plain.base} answered with more than 64 MiB`);
+    const bomb = gzipSync(Buffer.alloc(length, 32));
+    const packed = await serve((response) =>
+      response.writeHead(200, { ...JSON_TYPE, 'content-encoding': 'gzip' }).end(bomb),
+    );
+    expect((await failure(read(client(packed.base)))).message).toContain('cannot be decompressed');
+  });
+
+  test('with many items are read completely', async () => {
+    const items = Array.from({ length: 1000 }, (_, at) => ({ id: `s${at}`, title: 'é'.repeat(500) }));
+    nock(BASE).get('/v1/orgs/org_1/spaces').query({ limit: '1000' }).reply(200, { items });
+    expect(await Array.fromAsync(client().pages(operations.listSpaces))).toEqual(items);
+  });
+
+  test.each([
+    ['text/plain', 200],
+    ['application/octet-stream', 200],
+    ['application/vnd.api+json; charset=utf-8', 200],
+    ['', 200],
+  ])('of type %j are parsed by their content', async (type, status) => {
+    nock(BASE)
+      .get('/v1/orgs/org_1')
+      .reply(status, text, type === '' ? {} : { 'content-type': type });
+    expect(await read(client())).toEqual(ORGANIZATION);
+  });
+
+  test.each([
+    ['HTML', 'application/json', '<!doctype html><h1>Sign in</h1>', 'with HTML, not JSON'],
+    ['HTML by its type', 'text/html; charset=utf-8', 'Sign in', 'with HTML, not JSON'],
+    ['empty', 'application/json', '', ''],
+    ['plain text', 'text/plain', 'hi', 'with something that is not JSON'],
+    ['half a text', 'application/json', '{"id":"org_1","ti', 'with something that is not JSON'],
+    ['a text of another kind', 'application/json', '[]', 'the answer is not what the platform documents'],
+    ['null', 'application/json', 'null', 'the answer is not what the platform documents'],
+    ['another resource', 'application/json', '{"items":[]}', 'id: '],
+  ])('that are %s are reported as not from the platform', async (_, type, body, message) => {
+    nock(BASE).get('/v1/orgs/org_1').reply(200, body, { 'content-type': type });
+    const error = await failure(read(client()));
+    expect(error).toBeInstanceOf(NotThePlatformError);
+    expect(error.message).toContain(message);
+  });
+});
+
+describe('errors', () => {
+  const html = '<html><body>nginx</body></html>';
+  const errorBody = (message: unknown, code = 400) => JSON.stringify({ error: { code, message } });
+
+  test.each<readonly [number, string, string, new (...rest: never[]) => Error, string]>([
+    [400, 'application/json', errorBody('title: too long'), RejectedError, '(400): title: too long'],
+    [400, 'application/json', errorBody('one\nline\t only'), RejectedError, '(400): one line only'],
+    [400, 'application/json', errorBody(undefined), RejectedError, 'the platform refused it (400)'],
+    [400, 'application/json', errorBody({ not: 'a text' }), RejectedError, 'the platform refused it (400)'],
+    [400, 'application/json', errorBody('x'.repeat(9999)), RejectedError, `${'x'.repeat(300)}…`],
+    [400, 'application/json', '{"error":"short"}', RejectedError, '(400): short'],
+    ...[404, 409, 422].map(
+      (status) =>
+        [status, 'application/json', errorBody('no', status), RejectedError, `refused it (${status}): no`] as const,
+    ),
+    [412, 'application/json', '', RejectedError, 'the platform refused it (412)'],
+    [413, 'text/plain', 'too large', RejectedError, 'the platform refused it (413)'],
+    [
+      401,
+      'application/json',
+      errorBody('who?'),
+      AuthError,
+      'the platform does not accept the token (401): who?; replace it, see docs/token.md',
+    ],
+    [403, 'application/json', '', AuthError, 'the token has no permission for createTeam (403)'],
+    [400, 'text/html', html, NotThePlatformError, 'answered with HTML, not JSON (400)'],
+    [404, 'text/html', html, NotThePlatformError, 'answered with HTML, not JSON (404)'],
+    [403, 'text/html', html, NotThePlatformError, 'answered with HTML, not JSON (403)'],
+    [408, 'text/html', html, TransientError, 'createTeam: the platform failed (408)'],
+    [500, 'application/json', errorBody('boom'), TransientError, 'createTeam: the platform failed (500): boom'],
+    [502, 'text/html', html, TransientError, 'createTeam: the platform failed (502)'],
+    [503, 'text/html', html, TransientError, 'createTeam: the platform failed (503)'],
+  ])('reports %i as %s with the error class that determines retries', async (status, type, body, kind, message) => {
+    nock(BASE).put('/v1/orgs/org_1/teams').reply(status, body, { 'content-type': type });
+    const error = await failure(create(client()));
+    expect(error).toBeInstanceOf(kind);
+    expect(error.message).toContain(message);
+    if (kind === TransientError) {
+      expect(error).toHaveProperty('maybeDone', true);
+    } else if (kind !== NotThePlatformError) {
+      expect(error).toHaveProperty('status', status);
+    }
+  });
+
+  test('retries after a 429 in HTML, even a request that must not be repeated', async () => {
+    nock(BASE)
+      .put('/v1/orgs/org_1/teams')
+      .reply(429, html, { 'content-type': 'text/html', 'retry-after': '0' })
+      .put('/v1/orgs/org_1/teams')
+      .reply(201, { id: 't', title: 'Writers' });
+    expect((await create(client())).id).toBe('t');
+  });
+
+  test('accepts any 2xx for a deletion', async () => {
+    for (const status of [200, 202, 204, 205]) {
+      nock(BASE).delete('/v1/orgs/org_1/teams/t').reply(status);
+      expect(await client().send(operations.deleteTeam, { path: { teamId: 't' } })).toBeUndefined();
+    }
+  });
+
+  test('does not take a page of HTML for a deletion, whatever its status', async () => {
+    nock(BASE).delete('/v1/orgs/org_1/teams/t').reply(200, '<!doctype html><p>hi', { 'content-type': 'text/html' });
+    const error = await failure(client().send(operations.deleteTeam, { path: { teamId: 't' } }));
+    expect(error).toBeInstanceOf(NotThePlatformError);
+  });
+
+  test.each([201, 202, 206])('accepts %i for a write, documented or not', async (status) => {
+    nock(BASE).patch('/v1/orgs/org_1').reply(status, ORGANIZATION);
+    expect(await change(client())).toEqual(ORGANIZATION);
+  });
+
+  test.each([202, 204, 206])('rejects %i for a read', async (status) => {
+    nock(BASE)
+      .get('/v1/orgs/org_1')
+      .reply(status, status === 204 ? '' : text, JSON_TYPE);
+    expect(await failure(read(client()))).toBeInstanceOf(RejectedError);
+  });
+});
+
+describe('pages', () => {
+  const page = (query: Record<string, string>, items: readonly string[], next?: unknown) =>
+    nock(BASE)
+      .get('/v1/orgs/org_1/spaces')
+      .query({ limit: '1000', ...query })
+      .reply(200, { items: items.map((id) => ({ id })), ...(next === undefined ? {} : { next }) });
+  const ids = async () => (await Array.fromAsync(client().pages(operations.listSpaces))).map((space) => space.id);
+
+  test.each([[undefined], [null], [{}], [{ page: null }], [{ page: '' }]])('end if next is %j', async (next) => {
+    page({}, ['a'], next);
+    expect(await ids()).toEqual(['a']);
+  });
+
+  test('may be empty without being the last', async () => {
+    page({}, [], { page: '2' });
+    page({ page: '2' }, ['b']);
+    expect(await ids()).toEqual(['b']);
+  });
+
+  test.each([
+    ['at once', ['2', '2']],
+    ['after a while', ['2', '3', '2']],
+  ])('fail instead of looping if a cursor repeats %s', async (_, cursors) => {
+    page({}, ['a'], { page: cursors[0] });
+    cursors.slice(1).forEach((cursor, at) => {
+      page({ page: cursors[at] ?? '' }, ['b'], { page: cursor });
+    });
+    const error = await failure(ids());
+    expect(error).toBeInstanceOf(NotThePlatformError);
+    expect(error.message).toBe('listSpaces: the list does not end: the platform names the same next page twice');
+  });
+
+  test('are an error if they stay empty, with ever new cursors', async () => {
+    let count = 0;
+    nock(BASE)
+      .persist()
+      .get('/v1/orgs/org_1/spaces')
+      .query(true)
+      .reply(200, () => {
+        count += 1;
+        return { items: [], next: { page: `p${count}` } };
+      });
+    const error = await failure(ids());
+    nock.cleanAll();
+    expect(error).toBeInstanceOf(NotThePlatformError);
+    expect(error.message).toBe('listSpaces: the list does not end: 3 empty pages in a row name a next page');
+    expect(count).toBe(3);
+  });
+
+  test.each([
+    ['nested arrays', '['.repeat(1_000_000) + ']'.repeat(1_000_000), 'the answer is nested more than 500 levels deep'],
+    ['too many values', `{"items":[${'0,'.repeat(1_000_000)}0]}`, 'the answer has more than 1000000 values'],
+    ['a page with invalid items', `{"items":[${'0,'.repeat(900_000)}0]}`, 'items: Too big'],
+  ])('with %s are an error in little memory', async (_, body, message) => {
+    nock(BASE).get('/v1/orgs/org_1/spaces').query(true).reply(200, body, JSON_TYPE);
+    const before = process.memoryUsage().heapUsed;
+    const error = await failure(ids());
+    expect(error).toBeInstanceOf(NotThePlatformError);
+    expect(error.message).toContain(message);
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(60e6);
+  });
+
+  test('are retried after a failure, without duplicate items', async () => {
+    page({}, ['a'], { page: '2 &=' });
+    nock(BASE).get('/v1/orgs/org_1/spaces').query({ limit: '1000', page: '2 &=' }).reply(502, '<html>');
+    page({ page: '2 &=' }, ['b']);
+    expect(await ids()).toEqual(['a', 'b']);
+  });
+
+  test('are requested as they are used', async () => {
+    page({}, ['a'], { page: '2' });
+    for await (const space of client().pages(operations.listSpaces)) {
+      expect(space.id).toBe('a');
+      break;
+    }
+  });
+
+  test('keep their filters', async () => {
+    const query = { space: 's', type: ['basic', 'premium'] as const, published: false };
+    nock(BASE)
+      .get('/v1/orgs/org_1/sites?space=s&published=false&type=basic&type=premium&limit=1000')
+      .reply(200, { items: [], next: { page: 'p' } })
+      .get('/v1/orgs/org_1/sites?space=s&published=false&type=basic&type=premium&page=p&limit=1000')
+      .reply(200, { items: [] });
+    const sites = client().pages(operations.listSites, { query: { ...query, type: [...query.type] } });
+    expect(await Array.fromAsync(sites)).toEqual([]);
+  });
 });
 
 test('sends identical concurrent reads once', async () => {
   nock(BASE).get('/v1/orgs/org_1').once().reply(200, { id: 'org_1', title: 'A' });
-  const reader = openReader(connect(), caller);
+  const reader = client();
   const answers = await Promise.all([reader.get(operations.getOrganization), reader.get(operations.getOrganization)]);
   expect(answers.map((answer) => answer.id)).toEqual(['org_1', 'org_1']);
 });
@@ -275,7 +500,6 @@ test('reports how long to wait after a 429', async () => {
     { method: 'GET', path: '/v1/', body: null },
     new AbortController().signal,
   );
-  const { responseError } = await import('../../src/platform/http/answers.ts');
   const error = responseError('getVersion', answer, BASE, 7000);
   expect(error).toBeInstanceOf(RateLimitedError);
   expect(error).toHaveProperty('after', 7000);

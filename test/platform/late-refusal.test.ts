@@ -1,15 +1,16 @@
 /** Requests that must not be sent any more when their connection is open at last. */
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+
+import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { type AppError, LeaseLostError } from '../../src/core/errors.ts';
 import { openTransport } from '../../src/platform/http/transport.ts';
+import { serveLocally } from '../support/local-server.ts';
 
 test('a write is refused although its lease was long enough before it waited for a connection', async () => {
   const requests: string[] = [];
   const held = Promise.withResolvers<ServerResponse>();
-  const server = createServer((request, response) => {
+  const server = await serveLocally((request, response) => {
     requests.push(`${request.method} ${request.url}`);
     if (request.url === '/held') {
       held.resolve(response);
@@ -17,9 +18,8 @@ test('a write is refused although its lease was long enough before it waited for
       response.end('{}');
     }
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const transport = openTransport({
-    base: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
+    base: new URL(server.url),
     token: 'secret-token',
     userAgent: 'octavo/0.0.0',
     connections: 1,
@@ -42,7 +42,6 @@ test('a write is refused although its lease was long enough before it waited for
     expect(requests).toEqual(['GET /held', 'POST /next']);
   } finally {
     await transport.close();
-    server.closeAllConnections();
-    server.close();
+    await server.stop();
   }
 });

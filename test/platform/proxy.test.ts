@@ -176,8 +176,7 @@ describe('a proxy from the environment', () => {
     expect(doctor).toMatchObject({ code: 0, stdout: expect.stringContaining('accepted, for Acme') });
     expect(proxy.seen.length).toBeGreaterThan(0);
     expect(proxy.seen.every((line) => line.startsWith('CONNECT platform.example:443 '))).toBe(true);
-    work.repository.write('teams.yaml', 'teams: { writers: { title: Writers } }\n');
-    const head = work.repository.commit('Teams');
+    const head = work.repository.commit('Teams', { 'teams.yaml': 'teams: { writers: { title: Writers } }\n' });
     const event = join(work.folder, 'event.json');
     writeFileSync(event, JSON.stringify({ pull_request: { number: 12, head: { sha: head }, base: { sha: head } } }));
     const forge = {

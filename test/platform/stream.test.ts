@@ -1,5 +1,4 @@
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener, ServerResponse } from 'node:http';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
@@ -15,19 +14,17 @@ import { type Connection, openConnection } from '../../src/platform/connection.t
 import { readOnly } from '../../src/platform/http/transport.ts';
 import { operations } from '../../src/platform/operations/index.ts';
 import { createRequestQueue } from '../../src/queue/dispatcher.ts';
+import { type LocalServer, serveLocally } from '../support/local-server.ts';
 
 /* Event streams over real sockets: answers that begin, continue, pause and break off. */
 
 const TOKEN = 'secret-token';
 const open: Connection[] = [];
-const servers: Server[] = [];
+const servers: LocalServer[] = [];
 
 afterEach(async () => {
   await Promise.all(open.splice(0).map((connection) => connection.close(0)));
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections();
-    server.close();
-  }
+  await Promise.all(servers.splice(0).map((server) => server.stop()));
 });
 
 /** Recorded requests, with their number. */
@@ -46,10 +43,9 @@ async function serve(listener: (answer: ServerResponse, times: number) => void):
     });
     request.on('end', () => listener(response, received.length));
   };
-  const server = createServer(listen);
+  const server = await serveLocally(listen);
   servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, received };
+  return { base: server.url, received };
 }
 
 function writer(baseUrl: string, timeouts = {}): Writer {

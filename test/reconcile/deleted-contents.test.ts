@@ -11,8 +11,7 @@ describe('the contents of held deletions', () => {
   afterEach(() => work[Symbol.asyncDispose]());
 
   async function applied(manifest: string): Promise<void> {
-    work.repository.write('spaces.yaml', manifest);
-    work.repository.commit('Apply');
+    work.repository.commit('Apply', { 'spaces.yaml': manifest });
     expect((await work.inside(['apply', '.', '--yes', '--record'])).code).toBe(0);
     work.emulator.requests.reset();
   }

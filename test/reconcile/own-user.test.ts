@@ -13,16 +13,14 @@ describe('the user whose token is used', () => {
 
   beforeEach(async () => {
     space = await openWorkspace();
-    space.repository.write('people.yaml', ADMINS);
-    space.repository.commit('Two admins');
+    space.repository.commit('Two admins', { 'people.yaml': ADMINS });
     expect((await space.inside(['apply', '.', '--yes', '--record'])).code).toBe(0);
     space.emulator.requests.reset();
   });
   afterEach(() => space[Symbol.asyncDispose]());
 
   async function planWith(manifest: string, env: Readonly<Record<string, string>> = {}) {
-    space.repository.write('people.yaml', manifest);
-    space.repository.commit('Change people');
+    space.repository.commit('Change people', { 'people.yaml': manifest });
     const { stdout } = await space.inside(['plan', '.', '--base', 'applied', '--format', 'json'], env);
     const plan = JSON.parse(stdout) as { verdict: { state: string; reasons: string[] }; requests: Cost };
     const { requests } = space.emulator;

@@ -1,12 +1,12 @@
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { serveLocally, textOf } from '../support/local-server.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 
 /** Platform that changes strings before it stores them. */
 async function normalizing(platform: string, change: (name: string, value: string) => string) {
-  const server = createServer(async (incoming: IncomingMessage, outgoing) => {
-    const sent = Buffer.concat(await incoming.toArray()).toString('utf8');
+  const server = await serveLocally(async (incoming: IncomingMessage, outgoing) => {
+    const sent = await textOf(incoming);
     const body =
       sent === ''
         ? null
@@ -26,14 +26,7 @@ async function normalizing(platform: string, change: (name: string, value: strin
     outgoing.writeHead(answer.status, { 'content-type': 'application/json' });
     outgoing.end(await answer.text());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: () => {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
+  return server;
 }
 
 describe('values that the platform stores differently', () => {
@@ -49,7 +42,7 @@ describe('values that the platform stores differently', () => {
       work.repository.write('all.yaml', manifest);
       return await work.inside(['apply', '.', '--yes', ...args], { OCTAVO_BASE_URL: platform.url });
     } finally {
-      platform.close();
+      await platform.stop();
     }
   }
   const NOTE =
@@ -92,15 +85,14 @@ describe('values that the platform stores differently', () => {
   test('are logged by a daemon', async () => {
     const platform = await normalizing(work.emulator.url, trimmed);
     try {
-      work.repository.write('all.yaml', MANIFEST);
-      work.repository.commit('All');
+      work.repository.commit('All', { 'all.yaml': MANIFEST });
       const config = work.configure({
         top: { platform: { baseUrl: platform.url, token: work.emulator.token } },
       });
       const { stdout, stderr } = await work.inside(['run', '--once', '--config', config]);
       expect((stdout + stderr).split('\n').filter((line) => line.includes(JSON.stringify(NOTE)))).toHaveLength(1);
     } finally {
-      platform.close();
+      await platform.stop();
     }
   });
 });

@@ -1,6 +1,7 @@
 /** Proxy between Octavo and the embedded platform that records the text of every request except its token. */
-import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+
+import { request } from 'node:http';
+import { serveLocally } from '../support/local-server.ts';
 
 export interface Recording {
   readonly url: string;
@@ -11,7 +12,7 @@ export interface Recording {
 
 export async function recordRequests(platform: string): Promise<Recording> {
   const pieces: string[] = [];
-  const server = createServer((incoming, outgoing) => {
+  const server = await serveLocally((incoming, outgoing) => {
     const { authorization, ...headers } = incoming.headers;
     pieces.push(`${incoming.method} ${incoming.url} ${JSON.stringify(headers)}`);
     const onward = request(
@@ -26,14 +27,9 @@ export async function recordRequests(platform: string): Promise<Recording> {
     incoming.on('data', (piece: Buffer) => pieces.push(piece.toString('utf8')));
     incoming.pipe(onward);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: server.url,
     text: () => pieces.join('\n'),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: () => server.stop(),
   };
 }

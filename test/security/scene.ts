@@ -70,11 +70,8 @@ export class Scene {
     mkdirSync(this.#evidence);
     writeFileSync(this.#outside, `secret: ${CANARIES.outside}\n`);
     const repository = makeRepository(this.#template);
-    repository.write('.gitignore', 'job.*\n');
-    repository.write('manifests/teams.yaml', MANIFEST);
-    repository.commit('First');
-    repository.write('manifests/teams.yaml', `${MANIFEST}  readers: { title: Readers }\n`);
-    repository.commit('Second');
+    repository.commit('First', { '.gitignore': 'job.*\n', 'manifests/teams.yaml': MANIFEST });
+    repository.commit('Second', { 'manifests/teams.yaml': `${MANIFEST}  readers: { title: Readers }\n` });
     for (const [key, value] of [
       ['http.https://git.example/.extraheader', `AUTHORIZATION: basic ${CANARIES.credential}`],
       ['user.name', 'Ana'],

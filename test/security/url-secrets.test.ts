@@ -36,8 +36,7 @@ function everything(work: Workspace, ...folders: string[]): string {
 
 test('plans, results, snapshots and errors replace secrets in URLs with distinct digests', async () => {
   await using work = await openWorkspace();
-  work.repository.write('a.yaml', manifests(URLS));
-  work.repository.commit('URLs');
+  work.repository.commit('URLs', { 'a.yaml': manifests(URLS) });
   const creation: string[] = [];
   for (const format of ['text', 'markdown', 'json']) {
     const { code, stdout, stderr } = await work.inside(['plan', '--format', format]);
@@ -70,10 +69,8 @@ test('plans, results, snapshots and errors replace secrets in URLs with distinct
 test('a comment on a pull request contains no secret of a URL', async () => {
   await using fake = await (FORGES[0] as (typeof FORGES)[number]).open();
   await using work = await openWorkspace();
-  work.repository.write('a.yaml', 'teams: { a: { title: A } }\n');
-  const base = work.repository.commit('Base');
-  work.repository.write('a.yaml', manifests(URLS));
-  const head = work.repository.commit('URLs');
+  const base = work.repository.commit('Base', { 'a.yaml': 'teams: { a: { title: A } }\n' });
+  const head = work.repository.commit('URLs', { 'a.yaml': manifests(URLS) });
   const event = join(work.folder, 'event.json');
   const summary = join(work.folder, 'summary.md');
   writeFileSync(event, JSON.stringify({ pull_request: { number: 12, head: { sha: head }, base: { sha: base } } }));
@@ -115,8 +112,7 @@ test('drift to a URL with a secret is reported and not written', async () => {
   await using work = await openWorkspace();
   const text =
     'openapi: { pets: { source: { url: "https://acme.example/openapi.json" } } }\norganization: { logo: "https://acme.example/a.svg" }\n';
-  work.repository.write('a.yaml', text);
-  work.repository.commit('One');
+  work.repository.commit('One', { 'a.yaml': text });
   expect(await work.inside(['apply', '--yes', '--record'])).toMatchObject({ code: 0 });
   await work.call('PUT', '/openapi/pets', { source: { url: URLS[1] } });
   await work.call('PATCH', '', { logo: URLS[3] });
@@ -143,8 +139,7 @@ test('octavo api --dry-run and its confirmation prompt mask secrets in URLs', as
 test('a daemon neither logs nor stores a secret of a URL', async () => {
   await using work = await openWorkspace();
   mkdirSync(join(work.folder, 'state'));
-  work.repository.write('a.yaml', manifests(URLS));
-  work.repository.commit('URLs');
+  work.repository.commit('URLs', { 'a.yaml': manifests(URLS) });
   const config = work.configure({ top: { log: { level: 'trace', format: 'json' } } });
   const ended = await work.run('run', '--once', '--config', config);
   expect(ended.code).toBe(0);

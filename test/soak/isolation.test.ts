@@ -24,8 +24,7 @@ const metricOf = (kind: string, action: string, status: string) =>
 
 test.each([400, 500])('a resource whose writes all return %i does not affect others', async (status) => {
   await using work = await openWorkspace();
-  work.repository.write('all.yaml', MANIFEST);
-  work.repository.commit('All');
+  work.repository.commit('All', { 'all.yaml': MANIFEST });
   const poisoned: FaultRule[] = [
     { match: { operation: 'createCollection' }, fault: { kind: 'status', status, message: 'Poisoned' } },
   ];
@@ -46,8 +45,7 @@ test.each([400, 500])('a resource whose writes all return %i does not affect oth
     reason: expect.stringContaining('collection/shelf'),
   });
   // A commit is followed all the same, and the resource is applied as soon as possible.
-  work.repository.write('more.yaml', 'teams: { g: { title: G } }');
-  work.repository.commit('More');
+  work.repository.commit('More', { 'more.yaml': 'teams: { g: { title: G } }' });
   await work.untilTeams(...TEAMS, 'G');
   work.emulator.setFaults([]);
   await daemon.pass();
@@ -62,8 +60,7 @@ test.each([
 ])('an organization that fails does not affect another one with %s', async (_, other) => {
   const tokens = { 'of-org_other': { user: ANA.email, permission: 'admin' } } as const;
   await using work = await openWorkspace({ seed: two(), tokens });
-  work.repository.write('all.yaml', MANIFEST);
-  work.repository.commit('All');
+  work.repository.commit('All', { 'all.yaml': MANIFEST });
   work.emulator.setFaults([{ match: { path: '/orgs/org_other' }, fault: { kind: 'status', status: 403 } }]);
   const source = { git: { url: work.repository.directory, pollInterval: '100ms' } };
   const daemon = await startDaemon(work, { others: [{ id: 'org_other', source, ...other }] });
@@ -80,8 +77,7 @@ test.each([
 
 test('an operation that is always rate limited does not delay others', async () => {
   await using work = await openWorkspace();
-  work.repository.write('all.yaml', MANIFEST);
-  work.repository.commit('All');
+  work.repository.commit('All', { 'all.yaml': MANIFEST });
   work.emulator.setFaults([{ match: { operation: 'createCollection' }, fault: { kind: '429', retryAfter: 2 } }]);
   const daemon = await startDaemon(work);
   await work.untilTeams(...TEAMS);

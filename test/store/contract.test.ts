@@ -29,7 +29,7 @@ afterEach(async () => {
   await store.close();
 });
 
-describe.each(storeCases('tests of the store'))('a store in %s', (_name, open) => {
+describe.each(storeCases())('a store in %s', (_name, open) => {
   beforeEach(async () => {
     store = await open();
   });
@@ -153,8 +153,19 @@ describe.each(storeCases('tests of the store'))('a store in %s', (_name, open) =
 
   test('throws StoreError after it was closed', async () => {
     const record = store.organization('org_1');
+    const [outbox, history] = [store.outbox('org_1', { items: 1, bytes: 1 }), store.history('org_1')];
+    const notifications = store.notifications();
     await store.close();
     await store.close();
-    await expect(record.read()).rejects.toThrow(StoreError);
+    const calls = [
+      () => record.read(),
+      () => record.remove(['a']),
+      () => outbox.status(),
+      () => history.resume(''),
+      () => notifications.facts(),
+    ];
+    for (const call of calls) {
+      await expect(call()).rejects.toThrow(StoreError);
+    }
   });
 });

@@ -20,7 +20,7 @@ const MEGABYTE = 'x😀'.repeat(220_000);
 const ANY_TEXT = [...TEXTS, 'a\0b', '\ud800', '\udc00\ud800', MEGABYTE];
 const NUMBERS = [2 ** 53, -(2 ** 60), 1e300, 5e-324, 0.1 + 0.2, -0, Number.MAX_SAFE_INTEGER];
 
-describe.each(storeCases('tests of hostile values'))('a store in %s', (_name, open) => {
+describe.each(storeCases())('a store in %s', (_name, open) => {
   let store: Store;
   beforeEach(async () => {
     store = await open();

@@ -1,6 +1,5 @@
 /** Contract of the notifications in the state file, for both implementations. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { StoreError } from '../../src/core/errors.ts';
 import {
   type Condition,
   type Fact,
@@ -60,7 +59,7 @@ afterEach(async () => {
   await store.close();
 });
 
-describe.each(storeCases('tests of notifications'))('notifications in %s', (_name, open) => {
+describe.each(storeCases())('notifications in %s', (_name, open) => {
   beforeEach(async () => {
     store = await open();
   });
@@ -326,11 +325,5 @@ describe.each(storeCases('tests of notifications'))('notifications in %s', (_nam
     const resolved = numbers.map((index) => condition(`c${index}`, { state: 'resolved', resolvedAt: index }));
     await advance({ conditions: resolved }, count + 5);
     expect(await store.notifications().conditions(count + 9)).toHaveLength(count);
-  });
-
-  test('cannot be used once the store is closed', async () => {
-    const notifications = store.notifications();
-    await store.close();
-    await expect(notifications.facts()).rejects.toThrow(StoreError);
   });
 });

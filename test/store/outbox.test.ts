@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { StoreError } from '../../src/core/errors.ts';
 import type { Deposit, NewContent, Outbox, OutgoingBatch } from '../../src/store/outbox/outbox.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -57,7 +56,7 @@ async function send(entry: NewContent): Promise<void> {
   await outbox.sent((await next()).id, 1000);
 }
 
-describe.each(storeCases('tests of the outbox'))('an outbox in %s', (_name, open) => {
+describe.each(storeCases())('an outbox in %s', (_name, open) => {
   beforeEach(async () => {
     store = await open();
     outbox = store.outbox('org_1', LIMIT);
@@ -258,26 +257,6 @@ describe.each(storeCases('tests of the outbox'))('an outbox in %s', (_name, open
     expect(payloads(await next(2000))).toEqual(['{"key":"a","version":2}']);
   });
 
-  test('marks batches of an earlier process as in doubt', async () => {
-    await outbox.put(deposit([content('a')]));
-    const batch = await next();
-    expect(await outbox.recover()).toBe(1);
-    expect(await outbox.recover()).toBe(0);
-    expect(await next()).toEqual({ ...batch, doubts: 1 });
-  });
-
-  test('limits the number of open batches', async () => {
-    await outbox.put(deposit([content('a'), content('b'), content('c')]));
-    const one = { items: 1, bytes: 1000, open: 2 };
-    for (const _ of [1, 2]) {
-      const batch = await outbox.next(one, 1000);
-      await outbox.doubt(batch?.id ?? 0, 5000);
-    }
-    expect(await outbox.next(one, 1000)).toBeNull();
-    expect(await outbox.dueAt({ open: 2 })).toBe(5000);
-    expect(await outbox.dueAt({ open: 3 })).toBe(100);
-  });
-
   test('returns a batch that was not accepted to waiting, except items that are newer, ineligible or gone', async () => {
     await outbox.put(deposit([content('a'), content('b'), content('c')]));
     const batch = await next();
@@ -449,12 +428,6 @@ describe.each(storeCases('tests of the outbox'))('an outbox in %s', (_name, open
     expect(await other.next(BATCH, 1000)).toBeNull();
     expect((await other.position('desk')).cursor).toBeNull();
     expect(await other.hint('desk', 'd', [], 100)).toBe(true);
-  });
-
-  test('throws StoreError after it was closed', async () => {
-    await store.close();
-    await expect(outbox.status()).rejects.toThrow(StoreError);
-    await expect(outbox.put(deposit([content('a')]))).rejects.toThrow(StoreError);
   });
 });
 

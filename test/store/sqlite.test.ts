@@ -1,16 +1,5 @@
 import { once } from 'node:events';
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -105,37 +94,4 @@ describe('openSqliteStore', () => {
       process.umask(mask);
     }
   });
-
-  test('does not change a file of a newer Octavo', async () => {
-    await openSqliteStore(file).close();
-    const database = new DatabaseSync(file);
-    database.exec('PRAGMA user_version = 99');
-    database.close();
-    expect(() => openSqliteStore(file)).toThrow(
-      /newer Octavo \(layout 99; this version supports up to \d+\); run that version/,
-    );
-  });
-
-  test.each([
-    ['is no database', () => writeFileSync(file, 'not a database, but long enough to look at '.repeat(40))],
-    ['has a broken page', () => scribble(4096 + 40)],
-  ])('reports a file that %s with advice, and does not change it', async (_name, damage) => {
-    const store = openSqliteStore(file);
-    await store.organization('org_1').put(Array.from({ length: 500 }, (_, n) => ({ ...entry, address: `team/${n}` })));
-    await store.close();
-    damage();
-    expect(() => openSqliteStore(file)).toThrow(/octavo\.db is damaged; move it away and start again/);
-    expect(existsSync(file)).toBe(true);
-  });
-
-  test('names a folder that cannot be created', () => {
-    writeFileSync(join(folder, 'state'), 'a file');
-    expect(() => openSqliteStore(file)).toThrow(StoreError);
-  });
 });
-
-function scribble(offset: number): void {
-  const handle = openSync(file, 'r+');
-  writeSync(handle, Buffer.alloc(statSync(file).size - offset, 0xa5), 0, undefined, offset);
-  closeSync(handle);
-}

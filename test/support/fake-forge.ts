@@ -1,6 +1,7 @@
 /** Fake APIs of GitHub, GitLab and Gitea for comments and commit statuses. */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { LocalServer, textOf } from './local-server.ts';
 
 /** A comment as the fake stores it. */
 export interface KeptComment {
@@ -33,13 +34,24 @@ export interface Asked {
 /** User of the fake's token, and the other user who comments. */
 const SELF = 41;
 export const STRANGER = 7;
-const SHA = '[0-9a-f]{40}';
+
+/** Differences between the APIs of the forges. */
+interface ForgeApi {
+  /** Paths of the comments of the pull request, of one comment, and of the statuses of commits. */
+  readonly comments: string;
+  readonly comment: string;
+  readonly statuses: string;
+  readonly edit: 'PATCH' | 'PUT';
+  /** Field with the name of a status, and the states that exist. */
+  readonly name: string;
+  readonly states: readonly string[];
+}
 
 /**
  * In-process API of a forge, on a real socket: comments and commit statuses of pull request 12 of `acme/docs`. It
  * stores what is written, and rejects unknown requests.
  */
-export abstract class FakeForge implements AsyncDisposable {
+export abstract class FakeForge extends LocalServer {
   static readonly token = 'forge-9d4b11-never-to-be-seen';
   readonly comments: KeptComment[] = [];
   readonly statuses: KeptStatus[] = [];
@@ -54,19 +66,15 @@ export abstract class FakeForge implements AsyncDisposable {
   /** Every request received, such as `GET /user`. */
   readonly requests: string[] = [];
   protected abstract readonly prefix: string;
+  protected abstract readonly api: ForgeApi;
   /** Longest comment, and the status with which a longer one is rejected. */
   protected abstract readonly limit: readonly [characters: number, status: number];
   /** Longest link of a status, in characters. */
   protected readonly longestTarget: number = Number.POSITIVE_INFINITY;
-  readonly #server: Server;
   #ids = 100;
 
   constructor() {
-    this.#server = createServer((request, response) => void this.#serve(request, response));
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    super((request, response) => void this.#serve(request, response));
   }
 
   get apiUrl(): string {
@@ -78,11 +86,6 @@ export abstract class FakeForge implements AsyncDisposable {
     return this.comments.filter(({ author }) => author === this.self);
   }
 
-  async listen(): Promise<this> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
-    return this;
-  }
-
   /** Adds a comment of another user. */
   comment(author: number, body: string): KeptComment {
     this.#ids += 1;
@@ -91,29 +94,42 @@ export abstract class FakeForge implements AsyncDisposable {
     return comment;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
-  }
-
   /** Reports whether the request has the token, in the header that this forge expects. */
   protected abstract isKnown(headers: IncomingMessage['headers']): boolean;
-  protected abstract handle(asked: Asked): Answer;
+  /** A comment as the forge returns it. */
+  protected abstract show(comment: KeptComment): object;
 
-  protected list({ query }: Asked, show: (comment: KeptComment) => unknown): Answer {
+  /** Answers what all forges have, under the paths and names of the forge. */
+  protected handle(asked: Asked): Answer {
+    const { method, path } = asked;
+    const { comments, comment, statuses, edit, name, states } = this.api;
+    const sha = new RegExp(`^${statuses}/([0-9a-f]{40})$`).exec(path)?.[1];
+    const found = new RegExp(`^${comment}/(\\d+)$`).exec(path)?.[1];
+    const id = found === undefined ? null : Number(found);
+    if (path === comments) {
+      return method === 'POST' ? this.#write(asked, null) : this.list(asked);
+    }
+    if (id !== null && method === edit) {
+      return this.#write(asked, id);
+    }
+    if (id !== null && method === 'DELETE') {
+      return this.#remove(id);
+    }
+    return sha !== undefined && method === 'POST' ? this.#setStatus(sha, asked, name, states) : UNKNOWN;
+  }
+
+  protected list({ query }: Asked): Answer {
     const most = Number(query.get('per_page') ?? 20);
     const page = Number(query.get('page') ?? 1);
     const shown = this.comments.slice((page - 1) * most, page * most);
     const next = new URLSearchParams(query);
     next.set('page', String(page + 1));
-    const link = `<${this.listUrl}?${next}>; rel="next"`;
+    const link = `<${this.apiUrl}${this.api.comments}?${next}>; rel="next"`;
     const headers = { link, 'x-next-page': String(page + 1) };
-    return { status: 200, body: shown.map(show), ...(page * most < this.comments.length ? { headers } : {}) };
+    return { status: 200, body: shown.map(this.show), ...(page * most < this.comments.length ? { headers } : {}) };
   }
 
-  protected abstract readonly listUrl: string;
-
-  protected write({ body }: Asked, id: number | null, show: (comment: KeptComment) => unknown): Answer {
+  #write({ body }: Asked, id: number | null): Answer {
     const [longest, refusal] = this.limit;
     const text = body.body;
     if (typeof text !== 'string' || text === '' || text.length > longest) {
@@ -127,10 +143,10 @@ export abstract class FakeForge implements AsyncDisposable {
       return { status: 404, body: { message: 'Not Found' } };
     }
     comment.body = text;
-    return { status: id === null ? 201 : 200, body: show(comment) };
+    return { status: id === null ? 201 : 200, body: this.show(comment) };
   }
 
-  protected remove(id: number): Answer {
+  #remove(id: number): Answer {
     const at = this.comments.findIndex((one) => one.id === id);
     if (at === -1) {
       return { status: 404, body: { message: 'Not Found' } };
@@ -139,7 +155,7 @@ export abstract class FakeForge implements AsyncDisposable {
     return { status: 204 };
   }
 
-  protected setStatus(sha: string, { body }: Asked, name: string, states: readonly string[]): Answer {
+  #setStatus(sha: string, { body }: Asked, name: string, states: readonly string[]): Answer {
     if (!this.may.status) {
       return { status: 403, body: { message: 'Resource not accessible by integration' } };
     }
@@ -157,16 +173,12 @@ export abstract class FakeForge implements AsyncDisposable {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) {
-      chunks.push(chunk as Buffer);
-    }
     const url = new URL(request.url ?? '/', this.url);
     const method = request.method ?? 'GET';
     const name = `${method} ${url.pathname}`;
     this.requests.push(name);
     this.meanwhile(name);
-    const text = Buffer.concat(chunks).toString();
+    const text = await textOf(request);
     const ordinary = this.#answer(request, {
       method,
       path: url.pathname.startsWith(`${this.prefix}/`) ? url.pathname.slice(this.prefix.length) : url.pathname,
@@ -189,47 +201,39 @@ export abstract class FakeForge implements AsyncDisposable {
   }
 }
 
-const numberIn = (path: string, pattern: RegExp) => {
-  const found = pattern.exec(path)?.[1];
-  return found === undefined ? null : Number(found);
-};
 export const UNKNOWN: Answer = { status: 404, body: { message: 'Not Found' } };
+
+/** Paths and names that GitHub and Gitea share. */
+const GITHUB_API = {
+  comments: '/repos/acme/docs/issues/12/comments',
+  comment: '/repos/acme/docs/issues/comments',
+  statuses: '/repos/acme/docs/statuses',
+  edit: 'PATCH',
+  name: 'context',
+  states: ['success', 'failure', 'error', 'pending'],
+} as const;
 
 /** GitHub: a workflow token may ask GraphQL for its user, but not the REST API. */
 export class FakeGitHubPull extends FakeForge {
   protected readonly prefix: string = '';
   protected readonly limit = [65_536, 422] as const;
-
-  protected get listUrl(): string {
-    return `${this.apiUrl}/repos/acme/docs/issues/12/comments`;
-  }
+  protected readonly api = GITHUB_API;
 
   protected isKnown({ authorization }: IncomingMessage['headers']): boolean {
     return authorization === `token ${FakeForge.token}`;
   }
 
-  protected handle(asked: Asked): Answer {
-    const { method, path, body } = asked;
-    const show = (one: KeptComment) => ({ id: one.id, body: one.body, user: { id: one.author, login: 'somebody' } });
-    const status = new RegExp(`^/repos/acme/docs/statuses/(${SHA})$`).exec(path)?.[1];
-    const id = numberIn(path, /^\/repos\/acme\/docs\/issues\/comments\/(\d+)$/);
-    if (path === '/graphql' && method === 'POST') {
-      return body.query === '{ viewer { databaseId } }' && this.may.identify
-        ? { status: 200, body: { data: { viewer: { databaseId: this.self } } } }
-        : { status: 200, body: { errors: [{ type: 'FORBIDDEN', message: 'Resource not accessible' }] } };
+  protected show({ id, body, author }: KeptComment) {
+    return { id, body, user: { id: author, login: 'somebody' } };
+  }
+
+  protected override handle(asked: Asked): Answer {
+    if (asked.path !== '/graphql' || asked.method !== 'POST') {
+      return super.handle(asked);
     }
-    if (path === '/repos/acme/docs/issues/12/comments') {
-      return method === 'POST' ? this.write(asked, null, show) : this.list(asked, show);
-    }
-    if (id !== null && method === 'PATCH') {
-      return this.write(asked, id, show);
-    }
-    if (id !== null && method === 'DELETE') {
-      return this.remove(id);
-    }
-    return status !== undefined && method === 'POST'
-      ? this.setStatus(status, asked, 'context', ['success', 'failure', 'error', 'pending'])
-      : UNKNOWN;
+    return asked.body.query === '{ viewer { databaseId } }' && this.may.identify
+      ? { status: 200, body: { data: { viewer: { databaseId: this.self } } } }
+      : { status: 200, body: { errors: [{ type: 'FORBIDDEN', message: 'Resource not accessible' }] } };
   }
 }
 
@@ -250,35 +254,27 @@ export class FakeGitLabPull extends FakeForge {
   protected readonly prefix = '/gitlab/api/v4';
   protected readonly limit = [1_000_000, 400] as const;
   protected override readonly longestTarget = 255;
-
-  protected get listUrl(): string {
-    return `${this.apiUrl}/projects/5/merge_requests/12/notes`;
-  }
+  protected readonly api = {
+    comments: '/projects/5/merge_requests/12/notes',
+    comment: '/projects/5/merge_requests/12/notes',
+    statuses: '/projects/5/statuses',
+    edit: 'PUT',
+    name: 'name',
+    states: ['success', 'failed', 'pending', 'running', 'canceled'],
+  } as const;
 
   protected isKnown(headers: IncomingMessage['headers']): boolean {
     return headers['private-token'] === FakeForge.token;
   }
 
-  protected handle(asked: Asked): Answer {
-    const { method, path } = asked;
-    const show = ({ id, body, author }: KeptComment) => ({ id, body, author: { id: author }, system: false });
-    const status = new RegExp(`^/projects/5/statuses/(${SHA})$`).exec(path)?.[1];
-    const id = numberIn(path, /^\/projects\/5\/merge_requests\/12\/notes\/(\d+)$/);
-    if (path === '/user' && method === 'GET') {
-      return { status: 200, body: { id: this.self } };
-    }
-    if (path === '/projects/5/merge_requests/12/notes') {
-      return method === 'POST' ? this.write(asked, null, show) : this.list(asked, show);
-    }
-    if (id !== null && method === 'PUT') {
-      return this.write(asked, id, show);
-    }
-    if (id !== null && method === 'DELETE') {
-      return this.remove(id);
-    }
-    return status !== undefined && method === 'POST'
-      ? this.setStatus(status, asked, 'name', ['success', 'failed', 'pending', 'running', 'canceled'])
-      : UNKNOWN;
+  protected show({ id, body, author }: KeptComment) {
+    return { id, body, author: { id: author }, system: false };
+  }
+
+  protected override handle(asked: Asked): Answer {
+    return asked.path === '/user' && asked.method === 'GET'
+      ? { status: 200, body: { id: this.self } }
+      : super.handle(asked);
   }
 }
 
@@ -289,37 +285,27 @@ export class FakeGitLabPull extends FakeForge {
 export class FakeGiteaPull extends FakeForge {
   protected readonly prefix: string = '/api/v1';
   protected readonly limit = [Number.POSITIVE_INFINITY, 422] as const;
-
-  protected get listUrl(): string {
-    return this.apiUrl;
-  }
+  protected readonly api = { ...GITHUB_API, states: [...GITHUB_API.states, 'warning'] };
 
   protected isKnown({ authorization }: IncomingMessage['headers']): boolean {
     return authorization === `Bearer ${FakeForge.token}`;
   }
 
-  protected handle(asked: Asked): Answer {
-    const { method, path } = asked;
-    const show = ({ id, body, author }: KeptComment) => ({ id, body, user: { id: author } });
-    const status = new RegExp(`^/repos/acme/docs/statuses/(${SHA})$`).exec(path)?.[1];
-    const id = numberIn(path, /^\/repos\/acme\/docs\/issues\/comments\/(\d+)$/);
-    if (path === '/user' && method === 'GET') {
-      return this.self < 0 || !this.may.identify
-        ? { status: 403, body: { message: 'user required' } }
-        : { status: 200, body: { id: this.self } };
+  protected show({ id, body, author }: KeptComment) {
+    return { id, body, user: { id: author } };
+  }
+
+  protected override list(): Answer {
+    return { status: 200, body: this.comments.map(this.show) };
+  }
+
+  protected override handle(asked: Asked): Answer {
+    if (asked.path !== '/user' || asked.method !== 'GET') {
+      return super.handle(asked);
     }
-    if (path === '/repos/acme/docs/issues/12/comments') {
-      return method === 'POST' ? this.write(asked, null, show) : { status: 200, body: this.comments.map(show) };
-    }
-    if (id !== null && method === 'PATCH') {
-      return this.write(asked, id, show);
-    }
-    if (id !== null && method === 'DELETE') {
-      return this.remove(id);
-    }
-    return status !== undefined && method === 'POST'
-      ? this.setStatus(status, asked, 'context', ['success', 'failure', 'error', 'pending', 'warning'])
-      : UNKNOWN;
+    return this.self < 0 || !this.may.identify
+      ? { status: 403, body: { message: 'user required' } }
+      : { status: 200, body: { id: this.self } };
   }
 }
 

@@ -80,7 +80,7 @@ export class FakeFreshdesk extends FakeProvider {
 
   addTicket(requester: number, text: string, more: Partial<FakeFreshdeskTicket> = {}): FakeFreshdeskTicket {
     this.#ids += 1;
-    const now = this.#now();
+    const now = this.time;
     const ticket: FakeFreshdeskTicket = {
       id: this.#ids,
       subject: 'Help',
@@ -103,7 +103,7 @@ export class FakeFreshdesk extends FakeProvider {
 
   message(ticket: FakeFreshdeskTicket, user: number, body: string, more: Partial<FakeMessage> = {}): FakeMessage {
     this.#ids += 1;
-    const now = this.#now();
+    const now = this.time;
     const incoming = this.people.get(user)?.kind === 'contacts';
     const message = {
       id: this.#ids,
@@ -122,13 +122,13 @@ export class FakeFreshdesk extends FakeProvider {
   /** 2 open, 3 pending, 4 resolved, 5 closed. */
   setStatus(ticket: FakeFreshdeskTicket, status: number): void {
     ticket.status = status;
-    ticket.updated_at = this.#now();
+    ticket.updated_at = this.time;
     ticket.resolved_at = status === 4 ? ticket.updated_at : status < 4 ? null : ticket.resolved_at;
     ticket.closed_at = status === 5 ? ticket.updated_at : null;
   }
 
   touch(ticket: FakeFreshdeskTicket): void {
-    ticket.updated_at = this.#now();
+    ticket.updated_at = this.time;
   }
 
   /** Deletes a ticket permanently: no request returns it any more. */
@@ -268,9 +268,5 @@ export class FakeFreshdesk extends FakeProvider {
       headers: hasNext ? { link: `<${this.url}${path}?${next}>; rel="next"` } : {},
       body: all.slice((page - 1) * size, page * size),
     };
-  }
-
-  #now(): string {
-    return `${new Date(this.clock.now()).toISOString().slice(0, 19)}Z`;
   }
 }

@@ -1,7 +1,8 @@
 /** Fake APIs of forges for the webhooks of the repository `acme/docs`, written from the documentation of the forges. */
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+
+import type { IncomingMessage } from 'node:http';
 import * as z from 'zod';
+import { LocalServer, textOf } from './local-server.ts';
 
 export type HookForge = 'github' | 'gitlab' | 'gitea' | 'bitbucket';
 
@@ -92,18 +93,16 @@ const APIS: Readonly<Record<HookForge, Api>> = {
 const PAGE = 2;
 
 /** API of a forge on a real socket. It stores webhooks, never shows their secrets, and rejects what is not documented. */
-export class FakeHooks implements AsyncDisposable {
+export class FakeHooks extends LocalServer {
   static readonly token = 'forge-token-never-to-be-seen';
   readonly hooks: KeptHook[] = [];
   readonly requests: string[] = [];
   /** Status instead of the answer, after the request has had its effect. */
   fault: (method: string) => number | 'dropped' | null = () => null;
   readonly #api: Api;
-  readonly #server: Server;
 
   constructor(forge: HookForge) {
-    this.#api = APIS[forge];
-    this.#server = createServer((request, response) => {
+    super((request, response) => {
       void this.#handle(request).then(([status, body, headers]) => {
         const fault = this.fault(request.method ?? '');
         if (fault === 'dropped') {
@@ -114,31 +113,17 @@ export class FakeHooks implements AsyncDisposable {
         response.end(JSON.stringify(fault === null ? body : {}));
       });
     });
+    this.#api = APIS[forge];
   }
 
   get apiUrl(): string {
-    const { port } = this.#server.address() as AddressInfo;
-    return `http://127.0.0.1:${port}${this.#api.path.replace(/\/(?:repos|projects|repositories)\/.*/, '')}`;
-  }
-
-  async listen(): Promise<this> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
-    return this;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    return `${this.url}${this.#api.path.replace(/\/(?:repos|projects|repositories)\/.*/, '')}`;
   }
 
   async #handle(request: IncomingMessage): Promise<readonly [number, unknown, Record<string, string>?]> {
     const { path, hook, update, authorization } = this.#api;
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://forge');
     this.requests.push(`${request.method} ${pathname.slice(path.length) || '/'}`);
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) {
-      chunks.push(chunk);
-    }
     const [header, prefix] = authorization;
     if (String(request.headers[header]).toLowerCase() !== `${prefix}${FakeHooks.token}`.toLowerCase()) {
       return [401, {}];
@@ -146,7 +131,7 @@ export class FakeHooks implements AsyncDisposable {
     if (request.method === 'GET' && pathname === path) {
       return this.#list(Number(searchParams.get('page') ?? 1));
     }
-    const parsed = hook.safeParse(JSON.parse(Buffer.concat(chunks).toString() || 'null'));
+    const parsed = hook.safeParse(JSON.parse((await textOf(request)) || 'null'));
     if (!parsed.success) {
       return [422, { message: parsed.error.message }];
     }

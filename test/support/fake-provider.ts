@@ -1,8 +1,9 @@
 /** Base class of the fake provider APIs, with fault injection. */
+
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createVirtualClock, type VirtualClock } from '../queue/virtual-clock.ts';
+import { LocalServer, textOf } from './local-server.ts';
 
 /** A request as a provider receives it. */
 export interface SeenRequest {
@@ -66,7 +67,7 @@ export function createSocketClock(start: number): VirtualClock & Disposable {
  * In-process API of a provider, on a real socket. Subclasses implement a provider; this class implements the faults
  * that all share.
  */
-export abstract class FakeProvider implements AsyncDisposable {
+export abstract class FakeProvider extends LocalServer {
   readonly clock: VirtualClock;
   /** Every request received, rejected or not, with the status of its answer. */
   readonly requests: (SeenRequest & { status: number })[] = [];
@@ -74,12 +75,11 @@ export abstract class FakeProvider implements AsyncDisposable {
   fault: (request: SeenRequest) => Fault | null = () => null;
   /** Called before a request is processed, to change the helpdesk in the meantime. */
   meanwhile: (request: SeenRequest) => void = () => undefined;
-  readonly #server: Server;
   readonly #used = new Map<string, { window: number; calls: number }>();
 
   constructor(clock: VirtualClock) {
+    super((request, response) => void this.#serve(request, response));
     this.clock = clock;
-    this.#server = createServer((request, response) => void this.#serve(request, response));
   }
 
   /** Seconds since the epoch. */
@@ -87,23 +87,14 @@ export abstract class FakeProvider implements AsyncDisposable {
     return Math.floor(this.clock.now() / 1000);
   }
 
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  /** Time in whole seconds, as most providers write it. */
+  protected get time(): string {
+    return `${new Date(this.clock.now()).toISOString().slice(0, 19)}Z`;
   }
 
   /** Returns the number of requests for a path. */
   count(path: RegExp, status?: number): number {
     return this.requests.filter((one) => path.test(one.path) && (status ?? one.status) === one.status).length;
-  }
-
-  async listen(): Promise<this> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
-    return this;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
   }
 
   /** Answers a request; a thrown reply is sent as the answer. */
@@ -132,12 +123,8 @@ export abstract class FakeProvider implements AsyncDisposable {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) {
-      chunks.push(chunk as Buffer);
-    }
     const url = new URL(request.url ?? '/', 'http://provider.example');
-    const text = Buffer.concat(chunks).toString();
+    const text = await textOf(request);
     const seen: SeenRequest = {
       method: request.method ?? 'GET',
       path: url.pathname,
@@ -148,7 +135,7 @@ export abstract class FakeProvider implements AsyncDisposable {
     };
     this.meanwhile(seen);
     const admitted = this.admit(seen);
-    const reply = admitted.status === 200 ? this.#handle(seen) : admitted;
+    const reply = admitted.status === 200 ? this.replyTo(seen) : admitted;
     const fault = admitted.status === 200 ? this.fault(seen) : null;
     const isReplaced = fault !== null && typeof fault === 'object';
     const status = typeof fault === 'number' ? fault : isReplaced ? 200 : reply.status;
@@ -171,7 +158,8 @@ export abstract class FakeProvider implements AsyncDisposable {
     response.end(body);
   }
 
-  #handle(seen: SeenRequest): ProviderReply {
+  /** Answers a request, also if that is refused. */
+  protected replyTo(seen: SeenRequest): ProviderReply {
     try {
       return this.handle(seen);
     } catch (error) {

@@ -1,8 +1,9 @@
 /** Stateful fakes of the commit statuses and deployments of GitHub, GitLab, Gitea and Bitbucket, on real sockets. */
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+
+import type { IncomingMessage } from 'node:http';
 import { Ajv, type ValidateFunction } from 'ajv';
 import github from './github-openapi.json' with { type: 'json' };
+import { LocalServer, textOf } from './local-server.ts';
 
 /** One status as the forge shows it. */
 export interface ShownStatus {
@@ -40,7 +41,7 @@ const OK = (body: unknown): StatusAnswer => ({ status: 201, body });
 const INVALID = (why: unknown): StatusAnswer => ({ status: 422, body: { message: 'Validation Failed', errors: why } });
 
 /** Forge with one repository. It shows the statuses that it was sent, and refuses requests that its API would refuse. */
-export abstract class FakeStatusForge implements AsyncDisposable {
+export abstract class FakeStatusForge extends LocalServer {
   static readonly token = 'forge-9d4b11-never-to-be-seen';
   /** Every status that was accepted, oldest first. */
   readonly statuses: ShownStatus[] = [];
@@ -52,10 +53,9 @@ export abstract class FakeStatusForge implements AsyncDisposable {
   /** Replaces an answer; `lost`: the request takes effect, and its connection breaks. */
   fault: (request: string) => StatusAnswer | 'lost' | 'refused' | null = () => null;
   protected abstract readonly prefix: string;
-  readonly #server: Server;
 
   constructor() {
-    this.#server = createServer((request, response) => {
+    super((request, response) => {
       void this.#serve(request).then((answer) => {
         if (answer === null) {
           request.socket.destroy();
@@ -68,22 +68,12 @@ export abstract class FakeStatusForge implements AsyncDisposable {
   }
 
   get apiUrl(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}${this.prefix}`;
+    return this.url + this.prefix;
   }
 
   /** Statuses of a commit, as `state: description`. */
   of(sha: string): readonly string[] {
     return this.statuses.filter((each) => each.sha === sha).map(({ state, description }) => `${state}: ${description}`);
-  }
-
-  async listen(): Promise<this> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
-    return this;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
   }
 
   protected abstract isKnown(headers: IncomingMessage['headers']): boolean;
@@ -101,10 +91,6 @@ export abstract class FakeStatusForge implements AsyncDisposable {
   }
 
   async #serve(request: IncomingMessage): Promise<StatusAnswer | null> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) {
-      chunks.push(chunk as Buffer);
-    }
     const url = new URL(request.url ?? '/', 'http://forge.example');
     const method = request.method ?? 'GET';
     const path = url.pathname.slice(this.prefix.length);
@@ -119,7 +105,7 @@ export abstract class FakeStatusForge implements AsyncDisposable {
     if (!this.isKnown(request.headers)) {
       return { status: 401, body: { message: 'Bad credentials' } };
     }
-    const text = Buffer.concat(chunks).toString();
+    const text = await textOf(request);
     const answer = this.handle({ method, path, query: url.searchParams, body: text === '' ? {} : JSON.parse(text) });
     return fault === 'lost' ? null : answer;
   }

@@ -1,6 +1,7 @@
 /** Proxy that asks the platform for minimal answers. */
-import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+
+import { request } from 'node:http';
+import { serveLocally } from './local-server.ts';
 
 /** Proxy between a client and the platform. */
 export interface Between {
@@ -10,7 +11,7 @@ export interface Between {
 
 /** Proxy that adds `prefer: return=minimal` to every request. Source: docs/platform-notes.md#answers-without-a-body */
 export async function preferringProxy(platform: string): Promise<Between> {
-  const server = createServer((incoming, outgoing) => {
+  const server = await serveLocally((incoming, outgoing) => {
     const headers = { ...incoming.headers, prefer: 'return=minimal' };
     const target = new URL(incoming.url ?? '/', platform);
     const onward = request(target, { method: incoming.method ?? 'GET', headers }, (answer) => {
@@ -20,13 +21,8 @@ export async function preferringProxy(platform: string): Promise<Between> {
     onward.on('error', () => outgoing.destroy());
     incoming.pipe(onward);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    url: server.url,
+    close: () => server.stop(),
   };
 }

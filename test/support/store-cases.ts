@@ -18,7 +18,7 @@ type Fill = (sql: Sql) => Promise<unknown>;
 export type StoreCase = readonly [name: string, open: (fill?: Fill) => Promise<Store>];
 
 /** Returns the cases of a test file; without PostgreSQL's programs, they are memory and SQLite. Call it once in a file. */
-export function storeCases(_tests: string): readonly StoreCase[] {
+export function storeCases(): readonly StoreCase[] {
   let folder: string;
   let files = 0;
   let cluster: PostgresCluster | undefined;

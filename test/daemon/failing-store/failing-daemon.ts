@@ -129,8 +129,7 @@ export class FailingDaemon implements AsyncDisposable {
   }
 
   commit(manifest: string, message: string): string {
-    this.work.repository.write('teams.yaml', manifest);
-    return this.work.repository.commit(message);
+    return this.work.repository.commit(message, { 'teams.yaml': manifest });
   }
 
   /** Puts tickets into the drop folder. */
@@ -195,7 +194,7 @@ export class FailingDaemon implements AsyncDisposable {
       },
       top: {
         notifications: {
-          channels: { chat: { webhook: { url: `${receiver.origin}/in`, secret: SECRET } } },
+          channels: { chat: { webhook: { url: `${receiver.url}/in`, secret: SECRET } } },
           routes: [{ channels: ['chat'] }, { channels: ['chat'], codes: ['applied'] }],
           groupWait: '0s',
         },

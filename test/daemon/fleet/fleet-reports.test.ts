@@ -63,8 +63,7 @@ const textOf = async (page: PageDaemon, path: string) =>
 describe.skipIf(!hasPostgres)('an invalid configuration of a replica', () => {
   test('is shown by every page of every replica until that replica ends', async () => {
     await using work = await openWorkspace();
-    work.repository.write('a.yaml', 'collections:\n  a: { title: A }\n');
-    work.repository.commit('One');
+    work.repository.commit('One', { 'a.yaml': 'collections:\n  a: { title: A }\n' });
     const store = await cluster.createDatabase();
     const files = new FakeFiles();
     await using first = await startReplica(work, 'one', store, new FakeFiles());
@@ -102,8 +101,7 @@ describe.skipIf(!hasPostgres)('an invalid configuration of a replica', () => {
 describe.skipIf(!hasPostgres)('an organization without an owner that one replica has configured', () => {
   test('is shown by the pages, the conditions and the status of the others, until that replica ends', async () => {
     await using work = await openWorkspace();
-    work.repository.write('a.yaml', 'collections:\n  a: { title: A }\n');
-    work.repository.commit('One');
+    work.repository.commit('One', { 'a.yaml': 'collections:\n  a: { title: A }\n' });
     const store = await cluster.createDatabase();
     await using first = await startReplica(work, 'one', store, new FakeFiles());
     const source = { git: { url: work.repository.directory } };

@@ -48,8 +48,7 @@ async function openOrganizations(count: number): Promise<Workspace> {
   const work = await openWorkspace({
     seed: createState({ organizations: ids.map((id) => ({ id, title: id, members })) }),
   });
-  work.repository.write('teams.yaml', 'teams:\n  a:\n    title: A\n');
-  work.repository.commit('One');
+  work.repository.commit('One', { 'teams.yaml': 'teams:\n  a:\n    title: A\n' });
   return work;
 }
 

@@ -37,8 +37,7 @@ async function exported({ daemon }: PageDaemon): Promise<readonly string[]> {
 describe.skipIf(!hasPostgres)('metrics of an organization', () => {
   test('move with its lease, and no two replicas export them at the same time', async () => {
     await using work = await openWorkspace();
-    work.repository.write('a.yaml', 'collections:\n  a: { title: A }\n');
-    work.repository.commit('One');
+    work.repository.commit('One', { 'a.yaml': 'collections:\n  a: { title: A }\n' });
     const store = await cluster.createDatabase();
     await using proxy = await TcpProxy.open({ port: cluster.port });
     const owner = await startReplica(work, 'one', store.replace(`:${cluster.port}/`, `:${proxy.port}/`));

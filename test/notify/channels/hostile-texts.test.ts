@@ -107,7 +107,7 @@ test('Slack shows the texts, and mentions nobody', async () => {
 
 test('an incoming webhook of Slack shows the texts, and mentions nobody', async () => {
   const { slack } = receivers;
-  const config = { url: slack.origin + slack.webhookPath };
+  const config = { url: slack.url + slack.webhookPath };
   await check(openSlackWebhookChannel(config, context), (one) => checkSlack(slack.messages.at(-1), one));
 });
 
@@ -123,7 +123,7 @@ test('Teams shows the texts, without Markdown, dates and links', async () => {
 
 test('PagerDuty has the texts in the fields of one incident', async () => {
   const { pagerDuty } = receivers;
-  const config = { routingKey: pagerDuty.routingKey, url: pagerDuty.origin };
+  const config = { routingKey: pagerDuty.routingKey, url: pagerDuty.url };
   await check(openPagerDutyChannel(config, context), ({ title, heading, detail }) => {
     const alert = pagerDuty.incidents.get('ntf_1')?.alert;
     expect(alert?.payload.summary).toBe(title);

@@ -76,7 +76,7 @@ describe.each(Object.keys(HTTP_CHANNELS))('channel %s', (kind) => {
   test('does not follow redirects', async () => {
     const { receiver: elsewhere } = await open(kind);
     await using _ = elsewhere;
-    const { error } = await fail(kind, { status: 307, headers: { location: `${elsewhere.origin}/` } });
+    const { error } = await fail(kind, { status: 307, headers: { location: `${elsewhere.url}/` } });
     expect(error).toMatchObject({ failure: 'rejected' });
     expect((error as Error).message).toContain('redirects are not followed');
     expect(elsewhere.requests).toEqual([]);

@@ -14,7 +14,7 @@ const { signal } = new AbortController();
 
 async function openPagerDuty() {
   const pagerDuty = await new FakePagerDuty().listen();
-  const config = { routingKey: pagerDuty.routingKey, url: pagerDuty.origin };
+  const config = { routingKey: pagerDuty.routingKey, url: pagerDuty.url };
   return { pagerDuty, channel: openPagerDutyChannel(config, channelContext()) };
 }
 

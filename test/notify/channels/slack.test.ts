@@ -150,7 +150,7 @@ test('the client of Slack neither waits, retries nor logs', async () => {
 
 test('an incoming webhook gets each message for itself', async () => {
   await using slack = await new FakeSlack().listen();
-  const channel = openSlackWebhookChannel({ url: slack.origin + slack.webhookPath }, channelContext());
+  const channel = openSlackWebhookChannel({ url: slack.url + slack.webhookPath }, channelContext());
   await channel.send(outgoing({ message: sampleMessage({ severity: 'warning' }) }), signal);
   expect(await channel.send(outgoing({ id: 'ntf_2', message: resolvedMessage() }), signal)).toBeNull();
   expect(slack.messages.map(({ lines }) => shownLine(lines[0] ?? []))).toEqual([

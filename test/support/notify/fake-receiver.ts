@@ -1,6 +1,7 @@
 /** Base class of the fake receivers of notifications, on a real socket and with faults. */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { LocalServer, textOf } from '../local-server.ts';
 
 /** Request as a receiver gets it. */
 export interface ReceivedRequest {
@@ -23,41 +24,22 @@ export interface ReceiverReply {
 export type ReceiverFault = ReceiverReply | 'dropped' | 'lost' | 'silent' | 'truncated' | 'endless';
 
 /** Receiver of notifications. Subclasses keep what a real one keeps. */
-export abstract class FakeReceiver implements AsyncDisposable {
+export abstract class FakeReceiver extends LocalServer {
   /** All requests, with those that were refused. */
   readonly requests: ReceivedRequest[] = [];
   /** Faults of the next requests; null for none. */
   readonly faults: (ReceiverFault | null)[] = [];
   /** Called when a request will get no answer. */
   onSilence: () => void = () => undefined;
-  readonly #server: Server;
 
   constructor() {
-    this.#server = createServer((request, response) => void this.#serve(request, response));
-  }
-
-  get origin(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  async listen(): Promise<this> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
-    return this;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    super((request, response) => void this.#serve(request, response));
   }
 
   protected abstract handle(request: ReceivedRequest): ReceiverReply;
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) {
-      chunks.push(chunk as Buffer);
-    }
-    const seen = { path: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks).toString() };
+    const seen = { path: request.url ?? '', headers: request.headers, body: await textOf(request) };
     this.requests.push(seen);
     const fault = this.faults.shift() ?? null;
     if (fault === 'dropped') {

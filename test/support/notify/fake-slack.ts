@@ -49,7 +49,7 @@ export class FakeSlack extends FakeReceiver {
   readonly webhookPath = '/services/T0/B0/canaryofthepath';
 
   get apiUrl(): string {
-    return `${this.origin}/api`;
+    return `${this.url}/api`;
   }
 
   protected handle(request: ReceivedRequest): ReceiverReply {

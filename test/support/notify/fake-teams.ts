@@ -23,8 +23,8 @@ const ENVELOPE = z.strictObject({
 export class FakeTeams extends FakeReceiver {
   readonly cards: AdaptiveCards.AdaptiveCard[] = [];
 
-  get url(): string {
-    return `${this.origin}${PATH}`;
+  override get url(): string {
+    return super.url + PATH;
   }
 
   protected handle({ path, body }: ReceivedRequest): ReceiverReply {

@@ -10,8 +10,8 @@ export class FakeWebhookReceiver extends FakeReceiver {
   readonly messages = new Map<string, unknown>();
   repeated = 0;
 
-  get url(): string {
-    return `${this.origin}${PATH}`;
+  override get url(): string {
+    return super.url + PATH;
   }
 
   protected handle({ path, headers, body }: ReceivedRequest): ReceiverReply {

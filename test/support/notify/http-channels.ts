@@ -29,7 +29,7 @@ export const HTTP_CHANNELS: Readonly<Record<string, () => Promise<HttpChannelCas
   },
   async slackWebhook() {
     const receiver = await new FakeSlack().listen();
-    const config = { slackWebhook: { url: receiver.origin + receiver.webhookPath } };
+    const config = { slackWebhook: { url: receiver.url + receiver.webhookPath } };
     return { receiver, config, count: () => receiver.messages.length, isIdempotent: false };
   },
   async teams() {
@@ -43,7 +43,7 @@ export const HTTP_CHANNELS: Readonly<Record<string, () => Promise<HttpChannelCas
   },
   async pagerduty() {
     const receiver = await new FakePagerDuty().listen();
-    const config = { pagerduty: { routingKey: receiver.routingKey, url: receiver.origin } };
+    const config = { pagerduty: { routingKey: receiver.routingKey, url: receiver.url } };
     const count = () => [...receiver.incidents.values()].reduce((sum, { pages }) => sum + pages, 0);
     return { receiver, config, count, isIdempotent: true };
   },

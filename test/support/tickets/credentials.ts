@@ -94,20 +94,11 @@ export function commandWithCredential(dice: Dice): Fragment {
   const host = dice.pick(['db.internal', 'localhost', 'staging.acme.io', 'registry.acme.dev', 'api.acme.io']);
   const user = dice.pick(['root', 'admin', 'deploy', 'app', 'ci']);
   const quote = dice.pick(['', "'", '"']);
-  const name = dice.pick([
-    'PGPASSWORD',
-    'DB_PASSWORD',
-    'MYSQL_ROOT_PASSWORD',
-    'API_KEY',
-    'GITHUB_TOKEN',
-    'AUTH_TOKEN',
-    'SECRET_KEY',
-    'DOCS_API_TOKEN',
-    'AWS_SECRET_ACCESS_KEY',
-    'NPM_TOKEN',
-    'CLIENT_SECRET',
-    'ENCRYPTION_KEY',
-  ]);
+  const name = dice.pick(
+    'PGPASSWORD|DB_PASSWORD|MYSQL_ROOT_PASSWORD|API_KEY|GITHUB_TOKEN|AUTH_TOKEN|SECRET_KEY|DOCS_API_TOKEN|AWS_SECRET_ACCESS_KEY|NPM_TOKEN|CLIENT_SECRET|ENCRYPTION_KEY'.split(
+      '|',
+    ),
+  );
   return dice.pick<() => Fragment>([
     () => t`mysql -u ${user} -p${secret()} -h ${host} docs`,
     () => t`mysqldump -u${user} --password=${secret()} docs > dump.sql`,
@@ -149,18 +140,11 @@ export function configWithCredential(dice: Dice): Fragment {
   const base64 = (text: string) => Buffer.from(text).toString('base64');
   const user = dice.pick(['admin', 'deploy', 'app']);
   const name = dice.pick(['password', 'db_password', 'dbPassword', 'adminPassword', 'smtp_password', 'passwd']);
-  const keyName = dice.pick([
-    'apiKey',
-    'api_key',
-    'secretKey',
-    'client_secret',
-    'accessToken',
-    'auth_token',
-    'privateToken',
-    'signingSecret',
-    'webhook_secret',
-    'jwtSecret',
-  ]);
+  const keyName = dice.pick(
+    'apiKey|api_key|secretKey|client_secret|accessToken|auth_token|privateToken|signingSecret|webhook_secret|jwtSecret'.split(
+      '|',
+    ),
+  );
   return dice.pick<() => Fragment>([
     () => t`{ "user": "${user}", "${name}": "${secret()}", "ssl": true }`,
     () => t`{"${keyName}":"${key()}"}`,

@@ -4,10 +4,9 @@ import { password } from './credentials.ts';
 import type { Dice } from './dice.ts';
 import { framedPlain, paragraph, type Scene, sceneOf } from './frames.ts';
 import { LOCALE_NAMES, LOCALES } from './locales.ts';
-import { disguised, type Fragment, fill, join, mapText, mark, t } from './marked-text.ts';
+import { disguised, type Fragment, fill, type GeneratedTicket, join, mapText, mark, t } from './marked-text.ts';
 import { cardNumber, iban, ipAddress } from './numbers.ts';
 import { emailAddress, makeCharacter, recordOf } from './people.ts';
-import type { GeneratedTicket } from './ticket.ts';
 import { markedVendorKey } from './vendor-keys.ts';
 
 type Rewrite = (text: string) => string;

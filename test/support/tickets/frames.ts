@@ -4,7 +4,7 @@ import { LANGUAGES, type Language } from './languages.ts';
 import { LOCALES, type LocaleName } from './locales.ts';
 import { type Fragment, fill, join, mapText, mark, neutral, t } from './marked-text.ts';
 import { type Character, reference, salutation } from './people.ts';
-import { technicalSnippet } from './technical-snippets.ts';
+import { technicalSnippet } from './technical-texts.ts';
 
 export interface Scene {
   readonly dice: Dice;

@@ -4,10 +4,9 @@ import type { Person } from '../../../src/conversations/model/ticket.ts';
 import { Dice } from './dice.ts';
 import { disguisedTicket } from './disguises.ts';
 import { SIXTEEN_REGIONS } from './locales.ts';
-import { assemble, type MarkedText } from './marked-text.ts';
+import { assemble, type GeneratedTicket, type MarkedText } from './marked-text.ts';
 import { privateTicket } from './private-texts.ts';
 import { technicalTicket } from './technical-texts.ts';
-import type { GeneratedTicket } from './ticket.ts';
 
 export interface Sample extends MarkedText {
   readonly id: string;

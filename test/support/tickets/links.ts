@@ -4,20 +4,10 @@ import { type Fragment, mark, neutral, t } from './marked-text.ts';
 import type { Character } from './people.ts';
 import { uuid } from './vendor-keys.ts';
 
-const FILES = [
-  'screenshot.png',
-  'error.png',
-  'Screenshot 2024-03-04 at 15.12.08.png',
-  'passport.png',
-  'invoice.pdf',
-  'log.txt',
-  'video.mov',
-  'image001.png',
-  'export.csv',
-  'contract-signed.pdf',
-  'scan.jpg',
-  'IMG_4012.HEIC',
-];
+const FILES =
+  'screenshot.png|error.png|Screenshot 2024-03-04 at 15.12.08.png|passport.png|invoice.pdf|log.txt|video.mov|image001.png|export.csv|contract-signed.pdf|scan.jpg|IMG_4012.HEIC'.split(
+    '|',
+  );
 
 /** Link to an uploaded file: anyone with the link can read the file. */
 export function attachmentLink(dice: Dice): Fragment {
@@ -91,25 +81,11 @@ export function credentialUrl(dice: Dice): Fragment {
       ]),
     );
   const path = dice.pick(['/', '/docs', '/api/v2/pages', '/repo.git', '/hooks/deploy', '/feed.xml']);
-  const query = dice.pick([
-    'access_token',
-    'token',
-    'api_key',
-    'apikey',
-    'key',
-    'private_token',
-    'sig',
-    'signature',
-    'auth',
-    'auth_token',
-    'client_secret',
-    'password',
-    'X-Api-Key',
-    'refresh_token',
-    'id_token',
-    'session_id',
-    'jwt',
-  ]);
+  const query = dice.pick(
+    'access_token|token|api_key|apikey|key|private_token|sig|signature|auth|auth_token|client_secret|password|X-Api-Key|refresh_token|id_token|session_id|jwt'.split(
+      '|',
+    ),
+  );
   const value = secret(
     dice.pick([
       dice.chars('alnum', dice.int(20, 40)),
@@ -145,20 +121,9 @@ export function personalFileName(dice: Dice, { given, family, full }: Character)
   const name = isCjk
     ? written(full)
     : dice.pick<Fragment>([written(full), written(full), written(`${given} ${family}`), written(`${family} ${given}`)]);
-  const kind = dice.pick([
-    'passport',
-    'CV',
-    'invoice',
-    'contract',
-    'Resume',
-    'id-card',
-    'signed-NDA',
-    'payslip',
-    'scan',
-    'Rechnung',
-    'curriculum',
-    'DNI',
-  ]);
+  const kind = dice.pick(
+    'passport|CV|invoice|contract|Resume|id-card|signed-NDA|payslip|scan|Rechnung|curriculum|DNI'.split('|'),
+  );
   const extension = dice.pick(['pdf', 'docx', 'png', 'jpg', 'xlsx', 'eml', 'zip']);
   return dice.pick<() => Fragment>([
     () => t`${neutral(`${kind}${separator}`)}${name}${neutral(`.${extension}`)}`,

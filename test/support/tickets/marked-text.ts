@@ -1,4 +1,6 @@
 /** Text fragments with labelled private values, and their assembly into one text with marks. */
+import type { CountryCode } from 'libphonenumber-js';
+import type { Person } from '../../../src/conversations/model/ticket.ts';
 
 /** Categories of private data, as a human reviewer would name them; redaction may use other types for them. */
 export const PRIVATE_TYPES = [
@@ -28,6 +30,15 @@ interface Labelled {
   readonly disguised?: boolean;
 }
 export type Fragment = string | Labelled | readonly Fragment[];
+
+/** A generated ticket: its text, its people, and the regions that its organization has configured. */
+export interface GeneratedTicket {
+  readonly fragment: Fragment;
+  readonly people: readonly Person[];
+  readonly region: CountryCode;
+  /** True if the organization has sixteen regions; otherwise it has the region alone. */
+  readonly manyRegions: boolean;
+}
 
 export interface Mark {
   readonly type: PrivateType | 'neutral';

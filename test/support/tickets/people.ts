@@ -49,16 +49,7 @@ const PROVIDERS: Partial<Record<LanguageCode, readonly string[]>> = {
   zhTw: ['yahoo.com.tw', 'pchome.com.tw', 'hinet.net'],
   en: ['btinternet.com', 'sky.com', 'comcast.net', 'bigpond.com', 'rogers.com', 'rediffmail.com', 'aol.com'],
 };
-const WORLDWIDE = [
-  'gmail.com',
-  'outlook.com',
-  'hotmail.com',
-  'icloud.com',
-  'yahoo.com',
-  'proton.me',
-  'live.com',
-  'me.com',
-];
+const WORLDWIDE = 'gmail.com|outlook.com|hotmail.com|icloud.com|yahoo.com|proton.me|live.com|me.com'.split('|');
 const SUFFIXES =
   'com com com net org io dev app co.uk de fr nl es it com.br pt pl cz se dk no fi hu ro com.tr ru ua gr co.il ae ir co.jp jp co.kr com.cn cn com.tw vn co.th co.id hr eu ch at be ca com.au co.nz in co.in ie mx com.mx com.ar com.co pe cl us biz info tech cloud ai agency software systems consulting tv me xyz online shop'.split(
     ' ',

@@ -5,12 +5,21 @@ import type { Dice } from './dice.ts';
 import { form, framed, mention, peopleTable, type Scene, sceneOf } from './frames.ts';
 import { attachmentLink, credentialUrl, personalFileName } from './links.ts';
 import { LOCALE_NAMES, LOCALES, type LocaleName } from './locales.ts';
-import { type Fragment, fill, join, mark, neutral, PRIVATE_TYPES, type PrivateType, t } from './marked-text.ts';
+import {
+  type Fragment,
+  fill,
+  type GeneratedTicket,
+  join,
+  mark,
+  neutral,
+  PRIVATE_TYPES,
+  type PrivateType,
+  t,
+} from './marked-text.ts';
 import { cardNumber, iban, ipAddress, macAddress, socialSecurityNumber } from './numbers.ts';
 import { type Character, emailAddress, makeCharacter, recordOf } from './people.ts';
 import { RECORDS } from './records.ts';
 import { timestamp, word } from './technical-values.ts';
-import type { GeneratedTicket } from './ticket.ts';
 import { markedVendorKey } from './vendor-keys.ts';
 
 type Body = (scene: Scene) => Fragment;

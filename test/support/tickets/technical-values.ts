@@ -1,6 +1,38 @@
-/** Identifiers, numbers and placeholders of technical texts; none are private. */
-import type { Dice } from './dice.ts';
+/** Identifiers, numbers and placeholders of technical texts, none of them private, and templates that contain them. */
+import type { Alphabet, Dice } from './dice.ts';
 import { uuid } from './vendor-keys.ts';
+
+/** A template: `«word»` is a value by name (`«Word»`: capitalized), `«a|b»` one of two, `«1..9»` a number, `«hex 7»` characters. */
+type Template = string | (() => string);
+
+/** Expands one of the templates, or calls it. */
+export function write(
+  dice: Dice,
+  templates: readonly Template[],
+  names: Readonly<Record<string, string>> = {},
+): string {
+  const template = dice.pick(templates);
+  return typeof template === 'string' ? expand(dice, template, names) : template();
+}
+
+export function expand(dice: Dice, template: string, names: Readonly<Record<string, string>> = {}): string {
+  return template.replaceAll(/«(.*?)»/g, (_, term: string) => {
+    const [, alphabet, min, max = min] = /^(?:(\w+) )?(-?\d+)(?:\.\.(-?\d+))?$/.exec(term) ?? [];
+    if (term.includes('|')) {
+      return dice.pick(term.split('|'));
+    }
+    if (min !== undefined) {
+      const number = min === max ? Number(min) : dice.int(Number(min), Number(max));
+      return alphabet === undefined ? String(number) : dice.chars(alphabet as Alphabet, number);
+    }
+    const value = (name: string) => names[name] ?? VALUES[name]?.(dice);
+    const found = value(term) ?? capital(value(term.charAt(0).toLowerCase() + term.slice(1)) ?? '');
+    if (found === '') {
+      throw new RangeError(`no value ${term}`);
+    }
+    return found;
+  });
+}
 
 const WORDS =
   'page space site search sync import export cache index token user session theme locale webhook block render build deploy config schema query proxy worker queue event header footer menu table image asset upload visitor section group member plan invoice usage redirect domain cookie auth login key parser client server router store model view layout preview draft merge review change request reader editor widget plugin runtime handler'.split(
@@ -16,31 +48,30 @@ export const kebab = (dice: Dice): string => dice.times(2, 3, () => word(dice)).
 export const constant = (dice: Dice): string => snake(dice).toUpperCase();
 
 export const version = (dice: Dice): string =>
-  dice.pick([
-    () => `${dice.int(0, 24)}.${dice.int(0, 40)}.${dice.int(0, 30)}`,
-    () => `v${dice.int(0, 24)}.${dice.int(0, 40)}.${dice.int(0, 30)}`,
-    () =>
-      `${dice.int(1, 9)}.${dice.int(0, 20)}.${dice.int(0, 9)}-${dice.pick(['rc', 'beta', 'alpha', 'canary'])}.${dice.int(0, 12)}`,
-    () => `v${dice.int(1, 9)}.${dice.int(0, 20)}.${dice.int(0, 9)}+build.${dice.int(100, 9999)}`,
-    () => `20${dice.int(20, 26)}.${dice.int(1, 12)}.${dice.int(0, 9)}`,
-  ])();
+  write(dice, [
+    `«0..24».«0..40».«0..30»`,
+    `v«0..24».«0..40».«0..30»`,
+    `«1..9».«0..20».«0..9»-«rc|beta|alpha|canary».«0..12»`,
+    `v«1..9».«0..20».«0..9»+build.«100..9999»`,
+    `20«20..26».«1..12».«0..9»`,
+  ]);
 
 /** A version with four parts after the name of its product. */
 export const productVersion = (dice: Dice): string =>
-  dice.pick([
-    () => `Chrome/${dice.int(90, 130)}.0.${dice.int(1000, 7000)}.${dice.int(10, 200)}`,
-    () => `Chrome ${dice.int(90, 130)}.0.${dice.int(1000, 7000)}.${dice.int(10, 200)}`,
-    () => `Firefox ${dice.int(90, 130)}.0.${dice.int(0, 3)}.${dice.int(0, 9)}`,
-    () => `Edge ${dice.int(90, 130)}.0.${dice.int(1000, 2900)}.${dice.int(10, 99)} (Official build) (64-bit)`,
-    () => `version ${dice.int(1, 20)}.${dice.int(0, 9)}.${dice.int(0, 9)}.${dice.int(0, 99)}`,
-    () => `Windows ${dice.pick(['10', '11'])} (10.0.${dice.int(19_041, 22_631)}.${dice.int(100, 4000)})`,
-    () => `.NET ${dice.int(4, 8)}.0.${dice.int(1, 30)}.${dice.int(1, 200)}`,
-    () => `build ${dice.int(1, 20)}.${dice.int(0, 9)}.${dice.int(1000, 9999)}.${dice.int(0, 99)}`,
-    () => `Safari/605.1.15 Version/${dice.int(13, 18)}.${dice.int(0, 6)}`,
-    () => `java version "1.8.0_${dice.int(100, 400)}"`,
-    () => `AssemblyVersion("${dice.int(1, 9)}.${dice.int(0, 9)}.${dice.int(0, 9)}.${dice.int(0, 9)}")`,
-    () => `octavo-agent/${dice.int(1, 9)}.${dice.int(0, 40)}.${dice.int(0, 30)}.${dice.int(0, 30)}`,
-  ])();
+  write(dice, [
+    `Chrome/«90..130».0.«1000..7000».«10..200»`,
+    `Chrome «90..130».0.«1000..7000».«10..200»`,
+    `Firefox «90..130».0.«0..3».«0..9»`,
+    `Edge «90..130».0.«1000..2900».«10..99» (Official build) (64-bit)`,
+    `version «1..20».«0..9».«0..9».«0..99»`,
+    `Windows «10|11» (10.0.«19041..22631».«100..4000»)`,
+    `.NET «4..8».0.«1..30».«1..200»`,
+    `build «1..20».«0..9».«1000..9999».«0..99»`,
+    `Safari/605.1.15 Version/«13..18».«0..6»`,
+    `java version "1.8.0_«100..400»"`,
+    `AssemblyVersion("«1..9».«0..9».«0..9».«0..9»")`,
+    `octavo-agent/«1..9».«0..40».«0..30».«0..30»`,
+  ]);
 
 const date = (dice: Dice) =>
   [dice.int(2019, 2026), String(dice.int(1, 12)).padStart(2, '0'), String(dice.int(1, 28)).padStart(2, '0')] as const;
@@ -49,175 +80,208 @@ const clock = (dice: Dice) =>
 
 export const timestamp = (dice: Dice): string => {
   const [year, month, day] = date(dice);
-  return dice.pick([
+  return write(dice, [
     () => `${year}-${month}-${day}T${clock(dice)}.${dice.chars('digit', 3)}Z`,
     () => `${year}-${month}-${day} ${clock(dice)},${dice.chars('digit', 3)}`,
     () => `${year}-${month}-${day}T${clock(dice)}+0${dice.int(0, 9)}:00`,
     () => `[${day}/Mar/${year}:${clock(dice)} +0000]`,
     () => `${year}/${month}/${day} ${clock(dice)}`,
     () => `${day}.${month}.${year} ${clock(dice)}`,
-    () => `1${dice.int(5, 7)}${dice.chars('digit', 8)}`,
-    () => `1${dice.int(5, 7)}${dice.chars('digit', 11)}`,
+    `1«5..7»«digit 8»`,
+    `1«5..7»«digit 11»`,
     () => `${year}${month}${day}${clock(dice).replaceAll(':', '')}`,
-  ])();
+  ]);
 };
 
 /** Random characters that identify content and grant no access. */
 export const digest = (dice: Dice): string =>
-  dice.pick([
-    () => `commit ${dice.chars('hex', 40)}`,
-    () => `commit ${dice.chars('hex', dice.int(7, 12))}`,
-    () => `sha256:${dice.chars('hex', 64)}`,
-    () => `acme/docs@sha256:${dice.chars('hex', 64)}`,
-    () => `md5 ${dice.chars('hex', 32)}`,
-    () => `"integrity": "sha512-${dice.chars('base64', 86)}=="`,
-    () => `integrity="sha384-${dice.chars('base64', 64)}"`,
-    () => `ETag: W/"${dice.chars('hex', 32)}"`,
-    () => `ETag: "${dice.chars('hex', 10)}-${dice.chars('hex', 5)}"`,
-    () => `request id ${uuid(dice)}`,
-    () => `x-request-id: ${uuid(dice)}`,
-    () => `x-amz-request-id: ${dice.chars('upperDigit', 16)}`,
-    () => `cf-ray: ${dice.chars('hex', 16)}-${dice.pick(['FRA', 'AMS', 'IAD', 'LHR'])}`,
-    () => `traceparent: 00-${dice.chars('hex', 32)}-${dice.chars('hex', 16)}-01`,
-    () => `trace_id=${dice.chars('hex', 32)} span_id=${dice.chars('hex', 16)}`,
-    () => `SHA256:${dice.chars('base64', 43)}`,
-    () => `sha1: ${dice.chars('hex', 40)}`,
-    () => `main-${dice.chars('alnum', 8)}.js`,
-    () => `chunk-${dice.chars('upperDigit', 8)}.mjs`,
-    () => `space ${dice.chars('alnum', 20)}`,
-    () => `https://app.example.com/o/${dice.chars('alnum', 20)}/s/${dice.chars('alnum', 20)}/`,
-    () => `page id -${dice.chars('base64url', 19)}`,
-    () => `Sentry event ${dice.chars('hex', 32)}`,
-    () => `0x${dice.chars('hex', 8)} (${dice.int(1_000_000_000, 4_294_967_295)})`,
-    () => `0x${dice.chars('hex', 16)}`,
+  write(dice, [
+    `commit «hex 40»`,
+    `commit «hex 7..12»`,
+    `sha256:«hex 64»`,
+    `acme/docs@sha256:«hex 64»`,
+    `md5 «hex 32»`,
+    `"integrity": "sha512-«base64 86»=="`,
+    `integrity="sha384-«base64 64»"`,
+    `ETag: W/"«hex 32»"`,
+    `ETag: "«hex 10»-«hex 5»"`,
+    `request id «uuid»`,
+    `x-request-id: «uuid»`,
+    `x-amz-request-id: «upperDigit 16»`,
+    `cf-ray: «hex 16»-«FRA|AMS|IAD|LHR»`,
+    `traceparent: 00-«hex 32»-«hex 16»-01`,
+    `trace_id=«hex 32» span_id=«hex 16»`,
+    `SHA256:«base64 43»`,
+    `sha1: «hex 40»`,
+    `main-«alnum 8».js`,
+    `chunk-«upperDigit 8».mjs`,
+    `space «alnum 20»`,
+    `https://app.example.com/o/«alnum 20»/s/«alnum 20»/`,
+    `page id -«base64url 19»`,
+    `Sentry event «hex 32»`,
+    `0x«hex 8» («1000000000..4294967295»)`,
+    `0x«hex 16»`,
     () => `uuid ${uuid(dice).toUpperCase()}`,
-    () => `checksum ${dice.chars('hex', 8)}`,
-  ])();
+    `checksum «hex 8»`,
+  ]);
 
 /** Numbers that are not phone numbers, cards or accounts. */
 export const figure = (dice: Dice): string =>
-  dice.pick([
-    () => `${dice.int(1, 99)}.${dice.chars('digit', 6)} ${dice.pick(['BTC', 'ETH', 'XMR', 'SOL'])}`,
-    () => `0.${dice.chars('digit', 8)} BTC`,
-    () => `$${dice.int(1, 999)},${dice.chars('digit', 3)}.${dice.chars('digit', 2)}`,
-    () => `${dice.int(1, 99)}.${dice.chars('digit', 3)},${dice.chars('digit', 2)} €`,
-    () => `EUR ${dice.int(10, 9999)}.${dice.chars('digit', 2)}`,
-    () => `¥${dice.int(1, 999)},${dice.chars('digit', 3)}`,
-    () => `${dice.int(1, 999)} ${dice.chars('digit', 3)} ${dice.chars('digit', 3)} requests`,
-    () => `${dice.int(1, 9)},${dice.chars('digit', 3)},${dice.chars('digit', 3)} rows`,
-    () => `${dice.chars('digit', dice.int(9, 12))} bytes`,
-    () => `order ${dice.chars('digit', dice.int(6, 12))}`,
-    () => `Order #${dice.chars('digit', dice.int(6, 12))}`,
-    () => `invoice INV-${dice.int(2019, 2026)}-${dice.chars('digit', 6)}`,
-    () => `invoice no. ${dice.chars('digit', 8)}`,
-    () => `ticket #${dice.chars('digit', dice.int(5, 8))}`,
-    () => `run ${dice.chars('digit', 10)}`,
-    () =>
-      `https://github.com/acme/docs/actions/runs/${dice.int(1, 9)}${dice.chars('digit', 9)}/job/${dice.int(1, 9)}${dice.chars('digit', 10)}`,
-    () => `PR #${dice.int(1, 9999)}`,
-    () => `DOCS-${dice.int(1, 9999)}`,
-    () => `ISBN 978-${dice.int(0, 9)}-${dice.chars('digit', 4)}-${dice.chars('digit', 4)}-${dice.int(0, 9)}`,
-    () => `lines ${dice.int(1, 900)}-${dice.int(901, 4000)}`,
-    () => `ports ${dice.int(3000, 9999)}, ${dice.int(3000, 9999)} and ${dice.int(3000, 9999)}`,
-    () => `:${dice.int(1024, 65_535)}`,
-    () => `pid ${dice.int(100, 99_999)}`,
-    () => `HTTP ${dice.pick([400, 401, 403, 404, 409, 422, 429, 500, 502, 503, 504])}`,
-    () => `error ${dice.int(1000, 99_999)}`,
-    () => `ERR_${constant(dice)}`,
-    () => `0x8007${dice.chars('HEX', 4)} (${dice.int(2_147_483_648, 2_147_999_999)})`,
-    () => `-${dice.int(2_147_000_000, 2_147_483_648)}`,
-    () => `2147483647`,
-    () => `9007199254740991`,
-    () => `${dice.int(0, 100)}.${dice.int(0, 99)}%`,
-    () => `${dice.int(1, 9999)} ms`,
-    () => `${dice.int(320, 3840)}x${dice.int(240, 2160)}`,
-    () => `#${dice.chars('hex', 6)}`,
-    () => `rgba(${dice.int(0, 255)}, ${dice.int(0, 255)}, ${dice.int(0, 255)}, 0.${dice.int(1, 9)})`,
-    () => `${dice.int(-89, 89)}.${dice.chars('digit', 6)}, ${dice.int(-179, 179)}.${dice.chars('digit', 6)}`,
-    () => `chmod 0${dice.pick(['644', '755', '600'])}`,
-    () => `cron "${dice.int(0, 59)} ${dice.int(0, 23)} * * ${dice.int(0, 6)}"`,
-    () => `epoch ${dice.int(1_500_000_000, 1_790_000_000)}`,
-    () => `v${dice.int(1, 9)} of ${dice.int(10, 20)}`,
-    () => `RFC ${dice.int(1000, 9999)}`,
-    () => `CVE-20${dice.int(19, 25)}-${dice.int(1000, 49_999)}`,
-    () => `ISO 8601, ISO/IEC 27001:${dice.int(2013, 2022)}`,
-    () => `x=${dice.int(1, 4000)} y=${dice.int(1, 4000)} w=${dice.int(1, 4000)}`,
-  ])();
+  write(dice, [
+    `«1..99».«digit 6» «BTC|ETH|XMR|SOL»`,
+    `0.«digit 8» BTC`,
+    `$«1..999»,«digit 3».«digit 2»`,
+    `«1..99».«digit 3»,«digit 2» €`,
+    `EUR «10..9999».«digit 2»`,
+    `¥«1..999»,«digit 3»`,
+    `«1..999» «digit 3» «digit 3» requests`,
+    `«1..9»,«digit 3»,«digit 3» rows`,
+    `«digit 9..12» bytes`,
+    `order «digit 6..12»`,
+    `Order #«digit 6..12»`,
+    `invoice INV-«2019..2026»-«digit 6»`,
+    `invoice no. «digit 8»`,
+    `ticket #«digit 5..8»`,
+    `run «digit 10»`,
+    `https://github.com/acme/docs/actions/runs/«1..9»«digit 9»/job/«1..9»«digit 10»`,
+    `PR #«1..9999»`,
+    `DOCS-«1..9999»`,
+    `ISBN 978-«0..9»-«digit 4»-«digit 4»-«0..9»`,
+    `lines «1..900»-«901..4000»`,
+    `ports «3000..9999», «3000..9999» and «3000..9999»`,
+    `:«1024..65535»`,
+    `pid «100..99999»`,
+    `HTTP «400|401|403|404|409|422|429|500|502|503|504»`,
+    `error «1000..99999»`,
+    `ERR_«constant»`,
+    `0x8007«HEX 4» («2147483648..2147999999»)`,
+    `-«2147000000..2147483648»`,
+    `2147483647`,
+    `9007199254740991`,
+    `«0..100».«0..99»%`,
+    `«1..9999» ms`,
+    `«320..3840»x«240..2160»`,
+    `#«hex 6»`,
+    `rgba(«0..255», «0..255», «0..255», 0.«1..9»)`,
+    `«-89..89».«digit 6», «-179..179».«digit 6»`,
+    `chmod 0«644|755|600»`,
+    `cron "«0..59» «0..23» * * «0..6»"`,
+    `epoch «1500000000..1790000000»`,
+    `v«1..9» of «10..20»`,
+    `RFC «1000..9999»`,
+    `CVE-20«19..25»-«1000..49999»`,
+    `ISO 8601, ISO/IEC 27001:«2013..2022»`,
+    `x=«1..4000» y=«1..4000» w=«1..4000»`,
+  ]);
 
 /** Placeholder for a value of the reader in documentation. */
 export const placeholder = (dice: Dice): string =>
-  dice.pick([
-    () => '<token>',
-    () => `<${word(dice)}>`,
-    () => `<your-${kebab(dice)}>`,
-    () => `<YOUR_${constant(dice)}>`,
-    () => `YOUR_${constant(dice)}`,
-    () => `YOUR_API_KEY`,
-    () => `your-api-key-here`,
-    () => `$${constant(dice)}`,
-    () => `\${${constant(dice)}}`,
-    () => `\${{ secrets.${constant(dice)} }}`,
-    () => `{{ ${snake(dice)} }}`,
-    () => `{{${camel(dice)}}}`,
-    () => '********',
-    () => 'xxxxxxxx',
-    () => 'XXXX-XXXX-XXXX',
-    () => '...',
-    () => '[REDACTED]',
-    () => '<redacted>',
-    () => `%${constant(dice)}%`,
-    () => `process.env.${constant(dice)}`,
-    () => `{${camel(dice)}}`,
-    () => `:${camel(dice)}`,
-    () => 'changeme',
-    () => '•••••••••',
-  ])();
+  write(dice, [
+    '<token>',
+    `<«word»>`,
+    `<your-«kebab»>`,
+    `<YOUR_«constant»>`,
+    `YOUR_«constant»`,
+    `YOUR_API_KEY`,
+    `your-api-key-here`,
+    `$«constant»`,
+    `\${«constant»}`,
+    `\${{ secrets.«constant» }}`,
+    `{{ «snake» }}`,
+    `{{«camel»}}`,
+    '********',
+    'xxxxxxxx',
+    'XXXX-XXXX-XXXX',
+    '...',
+    '[REDACTED]',
+    '<redacted>',
+    `%«constant»%`,
+    `process.env.«constant»`,
+    `{«camel»}`,
+    `:«camel»`,
+    'changeme',
+    '•••••••••',
+  ]);
 
 /** A placeholder that a shell reads as one word. */
 export const shellPlaceholder = (dice: Dice): string =>
-  dice.pick([
-    () => `$${constant(dice)}`,
-    () => `\${${constant(dice)}}`,
-    () => '<token>',
-    () => `YOUR_${constant(dice)}`,
-    () => `<your-${kebab(dice)}>`,
-    () => '***',
-  ])();
+  write(dice, [`$«constant»`, `\${«constant»}`, '<token>', `YOUR_«constant»`, `<your-«kebab»>`, '***']);
 
 /** Expression of a program in the place of a value. */
 export const expression = (dice: Dice): string =>
-  dice.pick([
-    () => `process.env.${constant(dice)}`,
-    () => `os.environ["${constant(dice)}"]`,
-    () => `os.getenv('${constant(dice)}')`,
-    () => `form.${camel(dice)}.value`,
-    () => `req.body.${camel(dice)}`,
-    () => `request.form['${snake(dice)}']`,
-    () => `config.get('${word(dice)}.${word(dice)}')`,
-    () => `get${pascal(dice)}()`,
-    () => `await fetch${pascal(dice)}(${camel(dice)})`,
-    () => `${camel(dice)}.${camel(dice)}`,
-    () => `z.string().min(${dice.int(1, 16)})`,
-    () => `Joi.string().min(${dice.int(1, 16)}).required()`,
-    () => `this.${camel(dice)}`,
-    () => `self.${snake(dice)}`,
-    () => `props.${camel(dice)} ?? ''`,
-    () => `bcrypt.hash(${camel(dice)}, ${dice.int(8, 14)})`,
-    () => `crypto.randomBytes(${dice.int(16, 64)}).toString('hex')`,
-    () => `hashlib.sha256(${snake(dice)}.encode()).hexdigest()`,
-    () => `useState('')`,
-    () => `useRef(null)`,
-    () => `document.getElementById('${kebab(dice)}').value`,
-    () => `Deno.env.get('${constant(dice)}')`,
-    () => `std::env::var("${constant(dice)}")?`,
-    () => `os.Getenv("${constant(dice)}")`,
-    () => `ENV.fetch("${constant(dice)}")`,
-    () => `System.getenv("${constant(dice)}")`,
-    () => `null`,
-    () => `undefined`,
-    () => `true`,
-    () => `''`,
-    () => `None`,
-    () => `new ${pascal(dice)}(${camel(dice)})`,
-    () => `\`\${${camel(dice)}}-\${${camel(dice)}}\``,
-  ])();
+  write(dice, [
+    `process.env.«constant»`,
+    `os.environ["«constant»"]`,
+    `os.getenv('«constant»')`,
+    `form.«camel».value`,
+    `req.body.«camel»`,
+    `request.form['«snake»']`,
+    `config.get('«word».«word»')`,
+    `get«pascal»()`,
+    `await fetch«pascal»(«camel»)`,
+    `«camel».«camel»`,
+    `z.string().min(«1..16»)`,
+    `Joi.string().min(«1..16»).required()`,
+    `this.«camel»`,
+    `self.«snake»`,
+    `props.«camel» ?? ''`,
+    `bcrypt.hash(«camel», «8..14»)`,
+    `crypto.randomBytes(«16..64»).toString('hex')`,
+    `hashlib.sha256(«snake».encode()).hexdigest()`,
+    `useState('')`,
+    `useRef(null)`,
+    `document.getElementById('«kebab»').value`,
+    `Deno.env.get('«constant»')`,
+    `std::env::var("«constant»")?`,
+    `os.Getenv("«constant»")`,
+    `ENV.fetch("«constant»")`,
+    `System.getenv("«constant»")`,
+    `null`,
+    `undefined`,
+    `true`,
+    `''`,
+    `None`,
+    `new «pascal»(«camel»)`,
+    `\`\${«camel»}-\${«camel»}\``,
+  ]);
+
+/** Values by the name that templates give them. */
+const VALUES: Readonly<Record<string, (dice: Dice) => string>> = {
+  word,
+  camel,
+  pascal,
+  snake,
+  kebab,
+  constant,
+  version,
+  productVersion,
+  timestamp,
+  digest,
+  figure,
+  placeholder,
+  shellPlaceholder,
+  expression,
+  uuid,
+  file: (dice) =>
+    expand(dice, '«src|docs|lib|test|app|pages|.github/workflows»/«kebab».«ts|js|md|yaml|json|py|go|rs|tsx|mdx»'),
+  anyHost: (dice) =>
+    expand(
+      dice,
+      '«api.example.com|docs.acme.dev|localhost:3000|registry.packages.example|app.acme.io|api.gitbook.com|127.0.0.1:8080|my-host»',
+    ),
+  secretName: (dice) =>
+    expand(
+      dice,
+      '«password|token|apiKey|api_key|secret|client_secret|accessToken|authToken|passwd|credentials|private_key|sessionId|jwt|refreshToken|passphrase»',
+    ),
+  mime: (dice) =>
+    expand(
+      dice,
+      '«application/json|text/html; charset=utf-8|application/x-www-form-urlencoded|image/svg+xml|multipart/form-data; boundary=----WebKitFormBoundary|text/event-stream|application/vnd.api+json|application/octet-stream»',
+    ),
+  algorithm: (dice) =>
+    expand(
+      dice,
+      '«HS256|RS256|ES256|EdDSA|AES-256-GCM|SHA-256|PBKDF2|argon2id|bcrypt|RSA-OAEP-256|ed25519|TLS_AES_128_GCM_SHA256|ECDHE-RSA-AES128-GCM-SHA256|HMAC-SHA256|v1|v4|S256»',
+    ),
+};
