@@ -157,33 +157,32 @@ interface Substituted {
 function substitute(text: string, context: SubstitutionContext): Substituted {
   const values: string[] = [];
   const problems: string[] = [];
-  const put = (value: string) => {
-    values.push(value);
-    return value;
-  };
   const replaced = text.replace(/\$\{([^}]*)\}/g, (whole, reference: string) => {
-    const separator = reference.indexOf(':');
-    const [scheme, name] = [reference.slice(0, separator), reference.slice(separator + 1)];
-    if (separator < 0 || name === '' || (scheme !== 'env' && scheme !== 'file')) {
-      problems.push(`${whole} is not a valid reference; use \${env:NAME} or \${file:PATH}`);
-      return whole;
-    }
-    const refused = context.refuse?.(scheme, name) ?? null;
-    if (refused !== null) {
-      problems.push(refused);
-      return whole;
-    }
-    const found = scheme === 'env' ? fromEnvironment(name, context) : fromFile(name, context);
+    const found = resolveReference(whole, reference, context);
     if (found.problem !== undefined) {
       problems.push(found.problem);
       return whole;
     }
-    return put(found.value);
+    values.push(found.value);
+    return found.value;
   });
   return { text: replaced, values, isWhole: /^\$\{[^}]*\}$/.test(text), problems };
 }
 
 type Found = { readonly value: string; readonly problem?: undefined } | { readonly problem: string };
+
+function resolveReference(whole: string, reference: string, context: SubstitutionContext): Found {
+  const separator = reference.indexOf(':');
+  const [scheme, name] = [reference.slice(0, separator), reference.slice(separator + 1)];
+  if (separator < 0 || name === '' || (scheme !== 'env' && scheme !== 'file')) {
+    return { problem: `${whole} is not a valid reference; use \${env:NAME} or \${file:PATH}` };
+  }
+  const refused = context.refuse?.(scheme, name) ?? null;
+  if (refused !== null) {
+    return { problem: refused };
+  }
+  return scheme === 'env' ? fromEnvironment(name, context) : fromFile(name, context);
+}
 
 function fromEnvironment(name: string, { env }: SubstitutionContext): Found {
   const value = env[name];

@@ -1,4 +1,7 @@
-/** Protection of secrets: values that no output may contain, addresses that would send them unencrypted, and limits of a configuration whose author may not be trusted. */
+/**
+ * Protection of secrets: values that no output may contain, addresses that would send them unencrypted, and limits of a
+ * configuration whose author may not be trusted.
+ */
 
 import type { Problem } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
@@ -143,14 +146,6 @@ function* addresses(value: unknown, path: Path): Iterable<Path> {
 /** `named`: by `--config` or `OCTAVO_CONFIG`. `found`: `config.yaml` in the working directory, not named explicitly. */
 export type ConfigTrust = 'named' | 'found';
 
-/** Restrictions of a found configuration: for its references, and for the file as a whole. */
-interface FoundLimits {
-  readonly refuse: (scheme: 'env' | 'file', name: string) => string | null;
-  /** Always throws, because no other file may be read. */
-  readonly readFile: (path: string) => string;
-  readonly examine: (document: ConfigDocument) => readonly Problem[];
-}
-
 /** Variables that a found configuration may use. Other variables belong to other programs. */
 const OWN_VARIABLE = /^OCTAVO_/;
 
@@ -162,10 +157,10 @@ const ADDRESS = 'platform.baseUrl';
  * Values from the environment are sent only to an address from the environment, because the author of the file chose
  * every other address.
  */
-export function foundLimits(file: string): FoundLimits {
+export function foundLimits(file: string) {
   const advice = `pass --config ${file}, or set OCTAVO_CONFIG, to trust this file`;
   return {
-    refuse(scheme, name) {
+    refuse(scheme: 'env' | 'file', name: string): string | null {
       if (scheme === 'env' && OWN_VARIABLE.test(name)) {
         return null;
       }
@@ -175,10 +170,11 @@ export function foundLimits(file: string): FoundLimits {
           : `${name} is not read`;
       return `${what}, because this configuration was not named explicitly; ${advice}`;
     },
-    readFile() {
+    /** Always throws, because no other file may be read. */
+    readFile(): never {
       throw new Error(`this configuration was not named explicitly; ${advice}`);
     },
-    examine({ substituted, problemAt }) {
+    examine({ substituted, problemAt }: ConfigDocument): readonly Problem[] {
       const isFromEnvironment = substituted.some(({ path, isWhole }) => isWhole && nameOf(path) === ADDRESS);
       return isFromEnvironment
         ? []

@@ -1,3 +1,4 @@
+/** Changes of resources, and the plan that contains them. */
 import type { Address } from './address.ts';
 import type { Json } from './json.ts';
 import type { Fields, Pause, Place, Source } from './resource.ts';

@@ -1,3 +1,4 @@
+/** Declared and actual resources. */
 import type { Address } from './address.ts';
 import { isObject, type Json, type JsonObject } from './json.ts';
 

@@ -1,3 +1,4 @@
+/** Kind of the collections of spaces. */
 import { resourceOperations } from '../platform/operations/resources.ts';
 import { listedKind } from './model/derived-kind.ts';
 import { defaultLevel, parentAccess, titleField } from './model/field-table.ts';

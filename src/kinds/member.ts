@@ -1,3 +1,4 @@
+/** Kind of the members of an organization. */
 import { z } from 'zod';
 import { keyOf } from '../core/address.ts';
 import { type Change, WHOLE_ORGANIZATION } from '../core/change.ts';

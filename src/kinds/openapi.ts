@@ -1,3 +1,4 @@
+/** Kind of the OpenAPI specifications. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { keyOf } from '../core/address.ts';

@@ -1,3 +1,4 @@
+/** Kind of the settings of an organization. */
 import { z } from 'zod';
 import { WHOLE_ORGANIZATION } from '../core/change.ts';
 import type { Fields } from '../core/resource.ts';

@@ -1,3 +1,4 @@
+/** Registry of all kinds. */
 import { collection } from './collection.ts';
 import { member } from './member.ts';
 import type { Kind } from './model/kind.ts';

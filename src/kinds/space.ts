@@ -1,3 +1,4 @@
+/** Kind of the spaces, with the requests that copy one. */
 import { z } from 'zod';
 import type { Change, DeletedContents } from '../core/change.ts';
 import { isEmoji } from '../core/text/emoji.ts';

@@ -1,3 +1,4 @@
+/** Kind of the teams, with their members. */
 import { z } from 'zod';
 import type { Change } from '../core/change.ts';
 import { isObject, type Json } from '../core/json.ts';

@@ -1,3 +1,4 @@
+/** Kind of the translations of spaces. */
 import { z } from 'zod';
 import { RejectedError } from '../core/errors.ts';
 import type { Reader } from '../platform/client.ts';

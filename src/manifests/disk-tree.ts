@@ -1,3 +1,4 @@
+/** Directory on disk as a tree of files, with the files that a manifest may refer to. */
 import type { Dirent } from 'node:fs';
 import { lstatSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { isAbsolute, relative, resolve as resolvePath, sep } from 'node:path';

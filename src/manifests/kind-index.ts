@@ -1,3 +1,4 @@
+/** Index of kinds by their section in manifests and by name. */
 import { type Address, addressOf } from '../core/address.ts';
 import type { Kind } from '../kinds/model/kind.ts';
 import type { ManifestRules } from '../kinds/model/manifest.ts';

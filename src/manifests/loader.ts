@@ -253,12 +253,6 @@ function sameItems<Item>(a: readonly Item[], b: readonly Item[]): boolean {
   return a.length === b.length && a.every((item, index) => item === b[index]);
 }
 
-/** A YAML file that may be a manifest, and the files that it refers to if it is one. */
-interface Candidate {
-  readonly path: string;
-  readonly names: readonly string[];
-}
-
 /** Decision on which candidates are manifests. */
 interface Settled {
   readonly manifests: ReadonlySet<string>;
@@ -269,11 +263,11 @@ interface Settled {
 }
 
 /**
- * Decides which candidates are manifests. A file that no candidate refers to is a manifest. A file that a manifest
- * refers to is content, and its own references are ignored. If all remaining references to a file come from content, it is a
- * manifest.
+ * Decides which YAML files are manifests, by the names of the files that each refers to. A file that no candidate refers
+ * to is a manifest. A file that a manifest refers to is content, and its own references are ignored. If all remaining
+ * references to a file come from content, it is a manifest.
  */
-function settleManifests(candidates: readonly Candidate[]): Settled {
+function settleManifests(candidates: readonly { readonly path: string; readonly names: readonly string[] }[]): Settled {
   const manifests = new Set<string>();
   const named = new Set<string>();
   const open = new Map(candidates.map(({ path, names }) => [path, new Set(names)]));

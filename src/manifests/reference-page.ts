@@ -171,20 +171,22 @@ class SchemaWords {
   }
 
   private alternatives(schema: JsonSchema): JsonSchema[] {
-    const resolved = this.dereference(schema);
-    const options = resolved.anyOf ?? resolved.oneOf;
-    return Array.isArray(options)
-      ? (options as JsonSchema[]).flatMap((option) => this.alternatives(option)).filter(({ type }) => type !== 'null')
-      : [resolved];
+    return (
+      this.options(schema)
+        ?.flatMap((option) => this.alternatives(option))
+        .filter(({ type }) => type !== 'null') ?? [this.dereference(schema)]
+    );
   }
 
   private takesNull(schema: JsonSchema): boolean {
-    const resolved = this.dereference(schema);
-    const options = resolved.anyOf ?? resolved.oneOf;
-    return (
-      Array.isArray(options) &&
-      (options as JsonSchema[]).some((option) => option.type === 'null' || this.takesNull(option))
-    );
+    return this.options(schema)?.some((option) => option.type === 'null' || this.takesNull(option)) === true;
+  }
+
+  /** Returns the alternatives as written; undefined if the schema has none. */
+  private options(schema: JsonSchema): readonly JsonSchema[] | undefined {
+    const { anyOf, oneOf } = this.dereference(schema);
+    const options = anyOf ?? oneOf;
+    return Array.isArray(options) ? (options as JsonSchema[]) : undefined;
   }
 
   private dereference(schema: JsonSchema): JsonSchema {

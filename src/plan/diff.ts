@@ -1,3 +1,4 @@
+/** Comparison of the fields of a declared resource with those of the actual one. */
 import type { Address } from '../core/address.ts';
 import type { FieldChange } from '../core/change.ts';
 import { isObject, type Json, sameJson } from '../core/json.ts';

@@ -1,3 +1,5 @@
+/** Graph of changes that come before others. */
+
 /** An edge: `node` comes after `before`. */
 interface Edge {
   readonly node: number;

@@ -1,4 +1,4 @@
-/** Binding of each declared key to its resource on the platform, and the scopes that it belongs to. See docs/concepts.md#resource-identity. */
+/** Binding of declared keys to resources of the platform, and scopes. See docs/concepts.md#resource-identity. */
 import type { Address } from '../core/address.ts';
 import type { Problem } from '../core/errors.ts';
 import { append } from '../core/lists.ts';

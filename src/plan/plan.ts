@@ -1,3 +1,4 @@
+/** Plan from the actual to the desired state. */
 import type { Address } from '../core/address.ts';
 import type { Change, Cost, Plan, PlanSummary } from '../core/change.ts';
 import { DesiredStateError } from '../core/errors.ts';

@@ -1,3 +1,4 @@
+/** Connection to the platform with one token. */
 import type { Clock, Random } from '../core/clock.ts';
 import { type AppError, ConfigError } from '../core/errors.ts';
 import { withoutTrailingSlashes } from '../core/url.ts';

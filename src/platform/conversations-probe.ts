@@ -1,3 +1,4 @@
+/** Detection of conversations, which some versions of the platform lack. */
 import { AuthError, RejectedError } from '../core/errors.ts';
 import type { Reader } from './client.ts';
 import { operations } from './operations/index.ts';

@@ -1,3 +1,4 @@
+/** Current time of the platform. */
 import type { Clock } from '../core/clock.ts';
 import type { RateHeaders } from '../queue/request.ts';
 import { createServerClock, type ServerClock } from '../queue/server-clock.ts';

@@ -1,3 +1,4 @@
+/** Regular expressions in RE2 syntax. */
 import { createRequire } from 'node:module';
 import type { RE2JS, RE2JSException } from 're2js';
 

@@ -1,3 +1,4 @@
+/** Suggestions for misspelled words. */
 import { distance } from 'fastest-levenshtein';
 
 /**

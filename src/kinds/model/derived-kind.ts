@@ -1,4 +1,4 @@
-/** Kinds that are derived from their field table: those with a list and operations on each item, and those with exactly one resource. */
+/** Kinds that are derived from their field table: those with a list of resources, and those with exactly one. */
 import { z } from 'zod';
 import type { Change } from '../../core/change.ts';
 import type { Actual, Fields } from '../../core/resource.ts';
@@ -57,7 +57,9 @@ interface Operations<List extends PaginatedOperation> extends ItemOperations {
 }
 
 /**
- * A kind with one list and operations to create, update, move and delete, as a field table. Every other member of {@link Kind} can be given, and replaces the derived one. */
+ * A kind with one list and operations to create, update, move and delete, as a field table. Every other member of
+ * {@link Kind} can be given, and replaces the derived one.
+ */
 interface ListedKind<List extends PaginatedOperation> extends Partial<Omit<Kind, 'name' | 'fields' | 'manifest'>> {
   readonly name: string;
   /** Member of manifests that holds the entries. */

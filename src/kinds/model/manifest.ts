@@ -1,3 +1,4 @@
+/** Rules of a kind for reading and writing its resources in manifests. */
 import type { z } from 'zod';
 import type { Address } from '../../core/address.ts';
 import type { Json } from '../../core/json.ts';

@@ -1,3 +1,4 @@
+/** Merge rules, a field of spaces and organizations. */
 import { z } from 'zod';
 import type { Address } from '../../core/address.ts';
 import { isObject, type Json } from '../../core/json.ts';

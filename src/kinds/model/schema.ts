@@ -1,3 +1,4 @@
+/** Schemas that the entries of several kinds share. */
 import { isNode, LineCounter, parse, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { isObject } from '../../core/json.ts';

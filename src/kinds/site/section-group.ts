@@ -1,3 +1,4 @@
+/** Kind of the groups of sections on a site. */
 import { z } from 'zod';
 import { type Actual, idRef } from '../../core/resource.ts';
 import { counted } from '../../plan/render/words.ts';

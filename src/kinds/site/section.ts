@@ -1,3 +1,4 @@
+/** Kind of the sections of a site. */
 import { z } from 'zod';
 import type { Address } from '../../core/address.ts';
 import type { Change } from '../../core/change.ts';

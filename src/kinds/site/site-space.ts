@@ -1,3 +1,4 @@
+/** Kind of the spaces on a site. */
 import { z } from 'zod';
 import { RejectedError } from '../../core/errors.ts';
 import { resourceOperations, type SiteSpace } from '../../platform/operations/resources.ts';

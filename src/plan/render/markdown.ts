@@ -1,3 +1,4 @@
+/** Plan in Markdown, for comments of forges. */
 import { type AccessChange, EVERYONE } from '../../core/change.ts';
 import { largest } from '../../core/lists.ts';
 import { maskUrls } from '../../core/text/safe-url.ts';

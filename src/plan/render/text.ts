@@ -102,8 +102,9 @@ function compose(
   options: PlanTextOptions,
 ): string {
   const gap = leftOut.length === 0 ? [] : [wrap('  … ', `not shown: ${countBlocks(leftOut)}`, options.columns, 4)];
+  const { who, when } = planTitleParts(plan);
   const sections = [
-    options.paint.strong(planTitle(plan)),
+    options.paint.strong(`Plan for ${who}${when}`),
     [...blocks.flatMap(({ lines }) => lines), ...gap].join('\n'),
     tailLines(plan, options, limits).join('\n'),
     options.paint.strong(wrap('', summaryLine(plan), options.columns, 2)),
@@ -154,12 +155,6 @@ function inertMembers<T extends object>(value: T, except: ReadonlySet<string> = 
     }
   }
   return shown;
-}
-
-/** `Plan for Acme (org_1): commit 3f2a9c1 over 91b0e77`. */
-function planTitle(plan: PlanDocument): string {
-  const { who, when } = planTitleParts(plan);
-  return `Plan for ${who}${when}`;
 }
 
 /** Returns the organization of a plan, by its title on the platform, and the commits. */

@@ -1,4 +1,4 @@
-/** Connections of HTTP clients, directly or through the proxy that the environment names, and readable errors of the network. */
+/** Connections of HTTP clients, also through the proxy that the environment names, and errors of the network. */
 import { type Dispatcher, EnvHttpProxyAgent, Pool, setGlobalDispatcher } from 'undici';
 import { ConfigError, messageOf, NotThePlatformError, TransientError } from '../../core/errors.ts';
 import { isLoopback } from '../../core/url.ts';
