@@ -1,13 +1,45 @@
+import { once } from 'node:events';
 import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SCRIPTS, SHELLS } from '../../src/commands/completion/shells.ts';
 import { makeFolder } from '../git/repository.ts';
-import { typeInto } from '../support/interactive-shell.ts';
-import { findProgram } from '../support/programs.ts';
+import { findProgram, spawn } from '../support/programs.ts';
 
 const BIN = fileURLToPath(new URL('../../bin/octavo.js', import.meta.url));
+
+/** Starts of shells on a pseudo-terminal, by `script` of util-linux. */
+const STARTS: Readonly<Record<(typeof SHELLS)[number], { readonly command: string; readonly setup: string }>> = {
+  bash: { command: 'bash --norc --noprofile -i', setup: 'bind "set bell-style none"' },
+  zsh: { command: 'zsh -f -i', setup: 'unsetopt beep; autoload -U compinit; compinit -D -u' },
+  fish: { command: 'fish --no-config -i', setup: '' },
+};
+
+/**
+ * Starts the shell in a folder that is also first in its path, reads `script`, types the lines, and ends it. Returns
+ * the complete output of the terminal.
+ */
+async function typeInto(
+  shell: (typeof SHELLS)[number],
+  { folder, script, lines }: { folder: string; script: string; lines: readonly string[] },
+): Promise<string> {
+  const { command, setup } = STARTS[shell];
+  const child = spawn('script', ['-qfec', command, '/dev/null'], {
+    cwd: folder,
+    env: { PATH: `${folder}${delimiter}${process.env.PATH}`, HOME: folder, TERM: 'dumb', LANG: 'C.UTF-8' },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  let shown = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    shown += text;
+  });
+  const closed = once(child, 'close');
+  // The terminal buffers the lines that are typed ahead.
+  child.stdin.write([setup, `source ./${script}`, ...lines, 'exit', ''].join('\n'));
+  await closed;
+  return shown;
+}
 
 /** Lines as they are typed, with the Tab key, and the arguments that the shell then passes. */
 const TYPED: readonly (readonly [line: string, args: readonly string[]])[] = [

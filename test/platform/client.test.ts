@@ -3,6 +3,7 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import nock from 'nock';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
 import {
   AuthError,
   CancelledError,
@@ -12,14 +13,14 @@ import {
   TransientError,
 } from '../../src/core/errors.ts';
 import { openWriter, type Writer } from '../../src/platform/client.ts';
-import type { Connection } from '../../src/platform/connection.ts';
+import { type Connection, openConnection } from '../../src/platform/connection.ts';
 import { responseError } from '../../src/platform/http/answers.ts';
-import { readOnly } from '../../src/platform/http/transport.ts';
+import { readOnly, type Timeouts } from '../../src/platform/http/transport.ts';
 import { operations } from '../../src/platform/operations/index.ts';
 import { type LocalServer, serveLocally } from '../support/local-server.ts';
-import { connectTo, TOKEN } from './connect.ts';
 
 const BASE = 'https://api.example';
+const TOKEN = 'secret-token';
 const open: Connection[] = [];
 const servers: LocalServer[] = [];
 
@@ -37,8 +38,12 @@ afterEach(async () => {
   expect(unused).toEqual([]);
 });
 
-function connect(baseUrl = BASE, timeouts = {}): Connection {
-  const connection = connectTo(baseUrl, timeouts);
+/** A connection on the machine's clock, with the shortest possible retry delays. */
+function connect(baseUrl = BASE, timeouts: Partial<Timeouts> = {}): Connection {
+  const connection = openConnection({
+    ...{ baseUrl, token: TOKEN, userAgent: 'octavo/0.0.0', concurrency: 4, timeouts },
+    ...{ clock: systemClock, random: () => 0 },
+  });
   open.push(connection);
   return connection;
 }
@@ -321,7 +326,7 @@ describe('bodies', () => {
 
 describe('errors', () => {
   const html = '<html><body>nginx</body></html>';
-  const errorBody = (message: unknown, code = 400) => JSON.stringify({ error: { code, message } });
+  const errorBody = (message: unknown) => JSON.stringify({ error: { code: 400, message } });
 
   test.each<readonly [number, string, string, new (...rest: never[]) => Error, string]>([
     [400, 'application/json', errorBody('title: too long'), RejectedError, '(400): title: too long'],
@@ -330,10 +335,9 @@ describe('errors', () => {
     [400, 'application/json', errorBody({ not: 'a text' }), RejectedError, 'the platform refused it (400)'],
     [400, 'application/json', errorBody('x'.repeat(9999)), RejectedError, `${'x'.repeat(300)}…`],
     [400, 'application/json', '{"error":"short"}', RejectedError, '(400): short'],
-    ...[404, 409, 422].map(
-      (status) =>
-        [status, 'application/json', errorBody('no', status), RejectedError, `refused it (${status}): no`] as const,
-    ),
+    [404, 'application/json', errorBody('no'), RejectedError, 'createTeam: not found (404): no; does the organization'],
+    [409, 'application/json', errorBody('no'), RejectedError, 'the platform refused it (409): no'],
+    [422, 'application/json', errorBody('no'), RejectedError, 'the platform refused it (422): no'],
     [412, 'application/json', '', RejectedError, 'the platform refused it (412)'],
     [413, 'text/plain', 'too large', RejectedError, 'the platform refused it (413)'],
     [
@@ -361,6 +365,12 @@ describe('errors', () => {
     } else if (kind !== NotThePlatformError) {
       expect(error).toHaveProperty('status', status);
     }
+  });
+
+  test('reports a 404 below the organization as a refusal', async () => {
+    nock(BASE).patch('/v1/orgs/org_1/teams/t').reply(404, errorBody('no\n way'), JSON_TYPE);
+    const error = await failure(client().send(operations.updateTeam, { path: { teamId: 't' }, body: { title: 'x' } }));
+    expect(error).toMatchObject({ message: 'updateTeam: the platform refused it (404): no way', status: 404 });
   });
 
   test('retries after a 429 in HTML, even a request that must not be repeated', async () => {

@@ -1,14 +1,15 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { OPERATIONS } from '../../src/emulator/families.ts';
 import { operations } from '../../src/platform/operations/index.ts';
-import { ORGANIZATION } from '../contract/operation-world.ts';
+import { exerciseAll } from '../contract/exercise.ts';
+import { ORGANIZATION, openStage } from '../contract/operation-world.ts';
 import { pickCases, SIZE } from '../support/campaign.ts';
-import { clientExchanges } from './client-exchanges.ts';
 import { DISAGREEMENTS } from './disagreements.ts';
 import { openDocument, VERSIONS, type Version } from './document.ts';
 import { flowExchanges } from './flow-exchanges.ts';
 import { type Disagreement, type Exchange, Judge } from './judge.ts';
 import { described, isKnown, type Known } from './known.ts';
+import { type RecordingProxy, startRecordingProxy } from './recording-proxy.ts';
 import { rowExchanges } from './row-exchanges.ts';
 
 /*
@@ -35,6 +36,23 @@ function unknownOf(version: Version, all: readonly Disagreement[]): readonly str
 
 function isObjectAnswer({ status, answerHeaders, answerBody }: Exchange): boolean {
   return status < 300 && /json/.test(answerHeaders['content-type'] ?? '') && answerBody.startsWith('{');
+}
+
+/** Requests of every operation of the client, valid and invalid, to a platform of all versions at once. */
+async function clientExchanges(): Promise<readonly Exchange[]> {
+  const proxies: RecordingProxy[] = [];
+  const stage = await openStage(async (url) => {
+    const proxy = await startRecordingProxy(url);
+    proxies.push(proxy);
+    return proxy.url;
+  });
+  try {
+    await exerciseAll(stage);
+    return proxies.flatMap(({ exchanges }) => exchanges);
+  } finally {
+    await stage.close();
+    await Promise.all(proxies.map((proxy) => proxy.close()));
+  }
 }
 
 beforeAll(async () => {

@@ -1,10 +1,11 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LeaseLostError, StoreError } from '../../../src/core/errors.ts';
 import { openPostgresDatabase, type PostgresDatabase } from '../../../src/store/postgres/database.ts';
 import type { SqlValue } from '../../../src/store/sql/database.ts';
 import { hasPgBouncer, PgBouncer } from '../../support/pgbouncer.ts';
 import { hasPostgres, type PostgresCluster, startPostgres } from '../../support/postgres.ts';
-import { countRoundTrips } from './round-trips.ts';
 
 let cluster: PostgresCluster;
 beforeAll(async () => {
@@ -30,6 +31,40 @@ const insert = (database: PostgresDatabase, name: string, number: SqlValue = nul
   database.write('x', (sql) => sql.run('INSERT INTO item (name, number) VALUES (?, ?)', name, number));
 const names = (database: PostgresDatabase) =>
   database.read(async (sql) => (await sql.all('SELECT name FROM item ORDER BY name')).map((row) => row.name));
+
+/**
+ * TCP proxy that counts how often a client sends something and waits for the answer. Right for one connection at a time.
+ */
+async function countRoundTrips(target: number) {
+  let roundTrips = 0;
+  let isWaiting = false;
+  const server = createServer((client) => {
+    const upstream = connect(target, '127.0.0.1');
+    upstream.on('error', () => client.destroy());
+    client.on('error', () => upstream.destroy());
+    client.on('close', () => upstream.destroy());
+    client.on('data', (data) => {
+      isWaiting = true;
+      upstream.write(data);
+    });
+    upstream.on('data', (data) => {
+      roundTrips += isWaiting ? 1 : 0;
+      isWaiting = false;
+      client.write(data);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    get roundTrips() {
+      return roundTrips;
+    },
+    [Symbol.asyncDispose]: async () => {
+      server.close();
+    },
+  };
+}
 
 describe.runIf(hasPostgres)('transactions', () => {
   test('commits what was written, and returns the number of changed rows', async () => {

@@ -40,12 +40,12 @@ const WORDS =
   );
 
 export const word = (dice: Dice): string => dice.pick(WORDS);
-export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 export const camel = (dice: Dice): string => word(dice) + dice.times(1, 2, () => capital(word(dice))).join('');
-export const pascal = (dice: Dice): string => capital(camel(dice));
-export const snake = (dice: Dice): string => dice.times(2, 3, () => word(dice)).join('_');
+const pascal = (dice: Dice): string => capital(camel(dice));
+const snake = (dice: Dice): string => dice.times(2, 3, () => word(dice)).join('_');
 export const kebab = (dice: Dice): string => dice.times(2, 3, () => word(dice)).join('-');
-export const constant = (dice: Dice): string => snake(dice).toUpperCase();
+const constant = (dice: Dice): string => snake(dice).toUpperCase();
 
 export const version = (dice: Dice): string =>
   write(dice, [
@@ -57,7 +57,7 @@ export const version = (dice: Dice): string =>
   ]);
 
 /** A version with four parts after the name of its product. */
-export const productVersion = (dice: Dice): string =>
+const productVersion = (dice: Dice): string =>
   write(dice, [
     `Chrome/«90..130».0.«1000..7000».«10..200»`,
     `Chrome «90..130».0.«1000..7000».«10..200»`,
@@ -94,7 +94,7 @@ export const timestamp = (dice: Dice): string => {
 };
 
 /** Random characters that identify content and grant no access. */
-export const digest = (dice: Dice): string =>
+const digest = (dice: Dice): string =>
   write(dice, [
     `commit «hex 40»`,
     `commit «hex 7..12»`,
@@ -126,7 +126,7 @@ export const digest = (dice: Dice): string =>
   ]);
 
 /** Numbers that are not phone numbers, cards or accounts. */
-export const figure = (dice: Dice): string =>
+const figure = (dice: Dice): string =>
   write(dice, [
     `«1..99».«digit 6» «BTC|ETH|XMR|SOL»`,
     `0.«digit 8» BTC`,
@@ -204,11 +204,11 @@ export const placeholder = (dice: Dice): string =>
   ]);
 
 /** A placeholder that a shell reads as one word. */
-export const shellPlaceholder = (dice: Dice): string =>
+const shellPlaceholder = (dice: Dice): string =>
   write(dice, [`$«constant»`, `\${«constant»}`, '<token>', `YOUR_«constant»`, `<your-«kebab»>`, '***']);
 
 /** Expression of a program in the place of a value. */
-export const expression = (dice: Dice): string =>
+const expression = (dice: Dice): string =>
   write(dice, [
     `process.env.«constant»`,
     `os.environ["«constant»"]`,
