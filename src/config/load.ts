@@ -229,25 +229,26 @@ function crossChecks(document: OrganizationsDocument, main: string): readonly Pr
   if (isEmpty && document.directory === null) {
     return [document.problemAt(['organizations'], 'this is not valid; expected at least one entry')];
   }
-  return organizationsOf(document)
-    .filter(isObject)
-    .flatMap((organization, index) => {
-      const at: Path = ['organizations', index];
-      const problems: Problem[] = [];
-      const { id, source, token, syncWindows } = organization;
-      const first = seen.get(id);
-      if (id !== undefined && first !== undefined) {
-        append(problems, duplicateProblems(document, main, id, [first, index]));
-      }
-      seen.set(id, seen.get(id) ?? index);
-      if (token === undefined && platform.token === undefined) {
-        problems.push(document.problemAt(at, 'has no token; set platform.token, or token here'));
-      }
-      if (isObject(source) && (source.git === undefined) === (source.directory === undefined)) {
-        problems.push(document.problemAt([...at, 'source'], 'requires exactly one of git and directory'));
-      }
-      return [...problems, ...windowChecks(document, [...at, 'syncWindows'], syncWindows)];
-    });
+  return organizationsOf(document).flatMap((organization, index) => {
+    if (!isObject(organization)) {
+      return [];
+    }
+    const at: Path = ['organizations', index];
+    const problems: Problem[] = [];
+    const { id, source, token, syncWindows } = organization;
+    const first = seen.get(id);
+    if (id !== undefined && first !== undefined) {
+      append(problems, duplicateProblems(document, main, id, [first, index]));
+    }
+    seen.set(id, seen.get(id) ?? index);
+    if (token === undefined && platform.token === undefined) {
+      problems.push(document.problemAt(at, 'has no token; set platform.token, or token here'));
+    }
+    if (isObject(source) && (source.git === undefined) === (source.directory === undefined)) {
+      problems.push(document.problemAt([...at, 'source'], 'requires exactly one of git and directory'));
+    }
+    return [...problems, ...windowChecks(document, [...at, 'syncWindows'], syncWindows)];
+  });
 }
 
 /** Returns the problem of a second organization with an id; if both have files of their own, both are problems. */

@@ -638,7 +638,7 @@ class AttemptTables {
   async retryEvents(channel: string | null): Promise<number> {
     const failed = await this.#sql.all(
       `SELECT id, channel, about FROM notification_delivery WHERE state = 'failed' AND kind IN ('event', 'digest')
-        AND (channel = ? OR ? = 1)`,
+        AND (channel = ? OR ? = 1) ORDER BY number`,
       ...[channel ?? '', channel === null ? 1 : 0],
     );
     let count = 0;

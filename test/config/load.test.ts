@@ -192,6 +192,10 @@ log: { level: inof }
       '5:1: whatever: unknown setting; valid settings: queue, store, fleet, runtime, server, ui, notifications, log',
     ],
     [
+      MINIMAL.replace(', token: t0ken-value', '').replace('organizations:\n', 'organizations:\n  - acme\n'),
+      '4:5: organizations[1]: has no token; set platform.token, or token here',
+    ],
+    [
       MINIMAL.replace(', token: t0ken-value', ''),
       '3:5: organizations[0]: has no token; set platform.token, or token here',
     ],
