@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -13,8 +13,15 @@ const SIZE = 4 * 1_048_576;
 /** Longest time in milliseconds that probes wait: the time limit of those in deploy/. */
 const PROBE_LIMIT = 5000;
 
+/** Milliseconds that the main thread of a process has worked. Unlike the time that passes, other programs do not lengthen it. */
+function worked(pid: number): number {
+  const [nanoseconds] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ');
+  return Number(nanoseconds) / 1e6;
+}
+
 interface Answer {
   readonly status: number;
+  /** For which the main thread worked before it answered. */
   readonly milliseconds: number;
 }
 
@@ -30,18 +37,18 @@ function hostileManifest(field: string, bytes: number): string {
   return lines.join('');
 }
 
-async function ask(address: string, path: string): Promise<Answer> {
-  const from = performance.now();
+async function ask(address: string, path: string, pid: number): Promise<Answer> {
+  const from = worked(pid);
   const response = await fetch(`${address}${path}`);
   await response.text();
-  return { status: response.status, milliseconds: performance.now() - from };
+  return { status: response.status, milliseconds: worked(pid) - from };
 }
 
 /** Requests health and metrics until `isOver`. */
-async function probe(address: string, isOver: () => boolean): Promise<readonly Answer[]> {
+async function probe(address: string, pid: number, isOver: () => boolean): Promise<readonly Answer[]> {
   const answers: Answer[] = [];
   for (let turn = 0; !isOver(); turn += 1) {
-    answers.push(await ask(address, turn % 4 === 3 ? '/metrics' : '/healthz'));
+    answers.push(await ask(address, turn % 4 === 3 ? '/metrics' : '/healthz', pid));
     await pause(EVERY);
   }
   return answers;
@@ -51,45 +58,56 @@ const passes = (daemon: OctavoProcess) => daemon.logged('pass completed').length
 
 const slowest = (answers: readonly Answer[]) => Math.max(...answers.map(({ milliseconds }) => milliseconds));
 
-test('answers probes in time while it parses a large manifest, and stops on SIGTERM afterwards', async () => {
-  await using work = await openWorkspace();
-  const { directory } = work.repository;
-  const file = join(directory, 'teams.yaml');
-  writeFileSync(file, 'teams:\n  t0: { title: T }\n');
-  const daemon = work.begin('run', '--config', work.configure({ organization: { source: { directory } } }));
-  const address = String((await daemon.waitForLog('octavo is running')).address);
-  await eventually('the first pass', () => passes(daemon) > 0);
-  writeFileSync(file, hostileManifest('a', SIZE));
-  const answers = await probe(address, () => passes(daemon) > 1);
-  expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
-  expect(slowest(answers)).toBeLessThan(PROBE_LIMIT);
+test.runIf(process.platform === 'linux')(
+  'answers probes in time while it parses a large manifest, and stops on SIGTERM afterwards',
+  async () => {
+    await using work = await openWorkspace();
+    const { directory } = work.repository;
+    const file = join(directory, 'teams.yaml');
+    writeFileSync(file, 'teams:\n  t0: { title: T }\n');
+    const daemon = work.begin('run', '--config', work.configure({ organization: { source: { directory } } }));
+    const address = String((await daemon.waitForLog('octavo is running')).address);
+    await eventually('the first pass', () => passes(daemon) > 0);
+    writeFileSync(file, hostileManifest('a', SIZE));
+    const answers = await probe(address, Number(daemon.child.pid), () => passes(daemon) > 1);
+    expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+    expect(slowest(answers)).toBeLessThan(PROBE_LIMIT);
 
-  writeFileSync(file, hostileManifest('b', SIZE / 2));
-  await eventually('a busy main thread', async () => (await ask(address, '/healthz')).milliseconds > 200);
-  const { code } = await daemon.stop();
-  expect(code).toBe(0);
-}, 180_000);
+    writeFileSync(file, hostileManifest('b', SIZE / 2));
+    await eventually(
+      'a busy main thread',
+      async () => (await ask(address, '/healthz', Number(daemon.child.pid))).milliseconds > 200,
+    );
+    const { code } = await daemon.stop();
+    expect(code).toBe(0);
+  },
+  180_000,
+);
 
-test('answers probes in time while it reads and plans 100,000 resources in 10 MB', async () => {
-  await using work = await openWorkspace();
-  const { directory } = work.repository;
-  writeFileSync(join(directory, 'teams.yaml'), 'teams:\n  t0: { title: T }\n');
-  const daemon = work.begin(
-    'run',
-    '--dry-run',
-    '--config',
-    work.configure({ organization: { source: { directory } } }),
-  );
-  const address = String((await daemon.waitForLog('octavo is running')).address);
-  await eventually('the first pass', () => passes(daemon) > 0);
-  for (let index = 0; index < 10; index += 1) {
-    const entry = (number: number) =>
-      `  s${index}_${number}: { title: "Space ${index} ${number} ${'x'.repeat(25)}" } # ${'-'.repeat(30)}\n`;
-    const text = `spaces:\n${Array.from({ length: 10_000 }, (_, number) => entry(number)).join('')}`;
-    writeFileSync(join(directory, `spaces-${index}.yaml`), text);
-  }
-  const planned = () => daemon.log.some(({ summary }) => String(summary).includes('100001 to create'));
-  const answers = await probe(address, planned);
-  expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
-  expect(slowest(answers)).toBeLessThan(PROBE_LIMIT);
-}, 180_000);
+test.runIf(process.platform === 'linux')(
+  'answers probes in time while it reads and plans 100,000 resources in 10 MB',
+  async () => {
+    await using work = await openWorkspace();
+    const { directory } = work.repository;
+    writeFileSync(join(directory, 'teams.yaml'), 'teams:\n  t0: { title: T }\n');
+    const daemon = work.begin(
+      'run',
+      '--dry-run',
+      '--config',
+      work.configure({ organization: { source: { directory } } }),
+    );
+    const address = String((await daemon.waitForLog('octavo is running')).address);
+    await eventually('the first pass', () => passes(daemon) > 0);
+    for (let index = 0; index < 10; index += 1) {
+      const entry = (number: number) =>
+        `  s${index}_${number}: { title: "Space ${index} ${number} ${'x'.repeat(25)}" } # ${'-'.repeat(30)}\n`;
+      const text = `spaces:\n${Array.from({ length: 10_000 }, (_, number) => entry(number)).join('')}`;
+      writeFileSync(join(directory, `spaces-${index}.yaml`), text);
+    }
+    const planned = () => daemon.log.some(({ summary }) => String(summary).includes('100001 to create'));
+    const answers = await probe(address, Number(daemon.child.pid), planned);
+    expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+    expect(slowest(answers)).toBeLessThan(PROBE_LIMIT);
+  },
+  180_000,
+);
