@@ -400,7 +400,8 @@ export function usablePart(
     return null;
   }
   const invalidFiles = [...byFile].map(([file, found]) => ({
-    ...{ file, id: files.get(file)?.id ?? null },
+    file,
+    id: files.get(file)?.id ?? null,
     problems: format(found, file).split('\n'),
   }));
   const organizationFiles = new Map(valid.flatMap(([file, { id }]) => (id === null ? [] : [[id, file] as const])));

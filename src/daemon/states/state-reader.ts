@@ -34,7 +34,7 @@ export class StateReader {
   readonly #states: OrganizationStates;
   readonly #known = new Map<string, Known>();
   /** Resources of the organization that a page showed last. */
-  #resources: { readonly key: string; readonly value: KnownResources } | null = null;
+  #resources: { readonly key: string; readonly value: KnownResources | null } | null = null;
 
   constructor(states: OrganizationStates) {
     this.#states = states;
@@ -64,8 +64,8 @@ export class StateReader {
     return this.#known.get(organization)?.state ?? null;
   }
 
-  /** Reads the resources of an organization. Throws StoreError. */
-  async resources(organization: string): Promise<KnownResources> {
+  /** Reads the resources of an organization; null if another program wrote them. Throws StoreError. */
+  async resources(organization: string): Promise<KnownResources | null> {
     for (let attempt = 1; ; attempt += 1) {
       const versions = (await this.#states.versions(organization)).filter(({ part }) => hasResources(part));
       const key = JSON.stringify([organization, ...versions.map(({ part, hash }) => `${part}/${hash}`)]);
@@ -76,7 +76,7 @@ export class StateReader {
         if (isOther && attempt < ATTEMPTS) {
           continue;
         }
-        this.#resources = { key, value: resourcesOf(parts) };
+        this.#resources = { key, value: readableResources(parts) };
       }
       return this.#resources.value;
     }
@@ -117,5 +117,13 @@ export class StateReader {
       // Not JSON, or of another form.
     }
     return { ...NOTHING, hash };
+  }
+}
+
+function readableResources(parts: Parameters<typeof resourcesOf>[0]): KnownResources | null {
+  try {
+    return resourcesOf(parts);
+  } catch {
+    return null;
   }
 }

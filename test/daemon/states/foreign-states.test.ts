@@ -52,6 +52,7 @@ test('content that Octavo did not write hides only its organization', async () =
         await reader.refresh(new Set(['bad', 'good']));
         expect(reader.find('good')?.reconciler.isRunning).toBe(true);
         reader.find('bad')?.queue?.(0);
+        await reader.resources('bad');
       },
     ),
     { seed: SEED, numRuns: countCases({ sample: 300, ci: 600, full: 5000 }) },

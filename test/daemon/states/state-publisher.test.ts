@@ -140,6 +140,6 @@ test('of 5,000 resources, a commit that changes one writes less than a tenth', a
   await reader.refresh(new Set(['acme']));
   expect(reader.find('acme')?.reconciler.lastDesired?.state.declared.size).toBe(5000);
   const known = await reader.resources('acme');
-  expect(known.declared.get('team/t-7')?.fields.title).toBe('Renamed');
-  expect(known.declared.size).toBe(5000);
+  expect(known?.declared.get('team/t-7')?.fields.title).toBe('Renamed');
+  expect(known?.declared.size).toBe(5000);
 });
