@@ -1,3 +1,5 @@
+// Values that are kept although a finder matches them.
+
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { ConfigError } from '../../core/errors.ts';

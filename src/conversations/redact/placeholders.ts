@@ -1,3 +1,5 @@
+// Placeholders for the private values of a conversation.
+
 import { PLACEHOLDER, type PrivateValue } from './model/found.ts';
 
 /**

@@ -1,3 +1,5 @@
+// Pool of worker threads that redact, so that long texts do not block the main thread.
+
 import { availableParallelism } from 'node:os';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';

@@ -1,3 +1,5 @@
+// Redactor of tickets: runs all finders over every field, and explains each removed value on request.
+
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../../core/json.ts';
 import {

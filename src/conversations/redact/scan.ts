@@ -1,3 +1,5 @@
+// Scan of one text: settles overlaps between findings and replaces what remains.
+
 import { type Finder, type PrivateValue, settle } from './model/found.ts';
 import { viewOf } from './model/view.ts';
 

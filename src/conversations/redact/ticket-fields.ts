@@ -1,3 +1,5 @@
+// Fields of a ticket that can hold private values, with the names under which they are reported.
+
 import type { Ticket } from '../model/ticket.ts';
 
 /** A text of a ticket. In a URL (`url`), only some parts are scanned, and placeholders are encoded. */

@@ -1,3 +1,5 @@
+// Redaction of the URL of a ticket.
+
 import type { PrivateValue } from './model/found.ts';
 
 const HEAD = /^([a-z][a-z0-9+.-]{0,30}:\/\/)([^/?#]*)([^?#]*)/i;

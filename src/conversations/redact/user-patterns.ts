@@ -1,3 +1,5 @@
+// Finders for the patterns in the user's settings.
+
 import { ConfigError } from '../../core/errors.ts';
 import { compilePattern, type Pattern, redactionPatternProblem } from '../../core/text/pattern.ts';
 import type { Finder } from './model/found.ts';

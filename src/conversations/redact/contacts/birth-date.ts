@@ -1,3 +1,5 @@
+// Finder for dates of birth, which a label or a table column marks.
+
 import type { Finder, PrivateValue } from '../model/found.ts';
 import { isHeading, labelBefore, labelsFrom } from '../model/label-words.ts';
 import { cellsUnder } from '../model/table-columns.ts';

@@ -1,3 +1,5 @@
+// Finder for payment card numbers.
+
 import { findDigitRuns, sequencesFrom } from '../model/digits.ts';
 import type { Finder, PrivateValue } from '../model/found.ts';
 

@@ -1,3 +1,5 @@
+// Finder for email addresses.
+
 import type { Finder, PrivateValue } from '../model/found.ts';
 import { findDisguisedEmails } from './disguised-email.ts';
 import { email, isDomain } from './email-domain.ts';

@@ -1,3 +1,5 @@
+// Finder for international bank account numbers.
+
 import { countrySpecs, isValidIBAN } from 'ibantools';
 import type { Finder, PrivateValue } from '../model/found.ts';
 

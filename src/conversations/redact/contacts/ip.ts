@@ -1,3 +1,5 @@
+// Finder for IP addresses.
+
 import { isIPv4, isIPv6 } from 'node:net';
 import type { Finder, PrivateValue } from '../model/found.ts';
 import { cellsUnder } from '../model/table-columns.ts';

@@ -1,3 +1,5 @@
+// Finder for hardware addresses of network devices.
+
 import type { Finder, PrivateValue } from '../model/found.ts';
 
 const PAIRS = /(?<![\w:.-])[0-9A-F]{2}([:-])(?:[0-9A-F]{2}\1){4}[0-9A-F]{2}(?![\w:-]|\.\d)/gi;

@@ -1,3 +1,5 @@
+// Finder for phone numbers.
+
 import {
   type CountryCode,
   getCountries,

@@ -1,3 +1,5 @@
+// Finder for social security numbers of the United States.
+
 import type { Finder, PrivateValue } from '../model/found.ts';
 
 const WRITTEN = /(?<![A-Za-z0-9_.-])(\d{3})([- .])(\d{2})\2(\d{4})(?![A-Za-z0-9_]|[-.]\w)/g;

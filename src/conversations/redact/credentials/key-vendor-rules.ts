@@ -1,3 +1,5 @@
+// Rules for keys that only a vendor's name near them distinguishes from other text.
+
 import type { RuleSource } from './key-prefix-rules.ts';
 
 /** Keys that are recognized by their context: a value of a known shape, assigned to a name that contains the vendor. */

@@ -1,3 +1,5 @@
+// Private values as finders return them, and the rule for overlaps.
+
 import type { RedactionType } from '../../model/ticket.ts';
 
 /** A private value in a text, from `start` to `end` in UTF-16 units. */

@@ -1,3 +1,5 @@
+// Finder for the names of people that a conversation is known to have.
+
 import { smallest } from '../../../core/lists.ts';
 import type { Person } from '../../model/ticket.ts';
 import type { Finder, PrivateValue } from '../model/found.ts';

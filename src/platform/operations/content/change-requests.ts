@@ -1,3 +1,5 @@
+// Operations on change requests of a space, and their shape as read.
+
 import * as z from 'zod';
 import { list, read, remove, write } from '../model/operation.ts';
 import {

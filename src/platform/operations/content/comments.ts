@@ -1,3 +1,5 @@
+// Operations on comments and replies, on a space and on a change request.
+
 import * as z from 'zod';
 import { list, read, remove, write } from '../model/operation.ts';
 import {

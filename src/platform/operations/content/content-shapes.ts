@@ -1,3 +1,5 @@
+// Shapes of pages, files, revisions and links, which several families of operations return.
+
 import * as z from 'zod';
 import { optionalFlag, optionalNumber, optionalText, optionalTexts, string, urls } from '../model/shapes.ts';
 

@@ -1,3 +1,5 @@
+// Operations on the content of a space and of a change request: pages, links, templates and PDF files.
+
 import * as z from 'zod';
 import { list, read, write } from '../model/operation.ts';
 import { format, givenFlag, givenText, string } from '../model/shapes.ts';

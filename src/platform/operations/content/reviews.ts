@@ -1,3 +1,5 @@
+// Operations on reviews of change requests.
+
 import * as z from 'zod';
 import { list, write } from '../model/operation.ts';
 import { optionalFlag, optionalText, urls, user } from '../model/shapes.ts';

@@ -1,3 +1,5 @@
+// Operations that search pages in a space or an organization.
+
 import * as z from 'zod';
 import { list } from '../model/operation.ts';
 import { optionalText, string, text, urls } from '../model/shapes.ts';

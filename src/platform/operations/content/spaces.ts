@@ -1,3 +1,5 @@
+// Operations on spaces: settings, duplication, moves, transfer, deletion and restoration.
+
 import * as z from 'zod';
 import { isEmoji } from '../../../core/text/emoji.ts';
 import { list, read, remove, write } from '../model/operation.ts';

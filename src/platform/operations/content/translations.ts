@@ -1,3 +1,5 @@
+// Operations on translations of spaces.
+
 import * as z from 'zod';
 import { list, read, remove, write } from '../model/operation.ts';
 import { language, optionalText, permissions, richDocument, string } from '../model/shapes.ts';

@@ -1,3 +1,5 @@
+// Schemas of values that many operations take or return: texts, addresses, flags, times, pages of a list.
+
 import * as z from 'zod';
 import type { RichDocument } from '../../rich-text/node.ts';
 

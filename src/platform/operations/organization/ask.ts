@@ -1,3 +1,5 @@
+// Operations that ask a question about the content, answered at once or as a stream.
+
 import * as z from 'zod';
 import { stream } from '../model/operation.ts';
 import { format, givenText, optionalText, optionalTexts, text, texts } from '../model/shapes.ts';

@@ -1,3 +1,5 @@
+// Operations on conversations, and on the issues and clusters that the platform finds in them.
+
 import * as z from 'zod';
 import { list, read, write } from '../model/operation.ts';
 import { givenText, optionalFlag, optionalNumber, optionalText, string, text, urls } from '../model/shapes.ts';

@@ -1,3 +1,5 @@
+// Operations on integrations, their installations and their events.
+
 import * as z from 'zod';
 import { list, read, remove, write } from '../model/operation.ts';
 import {

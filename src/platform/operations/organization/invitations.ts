@@ -1,3 +1,5 @@
+// Operations on invite links.
+
 import * as z from 'zod';
 import { space } from '../content/spaces.ts';
 import { list, read, remove, write } from '../model/operation.ts';

@@ -1,3 +1,5 @@
+// Operations on OpenAPI specifications, and their shape as read.
+
 import * as z from 'zod';
 import { list, read, remove, write } from '../model/operation.ts';
 import { optionalText, string, text, url, urls } from '../model/shapes.ts';

@@ -1,3 +1,5 @@
+// Operations on organizations, the caller and the version of the platform.
+
 import * as z from 'zod';
 import { list, read, write } from '../model/operation.ts';
 import {

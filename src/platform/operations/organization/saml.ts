@@ -1,3 +1,5 @@
+// Operations on SAML providers, and the logins through them.
+
 import * as z from 'zod';
 import { list, read, remove, write } from '../model/operation.ts';
 import { givenText, nullableRole, optionalText, reference, string, text, url } from '../model/shapes.ts';

@@ -1,3 +1,5 @@
+// Operations on the context of a site: topics, issues, findings, and records that a client adds.
+
 import * as z from 'zod';
 import { changeRequest } from '../content/change-requests.ts';
 import { list, read, write } from '../model/operation.ts';

@@ -1,3 +1,5 @@
+// Operations on the structure of a site: sections, section groups and site spaces, with their moves.
+
 import * as z from 'zod';
 import { list, read, remove, write } from '../model/operation.ts';
 import { givenFlag, givenText, string, text, texts } from '../model/shapes.ts';

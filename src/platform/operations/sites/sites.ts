@@ -1,3 +1,5 @@
+// Operations on sites: settings, publishing, adaptive content and customization.
+
 import * as z from 'zod';
 import { list, read, remove, write } from '../model/operation.ts';
 import {

@@ -1,3 +1,5 @@
+// Shapes of the items of a site structure, as read.
+
 import * as z from 'zod';
 import { space } from '../content/spaces.ts';
 import { givenText, optionalFlag, optionalText, string, urls } from '../model/shapes.ts';
