@@ -16,9 +16,8 @@ import { openReader, openWriter } from '../platform/client.ts';
 import type { Priority } from '../queue/request.ts';
 import { oneLine } from '../server/cluster-log.ts';
 import { recordedId } from '../store/record.ts';
-import { CLUSTERS } from './cli/answers.ts';
 import type { CommandContext } from './cli/context.ts';
-import { callDaemon, chooseState, openUnusedStore, type StateFlags, type StateTarget } from './cli/control-call.ts';
+import { askIfRunning, chooseState, openUnusedStore, type StateFlags, type StateTarget } from './cli/control-call.ts';
 import { type PlatformSession, withPlatform } from './cli/session.ts';
 
 interface ClusterFlags extends StateFlags {
@@ -107,8 +106,7 @@ function openedText(answer: JsonObject): string {
  */
 async function callClusters(request: ClusterRequest, flags: StateFlags, context: CommandContext): Promise<JsonObject> {
   const target = await chooseState(flags, context);
-  const expected = { answer: CLUSTERS[request.subcommand], version: context.version };
-  const answer = await callDaemon(target, { command: 'clusters', request }, expected);
+  const answer = await askIfRunning(target, { command: 'clusters', request }, context);
   return (
     answer ??
     withPlatform(target.config, target.organization, context, (session) =>

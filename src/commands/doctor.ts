@@ -14,11 +14,11 @@ import {
 } from '../platform/operations/index.ts';
 import type { BudgetSnapshot } from '../queue/snapshot.ts';
 import { ownUser } from '../reconcile/observe.ts';
-import { callControl, controlSocketPath, UnknownAnswerError } from '../server/control-client.ts';
-import { VIEWS } from './cli/answers.ts';
+import { UnknownAnswerError } from '../server/control-client.ts';
+import type { OrganizationView } from '../web/pages/organization.ts';
 import { readConfig } from './cli/config.ts';
 import { type CommandContext, paintFor } from './cli/context.ts';
-import { userName } from './cli/control-call.ts';
+import { askDaemon } from './cli/control-call.ts';
 import { type PlatformSession, withPlatform } from './cli/session.ts';
 
 /** Runs `octavo doctor`: checks the connection, the permissions of the token and the features of the platform. */
@@ -31,10 +31,7 @@ export async function doctorCommand(flags: { readonly config?: string }, context
     terminal.out(`${paint.strong(`${organization.id} at ${config.platform.baseUrl}`)}\n`);
     const findings = [
       ...(await withPlatform(config, organization, context, (session) => runChecks(config, organization, session))),
-      ...(await webhookFinding(config, organization, {
-        isTrusted: flags.config !== undefined,
-        version: context.version,
-      })),
+      ...(await webhookFinding(config, organization, flags.config !== undefined, context)),
     ];
     for (const finding of findings) {
       terminal.out(`  ${label(finding, paint)} ${finding.what.padEnd(14)} ${finding.detail}\n`);
@@ -355,7 +352,8 @@ async function linkListings(reader: Reader): Promise<readonly Finding[]> {
 async function webhookFinding(
   config: Config,
   { id, forge }: OrganizationConfig,
-  { isTrusted, version }: { readonly isTrusted: boolean; readonly version: string },
+  isTrusted: boolean,
+  context: CommandContext,
 ): Promise<readonly Finding[]> {
   if (forge?.webhookSecret === undefined) {
     return [];
@@ -364,10 +362,8 @@ async function webhookFinding(
     return [note('webhook', 'configured; pass --config to ask the daemon for the last delivery')];
   }
   try {
-    const path = `/o/${encodeURIComponent(id)}`;
-    const request = { command: 'views', user: userName(), path } as const;
-    const expected = { answer: VIEWS.organization, version };
-    const { webhook } = await callControl(controlSocketPath(config), request, expected);
+    const request = { command: 'views', path: `/o/${encodeURIComponent(id)}` } as const;
+    const { webhook } = await askDaemon<OrganizationView>(config, request, context);
     if (webhook === null) {
       return [note('webhook', 'configured, but not in the running daemon; restart it')];
     }

@@ -13,12 +13,10 @@ import { describeDestination, previewBody, previewText } from '../notify/preview
 import { isEventCode, sampleCondition, sampleEvent } from '../notify/samples.ts';
 import { counted } from '../plan/render/words.ts';
 import { createRedactor } from '../redact.ts';
-import { callControl, controlSocketPath } from '../server/control-client.ts';
 import type { DeliveryKind } from '../store/notifications.ts';
-import { ACTIONS } from './cli/answers.ts';
 import { readConfig, readTrustedConfig } from './cli/config.ts';
 import { type CommandContext, interruptibleClock } from './cli/context.ts';
-import { userName } from './cli/control-call.ts';
+import { askDaemon } from './cli/control-call.ts';
 
 interface PreviewFlags {
   readonly config?: string;
@@ -125,9 +123,7 @@ export async function retryCommand(
     findChannel(channel, config);
   }
   const request = { subcommand: 'retry', channel: channel ?? null } as const;
-  const socket = controlSocketPath(config);
-  const expected = { answer: ACTIONS.events, version: context.version };
-  const { events } = await callControl(socket, { command: 'deliveries', user: userName(), request }, expected);
+  const { events } = await askDaemon<{ readonly events: number }>(config, { command: 'deliveries', request }, context);
   context.terminal.out(
     events === 0 ? 'no delivery of an event was given up\n' : `resending ${counted(events, 'event')}\n`,
   );

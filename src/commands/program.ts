@@ -16,14 +16,6 @@ import {
 } from './cli/arguments.ts';
 import type { CommandContext } from './cli/context.ts';
 import { FEATURE_NAMES, PLATFORM_NAMES } from './cli/feature-names.ts';
-import {
-  actionCommands,
-  conditionCommands,
-  fleetCommands,
-  sessionCommands,
-  viewCommands,
-  webhookCommands,
-} from './daemon/program.ts';
 
 const HELP = ['help [command]', 'Show help for a command'] as const;
 
@@ -57,17 +49,15 @@ export function createProgram(context: CommandContext, setExitCode: SetExitCode)
   everydayCommands(program, run);
   program.commandsGroup('Daemon:');
   daemonCommands(program, run);
-  viewCommands(program, context, setExitCode);
-  actionCommands(program, context, setExitCode);
-  conditionCommands(program, context, setExitCode);
+  viewCommands(program, run);
+  actionCommands(program, run);
   program.commandsGroup('Support:');
   conversationCommands(program, run);
   clusterCommands(program, run);
   program.commandsGroup('Operations:');
-  webhookCommands(program, context, setExitCode);
-  sessionCommands(program, context, setExitCode);
+  pageCommands(program, run);
   notifyCommands(program, run);
-  fleetCommands(program, context, setExitCode);
+  fleetCommands(program, run);
   storeCommands(program, run);
   exportingCommands(program, run);
   apiCommands(program, run);
@@ -228,6 +218,121 @@ function daemonCommands(program: Command, run: Run): void {
     .action(run(async () => (await import('./daemon/health.ts')).healthCommand));
 }
 
+/** Registers what prints what the web page shows: status, history, audit and conditions. */
+function viewCommands(program: Command, run: Run): void {
+  const all = ['--organization <id>', 'Organization to show (default: all)'] as const;
+  program
+    .command('status')
+    .description('Show the state of the organizations of the running daemon')
+    .option(...CONFIG)
+    .option(...all)
+    .addOption(format())
+    .action(run(async () => (await import('./daemon/views.ts')).statusCommand));
+  program
+    .command('history')
+    .description('Show the passes of the running daemon, newest first')
+    .option('--before <number>', 'Show passes before this number', count)
+    .option(...CONFIG)
+    .option(...ORGANIZATION)
+    .addOption(format())
+    .action(run(async () => (await import('./daemon/views.ts')).historyCommand));
+  program
+    .command('audit')
+    .description('Show what people asked the running daemon to do, newest first')
+    .option('--before <position>', 'Show entries before this position, as the output names it')
+    .option(...CONFIG)
+    .option(...all)
+    .addOption(format())
+    .action(run(async () => (await import('./daemon/views.ts')).auditCommand));
+}
+
+const REASON = ['--reason <text>', 'Reason, for the audit and for others'] as const;
+
+/** Registers approve, reject, pause, resume, reconcile and conditions. */
+function actionCommands(program: Command, run: Run): void {
+  const checksum = ['<checksum>', 'Checksum of the plan or of its held changes, from the plan or the log'] as const;
+  program
+    .command('approve')
+    .description('Approve the plan that the daemon holds, or only its held changes')
+    .argument(...checksum)
+    .option(...REASON)
+    .option(...CONFIG)
+    .option(...ORGANIZATION)
+    .action(run(async () => (await import('./daemon/actions.ts')).approveCommand));
+  program
+    .command('reject')
+    .description('Reject the plan that the daemon holds, or only its held changes, until somebody approves it')
+    .argument(...checksum)
+    .option(...REASON)
+    .option(...CONFIG)
+    .option(...ORGANIZATION)
+    .action(run(async () => (await import('./daemon/actions.ts')).rejectCommand));
+  program
+    .command('pause')
+    .description('Pause the changes of a resource, or of the whole organization')
+    .argument('[address]', 'Address of the resource, such as team/docs (default: the whole organization)')
+    .requiredOption(...REASON)
+    .option('--for <duration>', 'Length of the pause, such as 2h (default: 4h)', duration)
+    .option('--forever', 'Pause until octavo resume')
+    .option(...CONFIG)
+    .option(...ORGANIZATION)
+    .action(run(async () => (await import('./daemon/actions.ts')).pauseCommand));
+  program
+    .command('resume')
+    .description('End the pause of a resource, or of the whole organization')
+    .argument('[address]', 'Address of the resource (default: the whole organization)')
+    .option(...REASON)
+    .option(...CONFIG)
+    .option(...ORGANIZATION)
+    .action(run(async () => (await import('./daemon/actions.ts')).resumeCommand));
+  program
+    .command('reconcile')
+    .description('Make the daemon start a pass now')
+    .option(...REASON)
+    .option(...CONFIG)
+    .option(...ORGANIZATION)
+    .action(run(async () => (await import('./daemon/actions.ts')).reconcileCommand));
+  program
+    .command('conditions')
+    .description('Show the current conditions: what is wrong now')
+    .option(...CONFIG)
+    .option('--organization <id>', 'Organization to show (default: all)')
+    .addOption(format())
+    .action(run(async () => (await import('./daemon/views.ts')).conditionsCommand));
+}
+
+/** Registers webhook and sessions. */
+function pageCommands(program: Command, run: Run): void {
+  program
+    .command('webhook')
+    .description('Show how to make the forge report pushes to the daemon, or set it up')
+    .argument('[organization]', 'Organization (default: the only one of the configuration)')
+    .option('--create', 'Create or update the webhook at the forge, with forge.token')
+    .option(...CONFIG)
+    .action(run(async () => (await import('./daemon/webhook.ts')).webhookCommand));
+  const sessions = program.command('sessions').description('Manage sessions of people on the web page');
+  sessions
+    .command('list')
+    .description('Show who is signed in')
+    .option(...CONFIG)
+    .addOption(format())
+    .action(run(async () => (await import('./daemon/views.ts')).sessionListCommand));
+  sessions
+    .command('end')
+    .description('Sign people out')
+    .addOption(new Option('--user <name>', 'Name of the person, from octavo sessions list').conflicts('all'))
+    .addOption(new Option('--all', 'End the sessions of everybody'))
+    .option(...REASON)
+    .option(...CONFIG)
+    .hook('preAction', (command) => {
+      const { user, all } = command.opts();
+      if (user === undefined && all !== true) {
+        command.error("error: pass --user NAME to end one person's sessions, or --all");
+      }
+    })
+    .action(run(async () => (await import('./daemon/actions.ts')).sessionEndCommand));
+}
+
 function conversationCommands(program: Command, run: Run): void {
   const conversations = program.command('conversations').description('Manage support-conversation ingestion');
   conversations
@@ -359,6 +464,17 @@ function notifyCommands(program: Command, run: Run): void {
     .option('--resolve', 'Also send the resolved message; pagers always receive it')
     .option(...CONFIG)
     .action(run(async () => (await import('./notify.ts')).testCommand));
+}
+
+function fleetCommands(program: Command, run: Run): void {
+  program
+    .command('fleet')
+    .description('Show the replicas that share a database')
+    .command('status')
+    .description('Show the replicas, and the organizations that none of them has')
+    .option(...CONFIG)
+    .addOption(format())
+    .action(run(async () => (await import('./daemon/views.ts')).fleetStatusCommand));
 }
 
 function storeCommands(program: Command, run: Run): void {

@@ -2,7 +2,6 @@
 import { connect } from 'node:net';
 import { basename, resolve } from 'node:path';
 import { Client, errors } from 'undici';
-import type { ZodType } from 'zod';
 import type { ClusterRequest } from '../clusters/control-api.ts';
 import type { ConversationRequest } from '../conversations/control-api.ts';
 import { ConfigError, messageOf, RefusedPlanError, TransientError } from '../core/errors.ts';
@@ -57,27 +56,20 @@ export function isListening(path: string): Promise<boolean> {
 /** Response header with the version of the daemon. */
 export const VERSION_HEADER = 'x-octavo-version';
 
-/** Expected answer, and the version of the caller for messages. */
-export interface ExpectedAnswer<T> {
-  /** Schema of the members that the caller reads. */
-  readonly answer: ZodType<T>;
-  readonly version: string;
-}
-
-/** The daemon is of another version, and answered in a way that this version does not know. */
+/** The daemon is of another version, so its answers may have other members. */
 export class UnknownAnswerError extends ConfigError {}
 
 /**
- * Sends a request to the daemon on a control socket. Returns the answer with all its members. Throws TransientError if
- * the daemon stops meanwhile or cannot handle the request now, RefusedPlanError if it does not hold the plan to approve,
- * UnknownAnswerError if the answer does not match the schema, and ConfigError if no daemon responds or for any other
+ * Sends a request to the daemon on a control socket. `own` is the version of the caller. Returns the answer. Throws
+ * TransientError if the daemon stops meanwhile or cannot handle the request now, RefusedPlanError if it does not hold the
+ * plan to approve, UnknownAnswerError if it is of another version, and ConfigError if no daemon responds or for any other
  * refusal, with the message of the daemon.
  */
-export async function callControl<T>(
+export async function callControl<T extends object = JsonObject>(
   path: string,
   request: ControlRequest,
-  expected: ExpectedAnswer<T>,
-): Promise<T & JsonObject> {
+  own: string,
+): Promise<T> {
   const { status, answer, version } = await send(path, request).catch((error: unknown) => {
     if (error instanceof errors.SocketError) {
       throw new TransientError(
@@ -91,17 +83,14 @@ export async function callControl<T>(
       { cause: error },
     );
   });
-  const hint = versionHint(version, expected.version);
+  const hint = version === own ? '' : versionHint(version, own);
   if (status === 200) {
-    const { error } = expected.answer.safeParse(answer);
-    if (error === undefined) {
-      return answer as T & JsonObject;
+    if (version !== own) {
+      throw new UnknownAnswerError(`the daemon on ${path} answered in an unknown form${hint}`);
     }
-    const [issue] = error.issues;
-    const where = issue === undefined || issue.path.length === 0 ? '' : ` at ${issue.path.join('.')}`;
-    throw new UnknownAnswerError(`the daemon on ${path} answered in an unknown form${where}${hint}`);
+    return answer as object as T;
   }
-  const message = `the daemon refused: ${String(answer.error)}${version === expected.version ? '' : hint}`;
+  const message = `the daemon refused: ${String(answer.error)}${hint}`;
   if (answer.code === 'refused-plan') {
     throw new RefusedPlanError(message);
   }
@@ -111,9 +100,7 @@ export async function callControl<T>(
 /** Returns what to do about a daemon of another version; older ones do not send theirs. */
 function versionHint(daemon: string | null, own: string): string {
   const other = daemon === null ? 'does not report its version' : `has version ${daemon}`;
-  return daemon === own
-    ? '; restart the daemon, and report this if it happens again'
-    : `; the daemon ${other}, and this command ${own}: use the octavo command of the same version, or upgrade and restart the daemon`;
+  return `; the daemon ${other}, and this command ${own}: use the octavo command of the same version, or upgrade and restart the daemon`;
 }
 
 /** Codes of errors that the request did not cause. */

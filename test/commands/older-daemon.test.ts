@@ -1,4 +1,4 @@
-/** Commands that ask a daemon of an older version, whose answers lack what they read. */
+/** Commands that ask a daemon of an older version, which does not report its version. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['clusters', 'mute', 'c'],
 ];
 
-test('commands report an answer of an unknown form, and what to do', async () => {
+test('commands report a daemon of another version, and what to do', async () => {
   await using work = await openWorkspace();
   work.configure();
   const state = join(work.folder, 'state');
@@ -54,7 +54,7 @@ test('commands report an answer of an unknown form, and what to do', async () =>
       expect([command, code]).toEqual([command, 3]);
       // With --format json, the error is JSON.
       expect(`${stdout}${stderr}`, command.join(' ')).toMatch(
-        /the daemon on \S+octavo\.db\.sock answered in an unknown form at \S+; the daemon does not report its version, and this command \S+: use the octavo command of the same version, or upgrade and restart the daemon/,
+        /the daemon on \S+octavo\.db\.sock answered in an unknown form; the daemon does not report its version, and this command \S+: use the octavo command of the same version, or upgrade and restart the daemon/,
       );
     }
   } finally {

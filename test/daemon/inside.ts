@@ -9,7 +9,7 @@ import { kinds } from '../../src/kinds/registry.ts';
 import { createLogger } from '../../src/log.ts';
 import type { PassEnd } from '../../src/reconcile/pass.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
-import type { LogLine } from '../support/octavo-process.ts';
+import { type LogLine, VERSION } from '../support/octavo-process.ts';
 import type { DaemonSettings, Workspace } from '../support/workspace.ts';
 import { readMetrics } from './daemon-process.ts';
 
@@ -52,7 +52,7 @@ export async function startInside(
     clock,
     random: Math.random,
     log: createLogger({ level: 'info', format: 'json', secrets: config.secrets, destination }),
-    version: '0',
+    version: VERSION,
     dryRun: false,
     openStore: ({ path }) =>
       openSqliteStore(String(path), (opened) => {

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { runCommandLine } from '../../src/cli.ts';
 import type { Terminal } from '../../src/commands/cli/context.ts';
 import { systemClock } from '../../src/core/clock.ts';
-import { checkOutput, type Ended, OctavoRun } from './octavo-process.ts';
+import { checkOutput, type Ended, OctavoRun, VERSION } from './octavo-process.ts';
 
 interface InsideOptions {
   readonly cwd: string;
@@ -62,7 +62,7 @@ export class OctavoInside extends OctavoRun {
       }),
       clock: systemClock,
       random: () => 0.5,
-      version: '0',
+      version: VERSION,
       root: new URL('../../', import.meta.url),
       signal: this.#stop.signal,
       secrets: new Set(secrets),

@@ -1,10 +1,16 @@
 /** Runs Octavo as a process. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { createRequire } from 'node:module';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { endWithParent } from './end-with-parent.ts';
 import { spawn } from './programs.ts';
+
+/** Version of the program, of processes and of daemons in the process of a test. */
+export const { version: VERSION } = createRequire(import.meta.url)('../../package.json') as {
+  readonly version: string;
+};
 
 const BIN = fileURLToPath(new URL('../../bin/octavo.js', import.meta.url));
 

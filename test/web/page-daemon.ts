@@ -9,6 +9,7 @@ import { createDaemon, type Daemon } from '../../src/daemon.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { createLogger } from '../../src/log.ts';
 import { LogBuffer } from '../../src/web/model/log-buffer.ts';
+import { VERSION } from '../support/octavo-process.ts';
 import type { DaemonSettings, Workspace } from '../support/workspace.ts';
 
 /** A daemon with a web page. */
@@ -64,7 +65,7 @@ export async function startPage(
       onRecord: (record) => logBuffer.add(record),
     }),
     logBuffer,
-    version: '0',
+    version: VERSION,
     dryRun: false,
     ...(configuration === undefined ? {} : { configuration }),
   });

@@ -3,13 +3,7 @@ import { userInfo } from 'node:os';
 import type { Config, OrganizationConfig } from '../../config/config.ts';
 import { ConfigError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
-import {
-  type ControlRequest,
-  callControl,
-  controlSocketPath,
-  type ExpectedAnswer,
-  isListening,
-} from '../../server/control-client.ts';
+import { type ControlRequest, callControl, controlSocketPath, isListening } from '../../server/control-client.ts';
 import type { Store } from '../../store/store.ts';
 import { chooseOrganization, readTrustedConfig } from './config.ts';
 import type { CommandContext } from './context.ts';
@@ -34,35 +28,31 @@ export async function chooseState(flags: StateFlags, context: CommandContext): P
   return { config, organization };
 }
 
-/** Request of the control API for one organization, without the organization. */
-type OrganizationRequest =
-  Exclude<ControlRequest, { readonly command: 'views' | 'silences' | 'deliveries' | 'sessions' }> extends infer T
-    ? T extends unknown
-      ? Omit<T, 'organization'>
-      : never
-    : never;
+/** Sends a request to the running daemon, for the user of this process. Throws what `callControl` throws. */
+export function askDaemon<T extends object = JsonObject>(
+  config: Config,
+  request: ControlRequest,
+  { version }: CommandContext,
+): Promise<T> {
+  return callControl<T>(controlSocketPath(config), { ...request, user: userName() }, version);
+}
 
 /**
- * Sends a request to the daemon that uses the state file, so that a command and the daemon never work at the same time.
- * Returns null if no daemon runs. Throws AppError.
+ * Sends a request about an organization to the daemon that uses the state file, so that a command and the daemon never
+ * work at the same time. Returns null if no daemon runs. Throws AppError.
  */
-export async function callDaemon(
+export async function askIfRunning(
   { config, organization }: StateTarget,
-  request: OrganizationRequest,
-  expected: ExpectedAnswer<unknown>,
+  request: Extract<ControlRequest, { readonly command: 'conversations' | 'clusters' }>,
+  context: CommandContext,
 ): Promise<JsonObject | null> {
-  const socket = controlSocketPath(config);
-  return (await isListening(socket))
-    ? ((await callControl(
-        socket,
-        { ...request, user: userName(), organization: organization.id },
-        expected,
-      )) as JsonObject)
+  return (await isListening(controlSocketPath(config)))
+    ? askDaemon(config, { ...request, organization: organization.id }, context)
     : null;
 }
 
 /** Returns the name of the user of this process; empty if the system knows none. */
-export function userName(): string {
+function userName(): string {
   try {
     return userInfo().username;
   } catch {

@@ -15,9 +15,8 @@ import { counted, printable } from '../../plan/render/words.ts';
 import type { Writer } from '../../platform/client.ts';
 import { senderWords } from '../../server/conversation-log.ts';
 import { recordedId } from '../../store/record.ts';
-import { CONVERSATIONS } from '../cli/answers.ts';
 import type { CommandContext } from '../cli/context.ts';
-import { callDaemon, chooseState, openUnusedStore, type StateFlags, type StateTarget } from '../cli/control-call.ts';
+import { askIfRunning, chooseState, openUnusedStore, type StateFlags, type StateTarget } from '../cli/control-call.ts';
 import { shortAge, table } from '../cli/table.ts';
 
 /** `octavo conversations status`. */
@@ -156,8 +155,7 @@ async function callConversations(
   context: CommandContext,
 ): Promise<JsonObject> {
   const target = await chooseState(flags, context);
-  const expected = { answer: CONVERSATIONS[request.subcommand], version: context.version };
-  const answer = await callDaemon(target, { command: 'conversations', request }, expected);
+  const answer = await askIfRunning(target, { command: 'conversations', request }, context);
   return answer ?? withIngestion(target, null, {}, context, (opened) => opened.answer(request));
 }
 

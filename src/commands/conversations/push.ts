@@ -7,9 +7,8 @@ import { type JsonObject, shownJson } from '../../core/json.ts';
 import { printable } from '../../plan/render/words.ts';
 import { openWriter } from '../../platform/client.ts';
 import { senderWords } from '../../server/conversation-log.ts';
-import { CONVERSATIONS } from '../cli/answers.ts';
 import type { CommandContext } from '../cli/context.ts';
-import { callDaemon, chooseState } from '../cli/control-call.ts';
+import { askIfRunning, chooseState } from '../cli/control-call.ts';
 import { withPlatform } from '../cli/session.ts';
 import { keepHeapSmall } from '../cli/small-heap.ts';
 import { withIngestion } from './conversations.ts';
@@ -30,8 +29,7 @@ export async function pushCommand(
     account: flags.account,
     teamDomains: [...(flags.teamDomains ?? [])],
   };
-  const expected = { answer: CONVERSATIONS.push, version: context.version };
-  const answer = await callDaemon(target, { command: 'conversations', request }, expected);
+  const answer = await askIfRunning(target, { command: 'conversations', request }, context);
   if (answer !== null) {
     return tellPushed(answer, daemonWords(answer.sender as unknown as PushedSender), flags, context);
   }

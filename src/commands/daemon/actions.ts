@@ -1,21 +1,18 @@
-/** Commands that ask the running daemon: approve, reject, pause, resume and reconcile. */
-
-import type { ZodType } from 'zod';
+/** Commands that ask the running daemon to do something: approve, reject, pause, resume, reconcile and end sessions. */
 import { ConfigError, EXIT, type ExitCode } from '../../core/errors.ts';
+import { counted } from '../../plan/render/words.ts';
 import type { ActionRequest } from '../../reconcile/approvals.ts';
-import { callControl, controlSocketPath } from '../../server/control-client.ts';
-import { ACTIONS } from '../cli/answers.ts';
 import { readTrustedConfig } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';
-import { userName } from '../cli/control-call.ts';
+import { askDaemon } from '../cli/control-call.ts';
 
-export interface ActionFlags {
+interface ActionFlags {
   readonly config?: string;
   readonly organization?: string;
   readonly reason?: string;
 }
 
-export interface PauseFlags extends ActionFlags {
+interface PauseFlags extends ActionFlags {
   readonly reason: string;
   /** Milliseconds. */
   readonly for?: number;
@@ -26,24 +23,18 @@ export interface PauseFlags extends ActionFlags {
 const DEFAULT_PAUSE = 4 * 3_600_000;
 
 /** Approves the held plan with this checksum, and no other. */
-export async function approveCommand(checksum: string, flags: ActionFlags, context: CommandContext): Promise<ExitCode> {
+export function approveCommand(checksum: string, flags: ActionFlags, context: CommandContext): Promise<ExitCode> {
   const request = { subcommand: 'approve', checksum, reason: flags.reason } as const;
-  const { organization, approved, isComplete } = await ask(request, ACTIONS.approve, flags, context);
-  const more = !isComplete ? '; more people have to approve it' : '';
-  context.terminal.out(`Approved for ${organization}: ${approved.join(', ') || 'the whole plan'}${more}\n`);
-  return EXIT.done;
+  return act(request, flags, context, ({ organization, approved, isComplete }) => {
+    const more = isComplete ? '' : '; more people have to approve it';
+    return `Approved for ${organization}: ${approved.join(', ') || 'the whole plan'}${more}`;
+  });
 }
 
 /** Rejects the held plan with this checksum: it is not applied until somebody approves it again. */
-export async function rejectCommand(checksum: string, flags: ActionFlags, context: CommandContext): Promise<ExitCode> {
-  const answer = await ask(
-    { subcommand: 'reject', checksum, reason: flags.reason },
-    ACTIONS.organization,
-    flags,
-    context,
-  );
-  context.terminal.out(`Rejected for ${answer.organization}; approve it to change that\n`);
-  return EXIT.done;
+export function rejectCommand(checksum: string, flags: ActionFlags, context: CommandContext): Promise<ExitCode> {
+  const request = { subcommand: 'reject', checksum, reason: flags.reason } as const;
+  return act(request, flags, context, ({ organization }) => `Rejected for ${organization}; approve it to change that`);
 }
 
 /** Pauses the changes of a resource, or of the whole organization. */
@@ -57,44 +48,69 @@ export async function pauseCommand(
   }
   const until = flags.forever === true ? null : context.clock.now() + (flags.for ?? DEFAULT_PAUSE);
   const request = { subcommand: 'pause', address, reason: flags.reason, until } as const;
-  const answer = await ask(request, ACTIONS.pause, flags, context);
-  const end = answer.until === null ? 'until it is resumed' : `until ${answer.until}`;
-  context.terminal.out(`Paused ${nameOf(address, answer)} ${end}\n`);
-  return EXIT.done;
+  return act(request, flags, context, ({ organization, until: end }) => {
+    const when = end === null ? 'until it is resumed' : `until ${end}`;
+    return `Paused ${address ?? `organization ${organization}`} ${when}`;
+  });
 }
 
 /** Ends a pause. */
-export async function resumeCommand(
+export function resumeCommand(
   address: string | undefined,
   flags: ActionFlags,
   context: CommandContext,
 ): Promise<ExitCode> {
   const request = { subcommand: 'resume', address, reason: flags.reason } as const;
-  const answer = await ask(request, ACTIONS.organization, flags, context);
-  context.terminal.out(`Resumed ${nameOf(address, answer)}\n`);
-  return EXIT.done;
+  return act(request, flags, context, ({ organization }) => `Resumed ${address ?? `organization ${organization}`}`);
 }
 
 /** Starts a pass now. */
-export async function reconcileCommand(flags: ActionFlags, context: CommandContext): Promise<ExitCode> {
-  const answer = await ask({ subcommand: 'reconcile', reason: flags.reason }, ACTIONS.organization, flags, context);
-  context.terminal.out(`Started a pass of ${answer.organization}; its result is in octavo status\n`);
+export function reconcileCommand(flags: ActionFlags, context: CommandContext): Promise<ExitCode> {
+  const request = { subcommand: 'reconcile', reason: flags.reason } as const;
+  return act(
+    request,
+    flags,
+    context,
+    ({ organization }) => `Started a pass of ${organization}; its result is in octavo status`,
+  );
+}
+
+/** Members that the answer to an action may have. */
+interface ActionAnswer {
+  readonly organization: string;
+  /** Of an approval: addresses. */
+  readonly approved: readonly string[];
+  readonly isComplete: boolean;
+  /** Of a pause. */
+  readonly until: string | null;
+}
+
+async function act(
+  request: ActionRequest,
+  { config: file, organization }: ActionFlags,
+  context: CommandContext,
+  words: (answer: ActionAnswer) => string,
+): Promise<ExitCode> {
+  const config = await readTrustedConfig(file, context);
+  const answer = await askDaemon<ActionAnswer>(config, { command: 'actions', organization, request }, context);
+  context.terminal.out(`${words(answer)}\n`);
   return EXIT.done;
 }
 
-function nameOf(address: string | undefined, answer: { readonly organization: string }): string {
-  return address === undefined ? `organization ${answer.organization}` : address;
+interface SessionEndFlags {
+  readonly config?: string;
+  readonly user?: string;
+  readonly reason?: string;
 }
 
-async function ask<T>(
-  request: ActionRequest,
-  answer: ZodType<T>,
-  { config: file, organization }: ActionFlags,
+/** Ends the sessions of a person, or of everybody. */
+export async function sessionEndCommand(
+  { config: file, user, reason = '' }: SessionEndFlags,
   context: CommandContext,
-): Promise<T> {
+): Promise<ExitCode> {
   const config = await readTrustedConfig(file, context);
-  const socket = controlSocketPath(config);
-  const target = organization === undefined ? {} : { organization };
-  const asked = { command: 'actions', ...target, user: userName(), request } as const;
-  return callControl(socket, asked, { answer, version: context.version });
+  const request = { subcommand: 'end', user: user ?? null, reason } as const;
+  const { ended } = await askDaemon<{ readonly ended: number }>(config, { command: 'sessions', request }, context);
+  context.terminal.out(`Ended ${counted(ended, 'session')}\n`);
+  return EXIT.done;
 }

@@ -1,6 +1,6 @@
 /** One invalid organization file: the other organizations start, run and change. */
 import { expect, test } from 'vitest';
-import { fleetStatusCommand } from '../../../src/commands/daemon/fleet.ts';
+import { fleetStatusCommand } from '../../../src/commands/daemon/views.ts';
 import { eventually } from '../../support/octavo-process.ts';
 import { type DirectoryDaemon, DirectoryWorld } from './directory-daemon.ts';
 

@@ -1,10 +1,9 @@
 /** Three daemons that divide the organizations of one token, and share its rate limit through the database. */
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
 import { callControl } from '../../../src/server/control-client.ts';
 import type { BudgetPageView } from '../../../src/web/pages/budget.ts';
-import { eventually } from '../../support/octavo-process.ts';
+import { eventually, VERSION } from '../../support/octavo-process.ts';
 import { hasPostgres, startPostgres } from '../../support/postgres.ts';
 import { OwnerSampler } from '../owner-sampler.ts';
 import { type FleetReplica, LEASE, ProcessFleet } from '../process-fleet.ts';
@@ -35,11 +34,7 @@ async function untilTeams(fleet: ProcessFleet, titles: readonly string[]): Promi
 /** Returns the number of replicas whose shares of the token the page of a replica shows; throws unless it has one token. */
 async function sharesAt(fleet: ProcessFleet, index: number): Promise<number> {
   const socket = join(fleet.folder, `replica-${index}`, 'octavo.sock');
-  const view = (await callControl(
-    socket,
-    { command: 'views', path: '/budget' },
-    { answer: z.object({ queues: z.array(z.object({})) }), version: '' },
-  )) as unknown as BudgetPageView;
+  const view = await callControl<BudgetPageView>(socket, { command: 'views', path: '/budget' }, VERSION);
   expect(view.queues.map(({ organizations }) => organizations.length)).toEqual([ORGANIZATIONS]);
   return view.queues[0]?.replicas.length ?? 0;
 }
