@@ -3,6 +3,7 @@ import type { Config, OrganizationConfig } from '../config/config.ts';
 import type { ConversationsConfig } from '../config/conversations.ts';
 import { ConfigError, EXIT, type ExitCode, messageOf, RejectedError, TransientError } from '../core/errors.ts';
 import type { Paint } from '../plan/render/text-layout.ts';
+import { counted } from '../plan/render/words.ts';
 import { openReader, type Reader } from '../platform/client.ts';
 import { ConversationsProbe, isMissingOperation } from '../platform/conversations-probe.ts';
 import {
@@ -58,12 +59,14 @@ async function runChecks(
       return [bad(what, messageOf(explain(error)))];
     }
   };
-  const platform = await check('platform', async () =>
-    good('platform', versionWords(await reader.get(operations.getVersion))),
-  );
-  const token = await check('token', async () =>
-    good('token', organizationWords(await reader.get(operations.getOrganization))),
-  );
+  const platform = await check('platform', async () => {
+    const { version, build } = await reader.get(operations.getVersion);
+    return good('platform', `reachable${version ? `, version ${version}` : ''}${build ? ` (${build})` : ''}`);
+  });
+  const token = await check('token', async () => {
+    const { title } = await reader.get(operations.getOrganization);
+    return good('token', `accepted, for ${title}`);
+  });
   if (token.some(({ verdict }) => verdict === 'bad')) {
     return [...platform, ...token];
   }
@@ -78,20 +81,6 @@ async function runChecks(
   ]);
   const { clockSkew, budgets } = connection.queue.snapshot();
   return [...platform, ...token, checkClock(clockSkew), rateLimitFinding(budgets), ...findings.flat()];
-}
-
-function versionWords({
-  version,
-  build,
-}: {
-  readonly version?: string | null;
-  readonly build?: string | null;
-}): string {
-  return `reachable${version ? `, version ${version}` : ''}${build ? ` (${build})` : ''}`;
-}
-
-function organizationWords({ title }: { readonly title: string }): string {
-  return `accepted, for ${title}`;
 }
 
 async function checkPermissions(
@@ -122,13 +111,13 @@ async function checkUser(config: Config, reader: Reader): Promise<Finding> {
   const caller = await ownUser(reader);
   const user = config.platform.user ?? caller;
   if (user === null) {
-    const detail =
-      'not set, and the platform does not report the owner of the token; set it to the email of that user, so that no plan can lock it out';
-    return note(what, detail);
+    return note(
+      what,
+      'not set, and the platform does not report the owner of the token; set it to the email of that user, so that no plan can lock it out',
+    );
   }
   if (caller !== null && caller.toLowerCase() !== user.toLowerCase()) {
-    const detail = `${user} is configured, but the token belongs to ${caller}; plans can lock that user out`;
-    return note(what, detail);
+    return note(what, `${user} is configured, but the token belongs to ${caller}; plans can lock that user out`);
   }
   for await (const member of reader.pages(operations.listMembers, { query: { search: user } })) {
     if (member.user?.email?.toLowerCase() === user.toLowerCase()) {
@@ -215,28 +204,32 @@ interface Finding {
   readonly detail: string;
 }
 
-/** Checks one feature with reads only. A failed read is a finding, too. */
-type FeatureCheck = (reader: Reader) => Promise<Finding>;
+const finding =
+  (verdict: Finding['verdict']) =>
+  (what: string, detail: string): Finding => ({ verdict, what, detail });
+const good = finding('good');
+const note = finding('warn');
+const bad = finding('bad');
 
 /** Options of a list whose items do not matter. */
 const ONE = { query: { limit: 1 } };
 
 /** Features that differ between versions of the platform. Source: docs/platform-notes.md#changes-by-version */
-const FEATURES: readonly FeatureCheck[] = [
+const FEATURES = [
   feature('spaces', (reader) => reader.get(operations.listSpaces, ONE), 'spaces can be listed'),
   feature('openapi', (reader) => reader.get(operations.listOpenApiSpecs, ONE), 'OpenAPI specifications are supported'),
   feature('translations', (reader) => reader.get(operations.listTranslations, ONE), 'translations are supported'),
   feature('saml', (reader) => reader.get(operations.listSamlProviders, ONE), 'SAML providers are supported'),
 ];
 
-/** Returns a check that reports a feature as missing if its read responds with 404. */
+/** Returns a check of one feature, which reports it as missing if its read responds with 404. */
 function feature(
   what: string,
   read: (reader: Reader) => Promise<unknown>,
   has: string,
   lacks = 'not supported by this platform',
-): FeatureCheck {
-  return async (reader) => {
+) {
+  return async (reader: Reader): Promise<Finding> => {
     try {
       await read(reader);
       return good(what, has);
@@ -244,18 +237,6 @@ function feature(
       return error instanceof RejectedError && error.status === 404 ? note(what, lacks) : bad(what, messageOf(error));
     }
   };
-}
-
-function bad(what: string, detail: string): Finding {
-  return { verdict: 'bad', what, detail };
-}
-
-function good(what: string, detail: string): Finding {
-  return { verdict: 'good', what, detail };
-}
-
-function note(what: string, detail: string): Finding {
-  return { verdict: 'warn', what, detail };
 }
 
 /** Checks features that only a site shows, on the first site. */
@@ -296,26 +277,14 @@ async function siteFindings(reader: Reader): Promise<readonly Finding[]> {
 /** Derives features from the items of a site structure. */
 function structureFindings(structure: readonly StructureItem[]): readonly Finding[] {
   const items = [...itemsOf(structure)];
-  const [space] = items.filter(isSiteSpace);
+  const space = items.find(isSiteSpace);
   const links = items.filter(({ object }) => object === 'site-external-link').length;
-  const findings: Finding[] = [];
-  if (space !== undefined) {
-    findings.push(
-      typeof space.hidden === 'boolean'
-        ? good('hidden', 'site spaces can be hidden')
-        : note('hidden', 'not reported by the platform; before 0.167 site spaces cannot be hidden'),
-    );
-  }
-  if (links > 0) {
-    const words = links === 1 ? '1 external link' : `${links} external links`;
-    findings.push(
-      good(
-        'external links',
-        `${words} on the first site; manifests do not declare them, and they keep their positions`,
-      ),
-    );
-  }
-  return findings;
+  const hidden =
+    typeof space?.hidden === 'boolean'
+      ? good('hidden', 'site spaces can be hidden')
+      : note('hidden', 'not reported by the platform; before 0.167 site spaces cannot be hidden');
+  const external = `${counted(links, 'external link')} on the first site; manifests do not declare them, and they keep their positions`;
+  return [...(space === undefined ? [] : [hidden]), ...(links === 0 ? [] : [good('external links', external)])];
 }
 
 function* itemsOf(items: readonly StructureItem[]): Generator<StructureItem> {

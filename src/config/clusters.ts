@@ -140,10 +140,8 @@ export interface ClustersConfig extends Omit<Readonly<ParsedClusters>, 'changeRe
 }
 
 /** Data that is read together with the cluster settings: the template file, and the locations of names. */
-export interface ClusterExtras {
+export interface ClusterExtras extends Pick<ClustersConfig, 'spaceNames' | 'reviewerNames'> {
   readonly template: string | null;
-  readonly spaceNames: readonly PlacedName[];
-  readonly reviewerNames: readonly PlacedName[];
 }
 
 /** Combines parsed cluster settings with their extras; undefined for a configuration without a file. */

@@ -7,12 +7,12 @@ import { isScope } from '../core/scope.ts';
 import { type ClusterExtras, type ClustersConfig, clustersSchema, completeClusters } from './clusters.ts';
 import { conversationsSchema } from './conversations.ts';
 import type { InvalidFile } from './document.ts';
-import { type ForgeConfig, forgeSchema } from './forge.ts';
-import { type NotificationsConfig, notificationsSchema } from './notifications.ts';
+import { forgeSchema } from './forge.ts';
+import { notificationsSchema } from './notifications.ts';
 import { isPlainHttp, PLAIN_HTTP } from './secrets.ts';
 import { choice, count, cron, flag, positive, section, setting, text, token } from './settings.ts';
 import { fleetSchema, runtimeDirectory, type StoreConfig, storeSchema } from './store.ts';
-import { type UiConfig, uiSchema } from './ui.ts';
+import { uiSchema } from './ui.ts';
 import {
   PUBLIC_API,
   readBaseUrl,
@@ -100,14 +100,18 @@ function organizationSchema(known: readonly ConfigKind[]) {
   return z.strictObject({
     id: text('the id of the organization, such as org_1'),
     token: token().optional(),
+    /** Distinguishes the manifest directories of the organization; undefined: derived from the directory. */
     scope: setting('a scope, such as docs or teams/docs', readScope).optional(),
     source: sourceSchema().optional(),
     forge: forgeSchema().optional(),
+    /** By kind; contains every known kind. */
     prune: pruneSchema(kinds),
     requireApproval: z
       .array(choice(kinds))
       .prefault(known.filter((kind) => kind.deletionNeedsApproval === true).map(({ name }) => name)),
+    /** A plan that exceeds a limit is held. `maxChangedPercent` counts updates and deletions of owned resources. */
     limits: section({ maxDeletions: count(0, 1_000_000).prefault(5), maxChangedPercent: count(0, 100).prefault(30) }),
+    /** `count`: people who have to approve a plan; `notAuthor`: the authors of its commits cannot approve it. */
     approvals: section({ count: count(1, 10).prefault(1), notAuthor: flag().prefault(false) }),
     selfHeal: flag().prefault(true),
     schedule: section({ drift: cron().default('*/5 * * * *') }),
@@ -140,6 +144,7 @@ function createSchema(kinds: readonly ConfigKind[]) {
       token: token().optional(),
       user: setting('an email address', readEmail).optional(),
       timeout: positive('the timeout of one request, such as 30s').prefault('30s'),
+      /** Allows sending credentials over plain HTTP to other machines. */
       insecure: flag().prefault(false),
     }),
     organizations: z.array(organizationSchema(kinds)),
@@ -191,56 +196,32 @@ export interface SyncWindow {
 }
 
 /** One organization that the daemon manages. */
-export interface OrganizationConfig {
-  readonly id: string;
+export interface OrganizationConfig
+  extends Omit<Readonly<ParsedOrganization>, 'token' | 'source' | 'requireApproval' | 'syncWindows' | 'clusters'> {
   /** Token of the organization; by default, `platform.token`. */
   readonly token: string;
-  /** Distinguishes the manifest directories of the organization; undefined: derived from the directory. */
-  readonly scope?: string | undefined;
   /** Null if not configured: commands take the directory as an argument, and the daemon does not reconcile. */
   readonly source: ManifestSource | null;
-  readonly forge?: ForgeConfig | undefined;
-  /** By kind; contains every known kind. */
-  readonly prune: Readonly<Record<string, Prune>>;
   /** Kinds whose deletions are held until they are approved. */
   readonly requireApproval: readonly string[];
-  /** A plan that exceeds a limit is held. `maxChangedPercent` counts updates and deletions of owned resources. */
-  readonly limits: { readonly maxDeletions: number; readonly maxChangedPercent: number };
-  /** `count`: people who have to approve a plan; `notAuthor`: the authors of its commits cannot approve it. */
-  readonly approvals: { readonly count: number; readonly notAuthor: boolean };
-  readonly selfHeal: boolean;
-  /** Cron expressions. */
-  readonly schedule: { readonly drift: string };
   readonly syncWindows: readonly SyncWindow[];
-  readonly conversations: Readonly<ParsedOrganization['conversations']>;
   readonly clusters: ClustersConfig;
 }
 
 /** All settings: validated, with defaults, deeply frozen. Durations are in milliseconds. */
-export interface Config {
-  readonly platform: {
-    readonly baseUrl: string;
+export interface Config extends Omit<Readonly<ParsedConfig>, 'platform' | 'organizations' | 'store' | 'runtime'> {
+  readonly platform: Readonly<Omit<ParsedConfig['platform'], 'token' | 'user'>> & {
     /** Email of the daemon's own user, which a plan must not lock out; null if unknown. */
     readonly user: string | null;
-    readonly timeout: number;
-    /** Allows sending credentials over plain HTTP to other machines. */
-    readonly insecure: boolean;
   };
   readonly organizations: readonly OrganizationConfig[];
   /** Paths of the files of organizations that have a file of their own, by id. */
   readonly organizationFiles: ReadonlyMap<string, string>;
   /** Empty unless the configuration was loaded with `skipInvalidFiles`. */
   readonly invalidFiles: readonly InvalidFile[];
-  readonly queue: Readonly<ParsedConfig['queue']>;
   readonly store: StoreConfig;
-  readonly fleet: Readonly<ParsedConfig['fleet']>;
   /** Directory of the control socket and the checkouts. */
   readonly runtime: { readonly directory: string };
-  readonly server: Readonly<ParsedConfig['server']>;
-  /** The web page. */
-  readonly ui: UiConfig;
-  readonly notifications: NotificationsConfig;
-  readonly log: Readonly<ParsedConfig['log']>;
   /** Values that must never appear in any output: tokens, and values from the environment or a file. */
   readonly secrets: ReadonlySet<string>;
   /** The reference that each token was read from, such as `${env:NAME}`; none for a token in the file itself. */

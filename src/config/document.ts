@@ -1,5 +1,5 @@
 /** Configuration files as plain values that keep their locations, and organizations in files of their own. */
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import { messageOf, type Problem, problemOfFile } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
@@ -143,60 +143,53 @@ interface SubstitutionContext {
   readonly refuse?: (scheme: 'env' | 'file', name: string) => string | null;
 }
 
-/** A string with its references replaced, and the problems with them. */
-interface Substituted {
-  readonly text: string;
-  /** Values that replaced references. */
-  readonly values: readonly string[];
-  /** True if the string consists of one reference only. */
-  readonly isWhole: boolean;
-  readonly problems: readonly string[];
-}
-
-/** Replaces every `${env:NAME}` and `${file:PATH}`. The trailing newline of a file is removed. */
-function substitute(text: string, context: SubstitutionContext): Substituted {
+/**
+ * Replaces every `${env:NAME}` and `${file:PATH}`. The trailing newline of a file is removed. `isWhole`: the string
+ * consists of one reference only.
+ */
+function substitute(text: string, context: SubstitutionContext) {
   const values: string[] = [];
   const problems: string[] = [];
   const replaced = text.replace(/\$\{([^}]*)\}/g, (whole, reference: string) => {
-    const found = resolveReference(whole, reference, context);
-    if (found.problem !== undefined) {
-      problems.push(found.problem);
+    try {
+      const value = resolveReference(whole, reference, context);
+      values.push(value);
+      return value;
+    } catch (error) {
+      problems.push(messageOf(error));
       return whole;
     }
-    values.push(found.value);
-    return found.value;
   });
   return { text: replaced, values, isWhole: /^\$\{[^}]*\}$/.test(text), problems };
 }
 
-type Found = { readonly value: string; readonly problem?: undefined } | { readonly problem: string };
-
-function resolveReference(whole: string, reference: string, context: SubstitutionContext): Found {
+/** Returns the value of a reference. Throws an error whose message is the problem. */
+function resolveReference(
+  whole: string,
+  reference: string,
+  { env, readFile, base, refuse }: SubstitutionContext,
+): string {
   const separator = reference.indexOf(':');
   const [scheme, name] = [reference.slice(0, separator), reference.slice(separator + 1)];
   if (separator < 0 || name === '' || (scheme !== 'env' && scheme !== 'file')) {
-    return { problem: `${whole} is not a valid reference; use \${env:NAME} or \${file:PATH}` };
+    throw new Error(`${whole} is not a valid reference; use \${env:NAME} or \${file:PATH}`);
   }
-  const refused = context.refuse?.(scheme, name) ?? null;
+  const refused = refuse?.(scheme, name) ?? null;
   if (refused !== null) {
-    return { problem: refused };
+    throw new Error(refused);
   }
-  return scheme === 'env' ? fromEnvironment(name, context) : fromFile(name, context);
-}
-
-function fromEnvironment(name: string, { env }: SubstitutionContext): Found {
-  const value = env[name];
-  return value === undefined || value === ''
-    ? { problem: `the environment variable ${name} is not set; set it, or write the value here` }
-    : { value };
-}
-
-function fromFile(name: string, { readFile, base }: SubstitutionContext): Found {
-  const path = isAbsolute(name) ? name : resolve(base, name);
+  if (scheme === 'env') {
+    const value = env[name] ?? '';
+    if (value === '') {
+      throw new Error(`the environment variable ${name} is not set; set it, or write the value here`);
+    }
+    return value;
+  }
   try {
-    return { value: readFile(path).replace(/\r?\n$/, '') };
+    return readFile(resolve(base, name)).replace(/\r?\n$/, '');
   } catch (error) {
-    return { problem: `cannot read the file ${name} (${messageOf(error)}); create it, or write the value here` };
+    const problem = `cannot read the file ${name} (${messageOf(error)}); create it, or write the value here`;
+    throw new Error(problem, { cause: error });
   }
 }
 
@@ -369,27 +362,18 @@ export interface InvalidFile {
   readonly problems: readonly string[];
 }
 
-/** The part of a configuration that can be used. */
-interface UsablePart {
-  /** Settings without the organizations of invalid files. */
-  readonly values: unknown;
-  /** Indexes of the remaining organizations in the list of all. */
-  readonly indexes: readonly number[];
-  /** Files of the remaining organizations, by id. */
-  readonly organizationFiles: ReadonlyMap<string, string>;
-  readonly invalidFiles: readonly InvalidFile[];
-}
-
 /**
  * Returns the part of a configuration without the files that have problems; null if the configuration file itself has
- * one, or no file is valid. `format` returns the lines of the problems of a file.
+ * one, or no file is valid. `format` returns the lines of the problems of a file. `values` are the settings without the
+ * organizations of those files, `indexes` the places of the others in the list of all, and `organizationFiles` their
+ * files, by id.
  */
 export function usablePart(
   document: OrganizationsDocument,
   problems: readonly Problem[],
   main: string,
   format: (problems: readonly Problem[], file: string) => string,
-): UsablePart | null {
+) {
   const { files } = document;
   const byFile = Map.groupBy(problems, ({ file }) => file);
   if ([...byFile.keys()].some((file) => file === main || !files.has(file))) {
@@ -399,21 +383,23 @@ export function usablePart(
   if (files.size > 0 && valid.length === 0) {
     return null;
   }
-  const invalidFiles = [...byFile].map(([file, found]) => ({
-    file,
-    id: files.get(file)?.id ?? null,
-    problems: format(found, file).split('\n'),
-  }));
+  const invalidFiles = [...byFile].map(
+    ([file, found]): InvalidFile => ({
+      file,
+      id: files.get(file)?.id ?? null,
+      problems: format(found, file).split('\n'),
+    }),
+  );
   const organizationFiles = new Map(valid.flatMap(([file, { id }]) => (id === null ? [] : [[id, file] as const])));
   return { ...withoutFiles(document, new Set(byFile.keys())), organizationFiles, invalidFiles };
 }
 
 function withoutFiles({ values, files }: OrganizationsDocument, invalid: ReadonlySet<string>) {
   if (!isObject(values) || !Array.isArray(values.organizations)) {
-    return { values, indexes: [] };
+    return { values, indexes: [] as readonly number[] };
   }
   const removed = new Set([...files].filter(([file]) => invalid.has(file)).map(([, { index }]) => index));
-  const indexes = [...values.organizations.keys()].filter((index) => !removed.has(index));
   const organizations: readonly unknown[] = values.organizations;
+  const indexes = [...organizations.keys()].filter((index) => !removed.has(index));
   return { values: { ...values, organizations: indexes.map((index) => organizations[index]) }, indexes };
 }

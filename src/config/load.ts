@@ -55,7 +55,7 @@ export function loadConfig(options: LoadConfigOptions): Config {
   const { readDirectory = noDirectories } = options;
   const limits = trust === 'found' ? foundLimits(file) : null;
   const files = { readFile: limits?.readFile ?? readFile, base: folder };
-  const context = { env, ...files, ...(limits === null ? {} : { refuse: limits.refuse }) };
+  const context = { env, ...files, refuse: limits?.refuse };
   const main = omitSections(readDocument(text, file, context), omit);
   const document = mergeOrganizations(main, { file, context, readDirectory });
   const secrets = collectSecrets(document);

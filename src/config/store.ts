@@ -44,7 +44,7 @@ export function storeSchema() {
     .preprocess((value) => (typeof value === 'string' ? toMapping(value) : (value ?? {})), mapping)
     .transform(({ path, url, pool, ca }, context): StoreConfig => {
       if (url !== undefined && path === undefined) {
-        return { url, pool: pool ?? DEFAULT_POOL, ...(ca === undefined ? {} : { ca }) };
+        return { url, pool: pool ?? DEFAULT_POOL, ca };
       }
       const problem =
         url === undefined

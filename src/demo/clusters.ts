@@ -16,24 +16,11 @@ export interface ClusterParts {
   readonly reader: Reader;
 }
 
-/** Prints change requests as they are opened. */
-export class ClusterReporter {
-  readonly #demo: DemoContext;
-
-  constructor(demo: DemoContext) {
-    this.#demo = demo;
-  }
-
-  /** Listener for the daemon. */
-  readonly events: ClusterEvents = {
-    onOpened: ({ label, why }) => {
-      const { say, paint } = this.#demo;
-      say(`\n  ${paint.create('✓')} ${printable(label)}\n      ${printable(why)}\n`);
-    },
-    onTrouble: ({ message }) => {
-      const { say, paint } = this.#demo;
-      say(`  ${paint.remove('✗')} ${printable(message)}\n`);
-    },
+/** Returns events that print change requests as they are opened. */
+export function clusterEvents({ say, paint }: DemoContext): ClusterEvents {
+  return {
+    onOpened: ({ label, why }) => say(`\n  ${paint.create('✓')} ${printable(label)}\n      ${printable(why)}\n`),
+    onTrouble: ({ message }) => say(`  ${paint.remove('✗')} ${printable(message)}\n`),
   };
 }
 

@@ -1,5 +1,4 @@
 /** The demonstration: its steps, and the output of the daemon. */
-import type { ChangeResult, Plan } from '../core/change.ts';
 import { renderPlanText } from '../plan/render/text.ts';
 import type { Approval } from '../plan/render/text-layout.ts';
 import { counted, printable } from '../plan/render/words.ts';
@@ -12,81 +11,56 @@ import { type DemoContext, EventWaiter } from './context.ts';
 import { ingestTickets, type TicketParts } from './tickets.ts';
 
 /** Prints the passes of the daemon and waits for them. */
-export class PassReporter {
-  readonly #demo: DemoContext;
-  readonly #approval: Approval;
-  readonly #waiter: EventWaiter<PassEnd>;
-  #printed = '';
-  #lastError = '';
-
-  constructor(demo: DemoContext, approval: Approval) {
-    this.#demo = demo;
-    this.#approval = approval;
-    this.#waiter = new EventWaiter(demo);
-  }
-
-  /** Listener for the daemon. */
-  readonly events: PassEvents = {
+export function reportPasses(demo: DemoContext, approval: Approval) {
+  const { say, paint, columns } = demo;
+  const waiter = new EventWaiter<PassEnd>(demo);
+  let printed = '';
+  let lastError = '';
+  const events: PassEvents = {
     onPlan: ({ plan }, drift) => {
       // A repeated pass with the same plan is not printed again.
-      if (plan.changes.length > 0 && plan.checksum !== this.#printed) {
-        this.#printed = plan.checksum;
-        this.#plan(plan, drift.length);
+      if (plan.changes.length === 0 || plan.checksum === printed) {
+        return;
       }
+      printed = plan.checksum;
+      if (drift.length > 0) {
+        const what = counted(drift.length, 'change');
+        say(paint.warn(`\nThe platform was changed outside of the repository (${what}):\n`));
+      }
+      const text = renderPlanText(plan, { columns, paint, approval });
+      say(`\n${text.replaceAll(/^(?=.)/gm, '  ').trimEnd()}\n`);
     },
     onSource: () => {
-      this.#lastError = '';
+      lastError = '';
     },
-    onBadSource: (error) => {
-      const { say, paint } = this.#demo;
+    onBadSource: ({ message }) => {
       // The source is read repeatedly; the same error is printed once.
-      if (error.message !== this.#lastError) {
-        this.#lastError = error.message;
-        const lines = error.message.split('\n').map((line) => `  ${printable(line)}`);
+      if (message !== lastError) {
+        lastError = message;
+        const lines = message.split('\n').map((line) => `  ${printable(line)}`);
         say(paint.remove(`\nThe manifests are invalid; the daemon keeps the last valid ones:\n${lines.join('\n')}\n`));
       }
     },
     onPassEnd: (end) => {
-      this.#results(end);
-      this.#waiter.emit(end);
+      const { results, requests, milliseconds } = end;
+      const applied = results.filter(({ status }) => status === 'applied').length;
+      if (applied > 0) {
+        const took = `${counted(requests.reads + requests.writes, 'request')}, ${(milliseconds / 1000).toFixed(1)} s`;
+        say(`\n  ${paint.create('✓')} ${counted(applied, 'change')} applied (${took})\n`);
+      }
+      for (const { address, error } of results.filter(({ status }) => status === 'failed')) {
+        say(`  ${paint.remove('✗')} ${address}: ${printable(error ?? '')}\n`);
+      }
+      waiter.emit(end);
     },
   };
-
-  /** Waits for the next pass that matches; false if there is none before the timeout. */
-  until(isDone: (end: PassEnd) => boolean): Promise<boolean> {
-    return this.#waiter.until(isDone);
-  }
-
-  #plan(plan: Plan, drift: number): void {
-    const { say, paint, columns } = this.#demo;
-    if (drift > 0) {
-      say(paint.warn(`\nThe platform was changed outside of the repository (${counted(drift, 'change')}):\n`));
-    }
-    say(
-      `\n${renderPlanText(plan, { columns, paint, approval: this.#approval })
-        .replaceAll(/^(?=.)/gm, '  ')
-        .trimEnd()}\n`,
-    );
-  }
-
-  #results({ results, requests, milliseconds }: PassEnd): void {
-    const { say, paint } = this.#demo;
-    const how = (status: ChangeResult['status']) => results.filter((result) => result.status === status);
-    const applied = how('applied').length;
-    if (applied > 0) {
-      const took = `${counted(requests.reads + requests.writes, 'request')}, ${(milliseconds / 1000).toFixed(1)} s`;
-      say(`\n  ${paint.create('✓')} ${counted(applied, 'change')} applied (${took})\n`);
-    }
-    for (const { address, error } of how('failed')) {
-      say(`  ${paint.remove('✗')} ${address}: ${printable(error ?? '')}\n`);
-    }
-  }
+  return { events, until: (isDone: (end: PassEnd) => boolean) => waiter.until(isDone) };
 }
 
 /** Parts of the demonstration. */
 export interface DemoParts extends TicketParts, ClusterParts {
   readonly repository: AcmeRepository;
-  readonly passes: PassReporter;
+  readonly passes: ReturnType<typeof reportPasses>;
   /** Another user, who changes the platform directly. */
   readonly otherUser: Writer;
 }

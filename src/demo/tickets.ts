@@ -6,12 +6,12 @@ import { operations } from '../platform/operations/index.ts';
 import type { Item } from '../platform/operations/model/operation.ts';
 import { type DemoContext, STEP_LIMIT } from './context.ts';
 import { type DemoDropFolder, TICKET_FILES } from './drop-folder.ts';
-import type { IntakeReporter } from './intake-reporter.ts';
+import type { reportIntake } from './intake-reporter.ts';
 
 /** Parts of the demonstration that this step uses. */
 export interface TicketParts {
   readonly dropBox: DemoDropFolder;
-  readonly intake: IntakeReporter;
+  readonly intake: ReturnType<typeof reportIntake>;
   readonly reader: Reader;
 }
 

@@ -80,7 +80,7 @@ async function runApi(
     }
     const writer = new ResponseWriter(context, [organization.token, ...secrets]);
     await withPlatform(config, organization, context, (session) =>
-      sendAndShow({ request, flags, jqFilter, writer, context }, session),
+      sendAndShow({ request, flags, jqFilter, writer, context, session }),
     );
     return EXIT.done;
   } finally {

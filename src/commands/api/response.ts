@@ -14,6 +14,7 @@ import {
   TransientError,
 } from '../../core/errors.ts';
 import { isObject, parseBounded, shownJson } from '../../core/json.ts';
+import { append } from '../../core/lists.ts';
 import type { Paint } from '../../plan/render/text-layout.ts';
 import { durationWords, printable, printableLines } from '../../plan/render/words.ts';
 import { ListProgress, notEvents, notJson, readEvents, responseError } from '../../platform/http/answers.ts';
@@ -24,8 +25,8 @@ import { type CommandContext, paintFor, untilAborted } from '../cli/context.ts';
 import type { PlatformSession } from '../cli/session.ts';
 import type { PreparedRequest } from './request.ts';
 
-/** A request and the flags for its output. */
-interface ShowInput {
+/** A request, how its response is shown, and what is known about it while it is sent. */
+interface ApiCall {
   readonly request: PreparedRequest;
   readonly flags: {
     readonly include?: boolean;
@@ -36,6 +37,11 @@ interface ShowInput {
   readonly jqFilter: JqFilter | null;
   readonly context: CommandContext;
   readonly writer: ResponseWriter;
+  readonly session: PlatformSession;
+  /** The error response, whose error is thrown after it was printed. */
+  refused: HttpAnswer | null;
+  /** True from the start of an attempt to its answer: meanwhile, the request may have taken effect. */
+  isInFlight: boolean;
 }
 
 /** The flags cannot be applied to the response. */
@@ -45,13 +51,13 @@ class UnfitAnswerError extends AppError {
 }
 
 /** Sends the request and prints the response; warns when a write may have taken effect. Throws AppError. */
-export async function sendAndShow(input: ShowInput, session: PlatformSession): Promise<void> {
-  const { request, context } = input;
-  const progress = new RequestProgress(context);
+export async function sendAndShow(input: Omit<ApiCall, 'refused' | 'isInFlight'>): Promise<void> {
+  const call: ApiCall = { ...input, refused: null, isInFlight: false };
+  const { request, context } = call;
   try {
-    await showResponse(input, session, progress);
+    await showResponse(call);
   } catch (error) {
-    const isLost = error instanceof TransientError ? error.maybeDone : progress.isInFlight;
+    const isLost = error instanceof TransientError ? error.maybeDone : call.isInFlight;
     if (request.repeat === 'never' && isLost) {
       context.terminal.err(`${request.name} may have taken effect; check before you send it again\n`);
     }
@@ -59,46 +65,25 @@ export async function sendAndShow(input: ShowInput, session: PlatformSession): P
   }
 }
 
-/** Collects the progress of a request while it is sent. */
-class RequestProgress {
-  /** Error responses, whose errors are thrown after them. */
-  readonly refused: HttpAnswer[] = [];
-  /** True from the start of an attempt to its answer: meanwhile, the request may have taken effect. */
-  isInFlight = false;
-  readonly #context: CommandContext;
-
-  constructor(context: CommandContext) {
-    this.#context = context;
-  }
-
-  /** The rate limit is exhausted; `after` is the wait in milliseconds, if known. */
-  onLimited(after: number | null): void {
-    const time = after === null ? '' : ` ${durationWords(after / 1000)}`;
-    this.#context.terminal.err(`Rate limit reached; waiting${time}\n`);
-  }
-}
-
-async function showResponse(input: ShowInput, session: PlatformSession, progress: RequestProgress): Promise<void> {
-  const { request, flags } = input;
+async function showResponse(call: ApiCall): Promise<void> {
+  const { request, flags } = call;
   if (flags.paginate === true) {
-    return flags.slurp === true ? showAll(input, session, progress) : showPages(input, session, progress);
+    return flags.slurp === true ? showAll(call) : showPages(call);
   }
   try {
-    await (request.operation?.streamed === true
-      ? showStream(input, session, progress)
-      : showAnswer(input, session, progress));
+    await (request.operation?.streamed === true ? showStream(call) : showAnswer(call));
   } catch (error) {
-    for (const answer of progress.refused) {
+    if (call.refused !== null) {
       // A failure to print the response must not replace the error of the call.
-      await showRefused(answer, input).catch(() => undefined);
+      await showRefused(call.refused, call).catch(() => undefined);
     }
     throw error;
   }
 }
 
-async function showAnswer(input: ShowInput, session: PlatformSession, progress: RequestProgress): Promise<void> {
-  const { request, flags, writer, context } = input;
-  const { answer, payload } = await send(request, session, progress);
+async function showAnswer(call: ApiCall): Promise<void> {
+  const { request, flags, writer, context } = call;
+  const { answer, payload } = await send(request, call);
   if (flags.include === true) {
     await writer.head(answer);
   }
@@ -108,20 +93,20 @@ async function showAnswer(input: ShowInput, session: PlatformSession, progress: 
   if (payload.kind === 'empty') {
     context.terminal.err(`${doneText(request, answer.status)}\n`);
   } else {
-    await showPayload(input, payload, String(answer.headers['content-type'] ?? ''));
+    await showPayload(call, payload, String(answer.headers['content-type'] ?? ''));
   }
 }
 
 async function showPayload(
-  input: ShowInput,
+  call: ApiCall,
   payload: Exclude<Payload, { kind: 'empty' }>,
   contentType: string,
 ): Promise<void> {
-  const { request, jqFilter, writer } = input;
+  const { request, jqFilter, writer } = call;
   if (payload.kind === 'json') {
     return jqFilter === null
       ? writer.json(payload.json)
-      : writer.filtered(await applyFilter(input, jqFilter, [payload.json]), true);
+      : writer.filtered(await applyFilter(call, jqFilter, [payload.json]), true);
   }
   if (jqFilter !== null) {
     throw new UnfitAnswerError(`${request.name} does not return JSON; leave out --jq`);
@@ -137,77 +122,92 @@ function doneText({ name, method }: PreparedRequest, status: number): string {
 }
 
 /** Prints an error response if it is JSON, and never filters it. */
-async function showRefused(answer: HttpAnswer, { flags, jqFilter, writer }: ShowInput): Promise<void> {
+async function showRefused(answer: HttpAnswer, { flags, jqFilter, writer }: ApiCall): Promise<void> {
   if (flags.include === true) {
     await writer.head(answer);
   }
-  const isPrinted = jqFilter === null && flags.silent !== true && typeof answer.body === 'string';
-  const json = isPrinted ? parseJson(String(answer.body)) : undefined;
-  if (json !== undefined) {
-    await writer.json(json);
+  if (jqFilter === null && flags.silent !== true && typeof answer.body === 'string') {
+    await writer.json(JSON.parse(answer.body));
   }
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-async function showPages(input: ShowInput, session: PlatformSession, progress: RequestProgress): Promise<void> {
-  const { request, context } = input;
+async function showPages(call: ApiCall): Promise<void> {
+  const { terminal } = call.context;
   let items = 0;
   let next: ResultPage['next'] = null;
   try {
-    for await (const page of sendPages(request, session, progress)) {
-      await showItems(input, page.items);
+    for await (const page of sendPages(call)) {
+      await showItems(call, page.items);
       items += page.items.length;
       next = page.next;
     }
   } catch (error) {
     // When standard output was closed early, nobody will continue.
-    if (next !== null && context.terminal.outputClosed?.aborted !== true) {
-      context.terminal.err(`Stopped after ${items} items; continue with -f page=${next}\n`);
+    if (next !== null && terminal.outputClosed?.aborted !== true) {
+      terminal.err(`Stopped after ${items} items; continue with -f page=${next}\n`);
     }
     throw error;
   }
 }
 
 /** Prints the items of all pages as one list, after the last page. */
-async function showAll(input: ShowInput, session: PlatformSession, progress: RequestProgress): Promise<void> {
+async function showAll(call: ApiCall): Promise<void> {
   const items: unknown[] = [];
-  for await (const page of sendPages(input.request, session, progress)) {
-    for (const item of page.items) {
-      items.push(item);
+  for await (const page of sendPages(call)) {
+    append(items, page.items);
+  }
+  if (call.flags.silent !== true) {
+    await showPayload(call, { kind: 'json', json: items }, 'application/json');
+  }
+}
+
+/** Prints the events of a streamed response as they arrive; the end of their iteration closes it. Throws AppError. */
+async function showStream(call: ApiCall): Promise<void> {
+  const { request, flags, writer, session } = call;
+  const { connection, signal } = session;
+  const end = new AbortController();
+  const cancel = () => end.abort(new CancelledError(`${request.name} was cancelled`));
+  signal.addEventListener('abort', cancel, { once: true });
+  try {
+    const stream = await throughQueue<HttpStream>(request, call, async (abort) => {
+      const signals = AbortSignal.any([toAbortSignal(abort), end.signal]);
+      const head = await connection.transport.open(messageOf(request), signals);
+      return 'chunks' in head
+        ? { head, result: { ok: true, value: head } }
+        : { head, result: { ok: false, error: notStreamed(request, head, connection) } };
+    });
+    if (flags.include === true) {
+      await writer.head(stream);
     }
-  }
-  if (input.flags.silent !== true) {
-    await showPayload(input, { kind: 'json', json: items }, 'application/json');
-  }
-}
-
-async function showStream(input: ShowInput, session: PlatformSession, progress: RequestProgress): Promise<void> {
-  const stream = await sendStreamed(input.request, session, progress);
-  if (input.flags.include === true) {
-    await input.writer.head(stream.head);
-  }
-  for await (const event of stream.events) {
-    await showItems(input, [event]);
+    for await (const event of readEvents(request.name, stream.chunks)) {
+      await showItems(call, [event]);
+    }
+  } finally {
+    signal.removeEventListener('abort', cancel);
+    end.abort();
   }
 }
 
-async function showItems(input: ShowInput, items: readonly unknown[]): Promise<void> {
-  const { jqFilter, flags, writer } = input;
-  if (flags.silent === true) {
-    return;
+function notStreamed(
+  { name }: PreparedRequest,
+  answer: HttpAnswer,
+  { origin, tokenSource }: PlatformSession['connection'],
+): AppError {
+  const { status } = answer;
+  return status >= 200 && status < 300
+    ? notEvents(name, answer, origin)
+    : responseError(name, answer, origin, readRateHeaders(answer.headers).retryAfter, { tokenSource });
+}
+
+async function showItems(call: ApiCall, items: readonly unknown[]): Promise<void> {
+  const { jqFilter, flags, writer } = call;
+  if (flags.silent !== true) {
+    await (jqFilter === null ? writer.lines(items) : writer.filtered(await applyFilter(call, jqFilter, items), false));
   }
-  await (jqFilter === null ? writer.lines(items) : writer.filtered(await applyFilter(input, jqFilter, items), false));
 }
 
 async function applyFilter(
-  { context }: ShowInput,
+  { context }: ApiCall,
   jqFilter: JqFilter,
   values: readonly unknown[],
 ): Promise<readonly unknown[]> {
@@ -234,16 +234,11 @@ interface ApiResponse {
 }
 
 /** Sends a request with interactive priority, and retries it where that is safe. Throws AppError. */
-async function send(
-  request: PreparedRequest,
-  { connection, signal }: PlatformSession,
-  progress: RequestProgress,
-): Promise<ApiResponse> {
-  const isBinary = !isApiRequest(request);
-  return throughQueue(request, { connection, signal }, progress, async (abort) => {
-    const sent: HttpRequest = { ...messageOf(request), isBinary };
-    const answer = await connection.transport.send(sent, abort);
-    return { head: answer, answer, result: readAnswer(request, answer, connection) };
+async function send(request: PreparedRequest, call: ApiCall): Promise<ApiResponse> {
+  const { connection } = call.session;
+  return throughQueue(request, call, async (abort) => {
+    const head = await connection.transport.send({ ...messageOf(request), isBinary: !isApiRequest(request) }, abort);
+    return { head, result: readAnswer(request, head, connection) };
   });
 }
 
@@ -256,48 +251,44 @@ function isApiRequest({ path }: PreparedRequest): boolean {
 }
 
 interface Attempt<T> {
-  readonly head: Omit<HttpAnswer, 'body'>;
-  /** Null for a streamed response. */
-  readonly answer: HttpAnswer | null;
+  readonly head: HttpAnswer | HttpStream;
   readonly result: Reply<T>['result'];
 }
 
 async function throughQueue<T>(
   request: PreparedRequest,
-  { connection, signal }: Pick<PlatformSession, 'connection' | 'signal'>,
-  progress: RequestProgress,
+  call: ApiCall,
   attempt: (signal: AttemptSignal) => Promise<Attempt<T>>,
 ): Promise<T> {
+  const { session, context } = call;
   let last: HttpAnswer | null = null;
   try {
-    return await connection.queue.request({
+    return await session.connection.queue.request({
       name: request.name,
       class: request.class,
       priority: 'person',
       repeat: request.repeat,
-      signal,
+      signal: session.signal,
       attempt: async (abort) => {
         last = null;
-        progress.isInFlight = true;
-        const { head, answer, result } = await attempt(abort).catch((error: unknown) => {
+        call.isInFlight = true;
+        const { head, result } = await attempt(abort).catch((error: unknown) => {
           // After an abort it is unknown whether the request took effect.
-          if (!abort.aborted) {
-            progress.isInFlight = false;
-          }
+          call.isInFlight = abort.aborted;
           throw error;
         });
-        progress.isInFlight = false;
-        last = answer;
+        call.isInFlight = false;
+        last = 'body' in head ? head : null;
         if (!result.ok && result.error instanceof RateLimitedError) {
-          progress.onLimited(result.error.after);
+          const { after } = result.error;
+          const time = after === null ? '' : ` ${durationWords(after / 1000)}`;
+          context.terminal.err(`Rate limit reached; waiting${time}\n`);
         }
         return { headers: readRateHeaders(head.headers), receivedAt: head.receivedAt, result };
       },
     });
   } catch (error) {
-    if (last !== null) {
-      progress.refused.push(last);
-    }
+    call.refused = last;
     throw error;
   }
 }
@@ -315,18 +306,17 @@ function readAnswer(
   if (typeof body !== 'string') {
     return { ok: false, error: body };
   }
-  let payload: Payload | null;
   try {
-    payload = isApiRequest(request) ? jsonPayload(request.name, body) : anyPayload(request.name, body);
+    const payload = isApiRequest(request) ? jsonPayload(request.name, body) : anyPayload(request.name, body);
+    return payload === null
+      ? { ok: false, error: notJson(request.name, answer, origin) }
+      : { ok: true, value: { answer, payload } };
   } catch (error) {
     if (error instanceof NotThePlatformError) {
       return { ok: false, error };
     }
     throw error;
   }
-  return payload === null
-    ? { ok: false, error: notJson(request.name, answer, origin) }
-    : { ok: true, value: { answer, payload } };
 }
 
 /** Returns null for text that is not JSON. Throws NotThePlatformError for JSON beyond the limits. */
@@ -362,11 +352,8 @@ const PAGE_SIZE = '1000';
 
 /** Fetches a list page by page; each page only after the previous one is consumed. Throws AppError, also for a
  * list that does not end. */
-async function* sendPages(
-  request: PreparedRequest,
-  session: PlatformSession,
-  progress: RequestProgress,
-): AsyncGenerator<ResultPage> {
+async function* sendPages(call: ApiCall): AsyncGenerator<ResultPage> {
+  const { request } = call;
   const [path = '', search = ''] = request.path.split('?');
   const query = new URLSearchParams(search);
   if (!query.has('limit')) {
@@ -374,7 +361,7 @@ async function* sendPages(
   }
   const list = new ListProgress(request.name);
   for (;;) {
-    const { payload } = await send({ ...request, path: `${path}?${query}` }, session, progress);
+    const { payload } = await send({ ...request, path: `${path}?${query}` }, call);
     const page = readPage(request, payload.kind === 'json' ? payload.json : undefined);
     yield page;
     if (page.next === null) {
@@ -392,52 +379,6 @@ function readPage({ name }: PreparedRequest, json: unknown): ResultPage {
   }
   const next = isObject(json.next) ? json.next.page : undefined;
   return { items, next: typeof next === 'string' && next !== '' ? next : null };
-}
-
-/** Sends a request whose response is a stream of events; ending their iteration closes it. Throws AppError. */
-async function sendStreamed(request: PreparedRequest, session: PlatformSession, progress: RequestProgress) {
-  const { connection, signal } = session;
-  const end = new AbortController();
-  const cancel = () => end.abort(new CancelledError(`${request.name} was cancelled`));
-  signal.addEventListener('abort', cancel, { once: true });
-  const close = () => {
-    signal.removeEventListener('abort', cancel);
-    end.abort();
-  };
-  try {
-    const stream = await throughQueue<HttpStream>(request, session, progress, async (abort) => {
-      const answer = await connection.transport.open(
-        messageOf(request),
-        AbortSignal.any([toAbortSignal(abort), end.signal]),
-      );
-      return 'chunks' in answer
-        ? { head: answer, answer: null, result: { ok: true, value: answer } }
-        : { head: answer, answer, result: { ok: false, error: notStreamed(request, answer, connection) } };
-    });
-    return { head: stream, events: closing(readEvents(request.name, stream.chunks), close) };
-  } catch (error) {
-    close();
-    throw error;
-  }
-}
-
-async function* closing<T>(events: AsyncIterable<T>, close: () => void): AsyncGenerator<T> {
-  try {
-    yield* events;
-  } finally {
-    close();
-  }
-}
-
-function notStreamed(
-  { name }: PreparedRequest,
-  answer: HttpAnswer,
-  { origin, tokenSource }: PlatformSession['connection'],
-): AppError {
-  const { status } = answer;
-  return status >= 200 && status < 300
-    ? notEvents(name, answer, origin)
-    : responseError(name, answer, origin, readRateHeaders(answer.headers).retryAfter, { tokenSource });
 }
 
 /** Prints responses without secrets and without terminal control sequences. */

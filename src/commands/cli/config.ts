@@ -25,12 +25,9 @@ export async function readConfig(
   { terminal, secrets }: CommandContext,
   manifests?: string,
 ): Promise<Config> {
+  const { cwd, env } = terminal;
   return withSecrets(
-    await loadChosen(
-      await chooseConfig({ named: file, cwd: terminal.cwd, env: terminal.env, manifests }),
-      file,
-      terminal,
-    ),
+    await loadChosen(await chooseConfig({ named: file, cwd, env, manifests }), file, terminal),
     secrets,
   );
 }
@@ -110,9 +107,8 @@ async function loadChosen(
   const files = new Contents<string>(source.read, PLACEHOLDER);
   const directories = new Contents<ReadonlyMap<string, string | Error>>(source.readDirectory, new Map());
   for (;;) {
-    let loaded: () => Config;
-    try {
-      const config = loadConfig({
+    const load = () =>
+      loadConfig({
         ...settings,
         file: file ?? DEFAULT_CONFIG,
         env,
@@ -123,18 +119,20 @@ async function loadChosen(
         readFile: (path) => files.get(resolve(folder, path)),
         readDirectory: (path) => directories.get(path),
       });
-      loaded = () => config;
-    } catch (error) {
-      loaded = () => {
-        throw error;
-      };
-    }
+    const [loaded] = await Promise.allSettled([Promise.try(load)]);
     const hasRead = [await files.fetch(), await directories.fetch()];
     if (!hasRead.includes(true)) {
       onNamed?.({ files: files.paths, directories: directories.paths });
-      return resolvePaths(loaded(), folder);
+      return resolvePaths(resultOf(loaded), folder);
     }
   }
+}
+
+function resultOf<T>(settled: PromiseSettledResult<T>): T {
+  if (settled.status === 'rejected') {
+    throw settled.reason;
+  }
+  return settled.value;
 }
 
 interface LoadSettings extends Pick<LoadConfigOptions, 'omit' | 'skipInvalidFiles'> {
@@ -196,7 +194,7 @@ const PLACEHOLDER = 'https://not-read.invalid';
 /** Contents that were read, or errors, by absolute path. */
 class Contents<T> {
   readonly #read: (path: string) => Promise<T> | T;
-  readonly #contents = new Map<string, { readonly value: T } | { readonly error: unknown }>();
+  readonly #contents = new Map<string, PromiseSettledResult<T>>();
   readonly #wanted = new Set<string>();
   readonly #otherwise: T;
 
@@ -216,22 +214,16 @@ class Contents<T> {
       this.#wanted.add(path);
       return this.#otherwise;
     }
-    if ('error' in found) {
-      throw found.error;
-    }
-    return found.value;
+    return resultOf(found);
   }
 
   /** Reads what was asked for. Returns false if nothing was. */
   async fetch(): Promise<boolean> {
     const wanted = [...this.#wanted];
     this.#wanted.clear();
-    for (const path of wanted) {
-      try {
-        this.#contents.set(path, { value: await this.#read(path) });
-      } catch (error) {
-        this.#contents.set(path, { error });
-      }
+    const results = await Promise.allSettled(wanted.map((path) => Promise.try(this.#read, path)));
+    for (const [index, result] of results.entries()) {
+      this.#contents.set(wanted[index] ?? '', result);
     }
     return wanted.length > 0;
   }

@@ -1,6 +1,6 @@
 /** Connects a command to the platform: queue, transport, and giving up when the platform never responds. */
 import type { Config, OrganizationConfig } from '../../config/config.ts';
-import { type AppError, CancelledError, messageOf, TransientError } from '../../core/errors.ts';
+import { CancelledError, messageOf, TransientError } from '../../core/errors.ts';
 import type { ClientOptions } from '../../platform/client.ts';
 import { type Connection, openConnection } from '../../platform/connection.ts';
 import { createRequestQueue } from '../../queue/dispatcher.ts';
@@ -71,12 +71,12 @@ function connect(
     try {
       const answer = await answering;
       if (answer.status >= 500) {
-        monitor.noteFailure(new TransientError(`${connection.origin} responded with status ${answer.status}`, false));
+        monitor.lastError = new TransientError(`${connection.origin} responded with status ${answer.status}`, false);
       }
       return answer;
     } catch (error) {
       if (!signal.aborted) {
-        monitor.noteFailure(error);
+        monitor.lastError = error;
       }
       throw error;
     }
@@ -119,7 +119,8 @@ class ConnectivityMonitor {
   readonly #terminal: Terminal;
   #answered = false;
   #failures = 0;
-  #lastError: unknown = null;
+  /** Error of the latest failed attempt, for messages. */
+  lastError: unknown = null;
 
   constructor(origin: string, terminal: Terminal) {
     this.#origin = origin;
@@ -135,34 +136,23 @@ class ConnectivityMonitor {
     if (event.kind === 'attempt') {
       this.#answered ||= ['answered', 'rejected', 'refused'].includes(event.outcome);
     } else if (event.kind === 'breaker' && event.state === 'open') {
-      this.#onOutage();
+      this.#failures += 1;
+      if (this.#answered || this.#failures === 1) {
+        this.#terminal.err(`${this.#problem()}; retrying\n`);
+      } else {
+        this.#gaveUp.abort();
+      }
     }
   };
 
-  /** Stores the error of the latest failed attempt, for messages. */
-  noteFailure(reason: unknown): void {
-    this.#lastError = reason;
-  }
-
   /** Replaces the cancellation that giving up causes with an error that has the reason. */
   explain(error: unknown): unknown {
-    return this.#gaveUp.signal.aborted && error instanceof CancelledError ? this.#gaveUpError() : error;
-  }
-
-  #onOutage(): void {
-    this.#failures += 1;
-    if (this.#answered || this.#failures === 1) {
-      this.#terminal.err(`${this.#problem()}; retrying\n`);
-    } else {
-      this.#gaveUp.abort();
-    }
+    return this.#gaveUp.signal.aborted && error instanceof CancelledError
+      ? new TransientError(`${this.#problem()}; gave up after several attempts`, false, { cause: this.lastError })
+      : error;
   }
 
   #problem(): string {
-    return this.#lastError === null ? `${this.#origin} does not respond` : messageOf(this.#lastError);
-  }
-
-  #gaveUpError(): AppError {
-    return new TransientError(`${this.#problem()}; gave up after several attempts`, false, { cause: this.#lastError });
+    return this.lastError === null ? `${this.#origin} does not respond` : messageOf(this.lastError);
   }
 }

@@ -8,11 +8,11 @@ import { loadConfig } from '../../config/load.ts';
 import { EXIT, type ExitCode } from '../../core/errors.ts';
 import { createDaemon } from '../../daemon.ts';
 import { makeAcmeRepository } from '../../demo/acme-repository.ts';
-import { ClusterReporter } from '../../demo/clusters.ts';
+import { clusterEvents } from '../../demo/clusters.ts';
 import type { DemoContext } from '../../demo/context.ts';
 import { makeDemoDropFolder } from '../../demo/drop-folder.ts';
-import { IntakeReporter } from '../../demo/intake-reporter.ts';
-import { type DemoParts, holdDeletion, PassReporter, runStory } from '../../demo/story.ts';
+import { reportIntake } from '../../demo/intake-reporter.ts';
+import { type DemoParts, holdDeletion, reportPasses, runStory } from '../../demo/story.ts';
 import { type Emulator, startEmulator } from '../../emulator/emulator.ts';
 import { kinds } from '../../kinds/registry.ts';
 import { createLogger } from '../../log.ts';
@@ -75,14 +75,10 @@ async function startDemo(
   // Written to a file, so that commands such as `octavo approve` find the daemon.
   const configFile = join(directory, 'config.yaml');
   const command = (checksum: string) => nextCommand(['approve', checksum], { config: configFile });
-  const passes = new PassReporter(demo, { when: '', command });
-  const intake = new IntakeReporter(demo);
-  const openings = new ClusterReporter(demo);
-  const text = demoSettings(emulator, {
-    repository: repository.directory,
-    drop: dropBox.directory,
-    store: join(directory, 'state', 'octavo.db'),
-  });
+  const passes = reportPasses(demo, { when: '', command });
+  const intake = reportIntake(demo);
+  const store = join(directory, 'state', 'octavo.db');
+  const text = demoSettings(emulator, repository.directory, dropBox.directory, store);
   await writeFile(configFile, text, { mode: 0o600 });
   const readFile = () => {
     throw new Error('the configuration of the demo cannot read files');
@@ -103,7 +99,7 @@ async function startDemo(
     dryRun: false,
     events: () => passes.events,
     conversationEvents: () => intake.events,
-    clusterEvents: () => openings.events,
+    clusterEvents: () => clusterEvents(demo),
   });
   cleanup.defer(() => daemon.stop());
   const client = { organization: emulator.organization, priority: 'person' } as const;
@@ -165,15 +161,8 @@ const PAGE_TOKEN = 'demo';
 /** Milliseconds between two runs of cluster automation. */
 const CLUSTER_INTERVAL = 3000;
 
-/** Paths of the daemon. */
-interface DemoPaths {
-  readonly repository: string;
-  readonly drop: string;
-  readonly store: string;
-}
-
 /** The configuration file of the daemon: it polls every second and checks for drift every 3 seconds. */
-function demoSettings(emulator: Emulator, { repository, drop, store }: DemoPaths): string {
+function demoSettings(emulator: Emulator, repository: string, drop: string, store: string): string {
   return JSON.stringify({
     platform: { baseUrl: emulator.url, token: emulator.token, user: 'ana@acme.example' },
     organizations: [

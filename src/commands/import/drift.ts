@@ -45,7 +45,7 @@ import { hasApplied } from '../../reconcile/applied.ts';
 import { chooseOrganization, readConfig } from '../cli/config.ts';
 import { type CommandContext, interruptibleClock } from '../cli/context.ts';
 import { withPlatform } from '../cli/session.ts';
-import { type LoadedFolder, loadFolder, NO_BASE, openFolder } from '../plan/desired.ts';
+import { configIn, type LoadedFolder, loadFolder, NO_BASE, openFolder } from '../plan/desired.ts';
 import { planAgainstPlatform, planningInput, scopeOf } from '../plan/planning.ts';
 
 /** Flags of `octavo import` that drift needs. */
@@ -142,11 +142,10 @@ async function declaredWith(
   { out, config }: DriftFlags,
   { terminal }: CommandContext,
 ) {
-  const folder = resolve(terminal.cwd, out);
   const inside = new Map([...texts].map(([path, text]) => [pathInTree(root, path), text]));
   const { declared } = await createManifestLoader(kinds).load(withFiles(tree, inside), {
     root,
-    ...(config === undefined ? {} : { config: relative(folder, resolve(terminal.cwd, config)) }),
+    config: configIn(out, terminal.cwd, config),
   });
   return declared;
 }
@@ -219,7 +218,7 @@ export async function driftPullRequest(flags: DriftFlags, context: CommandContex
   const scope = scopeOf(flags, organization) ?? defaultScope(repository.folder);
   const branches = { from: driftBranch(organization.id, scope), into: repository.onto };
   const base = flags.base ?? (await appliedBase(repository, organization.id, scope));
-  const run = new DriftRun({ ...flags, ...(base === undefined ? {} : { base }) }, repository, branches, context);
+  const run = new DriftRun({ ...flags, base }, repository, branches, context);
   for (let round = 0; round < ROUNDS; round += 1) {
     signal.throwIfAborted();
     const outcome = await run.attempt(pulls);
@@ -488,9 +487,8 @@ async function manifestsAt(
   { terminal }: CommandContext,
 ): Promise<DriftTarget> {
   const tree = await readTreeAt(directory, commit, folder === '' ? '.' : folder);
-  const own =
-    config === undefined ? {} : { config: relative(resolve(terminal.cwd, out), resolve(terminal.cwd, config)) };
-  const state = await createManifestLoader(kinds).load(tree, { root: folder, ...own });
+  const own = configIn(out, terminal.cwd, config);
+  const state = await createManifestLoader(kinds).load(tree, { root: folder, config: own });
   const head = await readHead(resolve(terminal.cwd, out));
   return { tree, root: folder, loaded: { state, commit, head } };
 }

@@ -23,7 +23,7 @@ import { printable, printableLines } from '../../plan/render/words.ts';
 import { chooseOrganization, readConfig } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { type PlatformSession, withPlatform } from '../cli/session.ts';
-import { openFolder } from '../plan/desired.ts';
+import { configIn, openFolder } from '../plan/desired.ts';
 import { readWithProgress } from '../plan/progress.ts';
 import { type DriftFlags, driftPullRequest, importDrift } from './drift.ts';
 
@@ -123,7 +123,7 @@ interface ImportTarget {
   /** Folder of new files, relative to the root. */
   readonly folder: string;
   readonly tree: FileTree;
-  readonly load: { readonly root: string; readonly config?: string };
+  readonly load: { readonly root: string; readonly config: string | undefined };
 }
 
 async function findTarget({ out, unmanaged, config }: ImportFlags, cwd: string): Promise<ImportTarget> {
@@ -150,7 +150,7 @@ async function findTarget({ out, unmanaged, config }: ImportFlags, cwd: string):
     shown: managed,
     folder: folder.split(sep).join('/'),
     tree: isThere ? openFolder(root) : NOTHING,
-    load: { root: '', ...(config === undefined ? {} : { config: relative(root, resolve(cwd, config)) }) },
+    load: { root: '', config: configIn(root, cwd, config) },
   };
 }
 

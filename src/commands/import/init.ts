@@ -112,11 +112,7 @@ export async function initCommand(folder: string, flags: InitFlags, context: Com
   if (!hadManifests && (await shouldImport(flags, context))) {
     // Does not pass --drift on, which has another meaning for import.
     const { config, organization } = flags;
-    const named = {
-      ...(config === undefined ? {} : { config }),
-      ...(organization === undefined ? {} : { organization }),
-    };
-    await importCommand({ ...named, out: relative(terminal.cwd, root) || '.' }, context);
+    await importCommand({ config, organization, out: relative(terminal.cwd, root) || '.' }, context);
   }
   if (!(await hasManifests(root))) {
     await writeNew(root, { path: 'organization.yaml', text: STARTER }, context);

@@ -14,7 +14,7 @@ import {
   planStatus,
   publish,
 } from '../../forge/comment.ts';
-import type { CommitStatus, Forge } from '../../forge/forge.ts';
+import type { CommitStatus } from '../../forge/forge.ts';
 import { openForge } from '../../forge/open-forge.ts';
 import { withRetries } from '../../forge/requests.ts';
 import { mergeBase } from '../../git/commits.ts';
@@ -60,17 +60,18 @@ export async function openPlanComment(context: CommandContext): Promise<PlanComm
     return { base: async () => undefined, show: async () => true, showFailure: async () => undefined };
   }
   secrets?.add(pull.token ?? '');
-  const publisher = new PlanPublisher(job, pull, context);
+  const publisher: Publisher = { job, pull, context, clock: interruptibleClock(context) };
   return {
     base: (folder) => findBase(resolve(terminal.cwd, folder), pull),
     show: (plan, approvalFor) =>
-      publisher.show(plan, planStatus(plan), (marker, room) => planComment(plan, marker, room, approvalFor)),
+      show(publisher, plan, planStatus(plan), (marker, room) => planComment(plan, marker, room, approvalFor)),
     showFailure: async (error, folder, flags) => {
       const of = await readOwner(folder, flags, context);
       if (of !== null) {
         const message = createRedactor(secrets ?? [])(messageOf(error));
-        const body = (marker: Marker, room: CommentLimits) => failureComment(message, pull.head, marker, room);
-        await publisher.show(of, failureStatus(of), body);
+        await show(publisher, of, failureStatus(of), (marker, room) =>
+          failureComment(message, pull.head, marker, room),
+        );
       }
     },
   };
@@ -107,80 +108,62 @@ async function readOwner(folder: string, flags: ConfigFlags, context: CommandCon
 /** The organization and scope that a comment and a status belong to. */
 type PlanOwner = Pick<Plan, 'organization' | 'scope'>;
 
+/** What a plan is published for and with. */
+interface Publisher {
+  readonly job: CiJob;
+  readonly pull: PullRequest;
+  readonly context: CommandContext;
+  readonly clock: Clock;
+}
+
 /** Publishes a plan as comment and commit status of one pull request, or in the job summary. */
-class PlanPublisher {
-  readonly #job: CiJob;
-  readonly #pull: PullRequest;
-  readonly #context: CommandContext;
-  readonly #clock: Clock;
-
-  constructor(job: CiJob, pull: PullRequest, context: CommandContext) {
-    this.#job = job;
-    this.#pull = pull;
-    this.#context = context;
-    this.#clock = interruptibleClock(context);
+async function show(
+  publisher: Publisher,
+  { organization, scope }: PlanOwner,
+  status: CommitStatus,
+  body: (marker: Marker, room: CommentLimits) => string,
+): Promise<boolean> {
+  const { pull, clock, context } = publisher;
+  const { terminal, signal, version } = context;
+  const { token, tokenVariable, runUrl, run, number } = pull;
+  const marker = { organization, scope, run };
+  const summary = () => body(marker, { maxLength: MAX_SUMMARY_LENGTH, runUrl });
+  const forge = token === null ? null : openForge(pull, token, signal, `octavo/${version}`);
+  if (forge === null) {
+    const reason = pull.forge === 'bitbucket' ? 'Octavo does not comment on Bitbucket' : `${tokenVariable} is not set`;
+    await showInstead(publisher, reason, summary());
+    return true;
   }
-
-  async show(
-    { organization, scope }: PlanOwner,
-    status: CommitStatus,
-    body: (marker: Marker, room: CommentLimits) => string,
-  ): Promise<boolean> {
-    const { signal, version } = this.#context;
-    const { token, tokenVariable, runUrl, run } = this.#pull;
-    const marker = { organization, scope, run };
-    const summary = () => body(marker, { maxLength: MAX_SUMMARY_LENGTH, runUrl });
-    const forge = token === null ? null : openForge(this.#pull, token, signal, `octavo/${version}`);
-    if (forge === null) {
-      const reason =
-        this.#pull.forge === 'bitbucket' ? 'Octavo does not comment on Bitbucket' : `${tokenVariable} is not set`;
-      await this.#showInstead(reason, summary());
-      return true;
-    }
-    const isShown = await this.#comment(forge, marker, body(marker, { maxLength: forge.maxLength, runUrl }), summary);
-    await this.#status(forge, status);
-    return isShown;
+  let isShown = true;
+  try {
+    const published = await publish(forge, marker, body(marker, { maxLength: forge.maxLength, runUrl }), clock);
+    terminal.err(
+      published === 'outdated'
+        ? `A later run has already commented on pull request ${number}; its comment was kept.\n`
+        : `The comment on pull request ${number} at ${forge.label} was ${published}.\n`,
+    );
+  } catch (error) {
+    await showInstead(publisher, messageOf(error), summary());
+    isShown = isMissingPermission(error);
   }
+  await withRetries(clock, () => forge.setStatus(status)).catch((error: unknown) => {
+    terminal.err(`No commit status: ${messageOf(error)}.\n`);
+  });
+  return isShown;
+}
 
-  async #comment(forge: Forge, marker: Marker, body: string, summary: () => string): Promise<boolean> {
-    const { terminal } = this.#context;
-    try {
-      const published = await publish(forge, marker, body, this.#clock);
-      terminal.err(
-        published === 'outdated'
-          ? `A later run has already commented on pull request ${this.#pull.number}; its comment was kept.\n`
-          : `The comment on pull request ${this.#pull.number} at ${forge.label} was ${published}.\n`,
-      );
-      return true;
-    } catch (error) {
-      await this.#showInstead(messageOf(error), summary());
-      return isMissingPermission(error);
-    }
+/** Reports why there is no comment, and writes the plan to the job summary if there is one. */
+async function showInstead({ job, context }: Publisher, reason: string, markdown: string): Promise<void> {
+  const { terminal } = context;
+  if (job.summaryFile === null) {
+    terminal.err(`No comment: ${reason}. The plan is in the output of this job.\n`);
+    return;
   }
-
-  async #status(forge: Forge, status: CommitStatus): Promise<void> {
-    const { terminal } = this.#context;
-    try {
-      await withRetries(this.#clock, () => forge.setStatus(status));
-    } catch (error) {
-      terminal.err(`No commit status: ${messageOf(error)}.\n`);
-    }
-  }
-
-  /** Reports why there is no comment, and writes the plan to the job summary if there is one. */
-  async #showInstead(reason: string, markdown: string): Promise<void> {
-    const { terminal } = this.#context;
-    const { summaryFile } = this.#job;
-    if (summaryFile === null) {
-      terminal.err(`No comment: ${reason}. The plan is in the output of this job.\n`);
-      return;
-    }
-    try {
-      await appendFile(summaryFile, `${markdown}\n`);
-      terminal.err(`No comment: ${reason}. The plan is in the job summary instead.\n`);
-    } catch (error) {
-      terminal.err(`No comment: ${reason}. No job summary: ${messageOf(error)}.\n`);
-    }
+  try {
+    await appendFile(job.summaryFile, `${markdown}\n`);
+    terminal.err(`No comment: ${reason}. The plan is in the job summary instead.\n`);
+  } catch (error) {
+    terminal.err(`No comment: ${reason}. No job summary: ${messageOf(error)}.\n`);
   }
 }
 

@@ -58,9 +58,13 @@ async function loadPath(
   config: string | undefined,
   onSections?: OnSections,
 ): Promise<DesiredState> {
-  const own = config === undefined ? {} : { config: relative(path, resolve(cwd, config)) };
-  const options = { root: relative(cwd, path), ...own, ...(onSections === undefined ? {} : { onSections }) };
+  const options = { root: relative(cwd, path), config: configIn(path, cwd, config), onSections };
   return createManifestLoader(kinds).load(openFolder(path), { ...options, findsMisnamed: true });
+}
+
+/** Returns the path of `--config` inside a folder, where it is not a manifest. */
+export function configIn(folder: string, cwd: string, config: string | undefined): string | undefined {
+  return config === undefined ? undefined : relative(resolve(cwd, folder), resolve(cwd, config));
 }
 
 /** Returns the addresses that the manifests of a folder declare, even if the manifests have errors. */

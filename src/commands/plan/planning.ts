@@ -71,7 +71,7 @@ export async function planningInput(
   return {
     organization: organization.id,
     scope: base.scope,
-    ...(base.otherScopes === undefined ? {} : { otherScopes: base.otherScopes }),
+    otherScopes: base.otherScopes,
     place: base.place,
     refs: base.refs,
     kinds,
