@@ -74,27 +74,6 @@ describe('octavo init in a new folder', () => {
   });
 });
 
-test('leads to an empty plan with two commands for an organization with more than 200 resources', async () => {
-  await using work = await openWorkspace();
-  const each = (count: number, entry: (at: number) => string) =>
-    Array.from({ length: count }, (_, at) => entry(at)).join('');
-  const sites = each(
-    5,
-    (at) =>
-      `  site-${at}:\n    title: Site ${at}\n    structure:\n${each(8, (space) => `      - { key: s${space}, space: space-${at * 8 + space}, path: p${space} }\n`)}`,
-  );
-  work.repository.write(
-    'all.yaml',
-    `teams:\n${each(60, (at) => `  team-${at}: { title: Team ${at} }\n`)}` +
-      `collections:\n${each(12, (at) => `  shelf-${at}: { title: Shelf ${at} }\n`)}` +
-      `spaces:\n${each(90, (at) => `  space-${at}: { title: Space ${at}, collection: shelf-${at % 12} }\n`)}sites:\n${sites}`,
-  );
-  expect(await work.inside(['apply', '--yes'])).toMatchObject({ code: 0 });
-  expect(await init(work, {}, '--forge', 'github')).toMatchObject({ code: 0 });
-  const plan = await work.inside(['plan', '../new', '--detailed-exitcode']);
-  expect(plan).toMatchObject({ code: 0, stdout: expect.stringMatching(/^No changes, 2\d\d unchanged$/m) });
-});
-
 describe('octavo init in an existing repository', () => {
   test('puts manifests into the given folder, and the workflow where the forge expects it', async () => {
     await using work = await openWorkspace();

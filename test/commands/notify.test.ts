@@ -173,14 +173,6 @@ test('an unknown channel is refused with a suggestion', async () => {
   }
 });
 
-test('an unknown code is refused', async () => {
-  await using work = await openWorkspace();
-  configure(work, 'http://127.0.0.1:9');
-  const { code, stderr } = await notify(work, 'test', 'bot', 'drfit');
-  expect(code).toBe(3);
-  expect(stderr).toContain("'drfit' is invalid");
-});
-
 test('commands that read no secrets accept channels whose secrets are in the environment', async () => {
   await using work = await openWorkspace();
   const variable = (name: string) => `\${env:${name}}`;

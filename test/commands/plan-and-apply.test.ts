@@ -270,20 +270,6 @@ describe('--approve', () => {
   });
 });
 
-test('does not count moves towards the limit of changed resources', async () => {
-  await using work = await openWorkspace();
-  const site = (keys: readonly number[]) =>
-    `spaces: { g: { title: G } }\nsites:\n  help:\n    title: Help\n    structure:\n${keys
-      .map((key) => `      - { section: s${key}, title: S${key}, spaces: [{ key: g, space: g }] }\n`)
-      .join('')}`;
-  const keys = Array.from({ length: 12 }, (_, index) => index);
-  work.repository.commit('In order', { 'a.yaml': site(keys) });
-  expect((await work.inside(['apply', '--yes', '--record'])).code).toBe(0);
-  work.repository.commit('Reversed', { 'a.yaml': site(keys.toReversed()) });
-  const { code, stdout, stderr } = await work.inside(['apply', '--yes', '--base', 'applied']);
-  expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: '11 applied; 11 writes\n' });
-});
-
 test('holds the whole plan above the deletion limit, until --allow-deletes raises it', async () => {
   await using work = await openWorkspace();
   const teams = (count: number) =>

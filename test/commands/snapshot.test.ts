@@ -97,13 +97,6 @@ test('keeps text that only resembles a secret', async () => {
   expect((await work.inside(args, NOTHING)).code).toBe(0);
 });
 
-test('takes no snapshot with an invalid token', async () => {
-  await using work = await openOrganization();
-  const { code, stdout, stderr } = await work.inside(['snapshot'], { OCTAVO_TOKEN: 'another-token' });
-  expect([code, stdout]).toEqual([1, '']);
-  expect(stderr).toMatch(/token/);
-});
-
 test('reads no variable and no file of the configuration for a plan from a snapshot', async () => {
   await using work = await openOrganization();
   await work.inside(['snapshot', '--out', '../snapshot.json']);

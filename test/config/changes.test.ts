@@ -2,11 +2,11 @@
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { compareConfigs, configSchema, RESTART_SECTIONS } from '../../src/config/config.ts';
-import { loadConfig } from '../../src/config/load.ts';
 import { kinds } from '../../src/kinds/registry.ts';
+import { configOf } from './loading.ts';
 
 const load = (organizations: string, rest = 'platform: { token: a-token }') =>
-  loadConfig({ text: `${rest}\norganizations:\n${organizations}`, file: 'c', env: {}, readFile: () => '', kinds });
+  configOf(`${rest}\norganizations:\n${organizations}`);
 
 const A = '  - { id: org_a, clusters: { defaultSpace: guides, changeRequest: { reviewers: [ana@acme.example] } } }\n';
 

@@ -1,45 +1,24 @@
 import { describe, expect, test } from 'vitest';
-import { loadConfig } from '../../src/config/load.ts';
-import { ConfigError, formatProblem } from '../../src/core/errors.ts';
+import { formatProblem } from '../../src/core/errors.ts';
+import { configOf, problemsIn } from './loading.ts';
 
-/** The `clusters` settings start at line 6, column 7. */
-function configOf(clusters: string): string {
-  return `platform: { baseUrl: https://api.example, token: t0ken-value }
+const FILE = '/etc/octavo/config.yaml';
+
+/** Loads `clusters` settings, which start at line 6, column 7. */
+function load(clusters: string, files: Record<string, string> = {}, env: Record<string, string> = {}) {
+  const text = `platform: { baseUrl: https://api.example, token: t0ken-value }
 organizations:
   - id: org_1
     source: { directory: /manifests }
     clusters:
 ${clusters.replace(/^(?=.)/gm, '      ')}
 `;
+  const { organizations, secrets } = configOf(text, { file: FILE, files, env });
+  return { ...(organizations[0] as (typeof organizations)[number]).clusters, secrets };
 }
 
-function load(clusters: string, files: Record<string, string> = {}, env: Record<string, string> = {}) {
-  const readFile = (path: string) => {
-    const content = files[path];
-    if (content === undefined) {
-      throw new Error('ENOENT: no such file');
-    }
-    return content;
-  };
-  const config = loadConfig({ text: configOf(clusters), file: '/etc/octavo/config.yaml', env, readFile, kinds: [] });
-  const [organization] = config.organizations;
-  if (organization === undefined) {
-    throw new Error('there is one');
-  }
-  return { ...organization.clusters, secrets: config.secrets };
-}
-
-function problemsOf(clusters: string, files: Record<string, string> = {}): string[] {
-  try {
-    load(clusters, files);
-  } catch (error) {
-    expect(error).toBeInstanceOf(ConfigError);
-    return (error as ConfigError).message
-      .split('\n')
-      .map((line) => line.replace('/etc/octavo/config.yaml:', '').replace('organizations[0].clusters', '…'));
-  }
-  return [];
-}
+const problemsOf = (clusters: string, files: Record<string, string> = {}) =>
+  problemsIn(() => load(clusters, files), `${FILE}:`).map((line) => line.replace('organizations[0].clusters', '…'));
 
 test('reads every setting', () => {
   const { spaceNames, reviewerNames, secrets, ...settings } = load(

@@ -1,10 +1,9 @@
 /** Settings of notifications: checks, with all problems at once, and secrets. */
 import { describe, expect, test } from 'vitest';
-import { loadConfig } from '../../src/config/load.ts';
 import { namesForCode } from '../../src/config/notifications.ts';
 import { CONDITION_CODES, EVENT_CODES } from '../../src/core/condition-codes.ts';
-import { kinds } from '../../src/kinds/registry.ts';
 import { createRedactor } from '../../src/redact.ts';
+import { configOf, problemsIn } from './loading.ts';
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const START = `platform: { token: t0ken-value }
@@ -13,20 +12,9 @@ organizations:
     source: { directory: /manifests }
 `;
 
-function load(notifications: string, start = START, env: Record<string, string> = {}) {
-  const indented = notifications.trim().replaceAll(/^/gm, '  ');
-  const readFile = () => '';
-  return loadConfig({ text: `${start}notifications:\n${indented}\n`, file: 'c.yaml', env, readFile, kinds });
-}
-
-function problemsOf(notifications: string, start = START): readonly string[] {
-  try {
-    load(notifications, start);
-  } catch (error) {
-    return (error as Error).message.split('\n').map((line) => line.replace('c.yaml:', ''));
-  }
-  return [];
-}
+const load = (notifications: string, start = START, env: Record<string, string> = {}) =>
+  configOf(`${start}notifications:\n${notifications.trim().replaceAll(/^/gm, '  ')}\n`, { env });
+const problemsOf = (notifications: string, start = START) => problemsIn(() => load(notifications, start));
 
 const routed = (channel: string) => `channels:\n  ops: ${channel}\nroutes:\n  - channels: [ops]`;
 const template = (code: string, text: string) => `templates:\n  ${code}: ${JSON.stringify(text)}`;

@@ -1,14 +1,12 @@
 /** Organizations in files of their own. */
 import { describe, expect, test } from 'vitest';
-import { loadConfig } from '../../src/config/load.ts';
-import { kinds } from '../../src/kinds/registry.ts';
+import { configOf, problemsIn } from './loading.ts';
 
 const MAIN = 'platform: { token: a-token }\norganizations: { directory: orgs }\n';
 
 function load(files: Readonly<Record<string, string | Error>>, text = MAIN, skipInvalidFiles = false) {
   const asked: string[] = [];
-  const config = loadConfig({
-    text,
+  const config = configOf(text, {
     file: 'etc/config.yaml',
     folder: '/etc/octavo',
     env: { OWN: 'own-secret-token' },
@@ -17,20 +15,13 @@ function load(files: Readonly<Record<string, string | Error>>, text = MAIN, skip
       asked.push(path);
       return new Map(Object.entries(files));
     },
-    kinds,
     skipInvalidFiles,
   });
   return { config, asked };
 }
 
-function problemsOf(work: () => unknown): readonly string[] {
-  try {
-    work();
-  } catch (error) {
-    return (error as Error).message.split('\n');
-  }
-  return [];
-}
+/** Problems with the names of their files. */
+const problemsOf = (work: () => unknown) => problemsIn(work, '');
 
 describe('organizations in files', () => {
   test('are read in the order of their names, from a directory next to the configuration', () => {
@@ -123,11 +114,10 @@ describe('organizations in files', () => {
     const readDirectory = () => {
       throw new Error('no such directory');
     };
-    const options = { text: MAIN, file: 'config.yaml', env: {}, readFile: () => '', kinds };
-    expect(problemsOf(() => loadConfig({ ...options, readDirectory }))).toEqual([
+    expect(problemsOf(() => configOf(MAIN, { readDirectory }))).toEqual([
       'config.yaml:2:29: organizations.directory: cannot read the directory (no such directory); create it',
     ]);
-    expect(problemsOf(() => loadConfig(options)).join()).toContain('cannot name directories');
+    expect(problemsOf(() => configOf(MAIN)).join()).toContain('cannot name directories');
   });
 });
 

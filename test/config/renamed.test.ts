@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { loadConfig, RENAMED } from '../../src/config/load.ts';
+import { RENAMED } from '../../src/config/load.ts';
+import { configOf, problemsIn } from './loading.ts';
 
 const CASES = Object.entries(RENAMED).flatMap(([path, names]) =>
   Object.entries(names).map(([old, current]) => [`${path}.${old}`, current] as const),
@@ -22,14 +23,7 @@ function yamlOf(path: string): { readonly text: string; readonly line: number; r
   return { text: `${lines.join('\n')} 1\n`, line: lines.length, column: (lines.at(-1) ?? '').search(/\w/) + 1 };
 }
 
-function messageOf(text: string): string {
-  try {
-    loadConfig({ text, file: 'config.yaml', env: {}, readFile: () => '', kinds: [{ name: 'site' }] });
-  } catch (error) {
-    return (error as Error).message;
-  }
-  return '';
-}
+const messageOf = (text: string) => problemsIn(() => configOf(text, { kinds: [{ name: 'site' }] }), '').join('\n');
 
 describe('a setting with an earlier name', () => {
   test.each(CASES)('%s is an error that names %s', (path, current) => {

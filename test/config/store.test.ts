@@ -1,27 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { Config } from '../../src/config/config.ts';
-import { loadConfig } from '../../src/config/load.ts';
 import { storeName } from '../../src/config/store.ts';
-import { ConfigError } from '../../src/core/errors.ts';
-import { kinds } from '../../src/kinds/registry.ts';
+import { configOf, problemsIn } from './loading.ts';
 
 const BASE = 'platform: { token: t0ken-value }\norganizations:\n  - { id: org_1, source: { directory: /m } }\n';
 const URL = 'postgres://octavo:s3cret%2Fpw@db.example:6432/octavo';
 
-function load(store: string, env: Record<string, string> = {}): Config {
-  const readFile = () => '-----BEGIN CERTIFICATE-----\n';
-  return loadConfig({ text: `${BASE}${store}\n`, file: '/etc/octavo/config.yaml', env, readFile, kinds });
-}
-
-function problemsOf(store: string, env: Record<string, string> = {}): string {
-  try {
-    load(store, env);
-  } catch (error) {
-    expect(error).toBeInstanceOf(ConfigError);
-    return (error as ConfigError).message;
-  }
-  return '';
-}
+const load = (store: string, env: Record<string, string> = {}) =>
+  configOf(`${BASE}${store}\n`, { env, readFile: () => '-----BEGIN CERTIFICATE-----\n' });
 
 describe('the setting "store"', () => {
   test.each([
@@ -60,7 +45,7 @@ describe('the setting "store"', () => {
     ['store: [a]', 'store: this is not valid; expected a mapping'],
     ['store: { url: 5 }', 'store.url: this is not valid; expected postgres://USER:PASSWORD@HOST:5432/DATABASE'],
   ])('refuses %j, and shows no password', (text, expected) => {
-    const problems = problemsOf(text);
+    const problems = problemsIn(() => load(text)).join('\n');
     expect(problems).toContain(expected);
     expect(problems).not.toMatch(/private|s3cret/);
   });

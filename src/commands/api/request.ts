@@ -489,7 +489,7 @@ interface InputField {
 type ReadInput = (name: string) => Promise<string>;
 
 /** Parses `-f` and `-F` arguments. Throws ConfigError. */
-export async function readFields(typed: readonly FieldArgument[], read: ReadInput): Promise<readonly InputField[]> {
+async function readFields(typed: readonly FieldArgument[], read: ReadInput): Promise<readonly InputField[]> {
   const fields: InputField[] = [];
   for (const { text, isTyped } of typed) {
     const flag = isTyped ? '-F' : '-f';
@@ -538,7 +538,7 @@ function parseLiteral(text: string): unknown {
 }
 
 /** Merges fields into a copy of an object, in order. Throws ConfigError when two fields conflict. */
-export function mergeFields(
+function mergeFields(
   over: Readonly<Record<string, unknown>>,
   fields: readonly InputField[],
 ): Record<string, unknown> {
