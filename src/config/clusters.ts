@@ -4,9 +4,9 @@ import * as z from 'zod';
 import { messageOf, type Problem } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
 import { templateProblems } from '../core/text/template.ts';
-import type { ConfigDocument, Path } from './document.ts';
+import type { ConfigDocument } from './document.ts';
 import { choice, count, cron, duration, flag, pattern, section, setting, text } from './settings.ts';
-import { asList, asMapping, readEmail, readText } from './values.ts';
+import { asMapping, type Path, readEmail, readText, textsAt } from './values.ts';
 
 /** Variables that produce one line of text, for subjects and descriptions. */
 const LINE_NAMES = [
@@ -183,32 +183,13 @@ export function examineClusters(
     ...template.problems,
   ];
   const placed = (paths: readonly (readonly string[])[]) =>
-    textsAt(settings, paths).map(([path, name]) => ({ name, place: placeOf(document, [...at, ...path]) }));
+    textsAt(settings, ...paths).map(([path, name]) => ({ name, place: placeOf(document, [...at, ...path]) }));
   return { problems, template: template.text, spaceNames: placed(SPACES), reviewerNames: placed(REVIEWERS) };
 }
 
 /** Paths of settings that contain names; `*` matches every entry of a list. */
 const SPACES = [['routes', '*', 'space'], ['search', 'spaces', '*'], ['defaultSpace']];
 const REVIEWERS = [['changeRequest', 'reviewers', '*']];
-
-/** Returns the strings at these paths, each with its exact path. */
-function textsAt(root: unknown, paths: readonly (readonly string[])[]): readonly (readonly [Path, string])[] {
-  return paths.flatMap((path) => textsBelow(root, path, []));
-}
-
-function textsBelow(
-  value: unknown,
-  [part, ...rest]: readonly string[],
-  at: Path,
-): readonly (readonly [Path, string])[] {
-  if (part === undefined) {
-    return typeof value === 'string' && value.trim() !== '' ? [[at, value]] : [];
-  }
-  if (part === '*') {
-    return asList(value).flatMap((item, index) => textsBelow(item, rest, [...at, index]));
-  }
-  return textsBelow(asMapping(value)[part], rest, [...at, part]);
-}
 
 function placeOf(document: ConfigDocument, path: Path): SettingLocation {
   const { message: _, ...place } = document.problemAt(path, '');

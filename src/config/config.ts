@@ -228,15 +228,6 @@ export interface Config extends Omit<Readonly<ParsedConfig>, 'platform' | 'organ
   readonly tokenSources: ReadonlyMap<string, string>;
 }
 
-/** Input for a configuration without a file. */
-interface EnvironmentOptions {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** All kinds of resources. */
-  readonly kinds: readonly ConfigKind[];
-  /** Reason why an existing `config.yaml` was not read. */
-  readonly ignored?: string;
-}
-
 /**
  * Returns the frozen configuration of a file that has passed the schema and all other checks. `clusters` contains the
  * data of each organization that comes from the file directly.
@@ -289,16 +280,19 @@ function deepFreeze<T>(value: T): T {
 /**
  * Returns the configuration of a command without a configuration file: `OCTAVO_BASE_URL`, `OCTAVO_TOKEN`,
  * `OCTAVO_ORGANIZATION` and `OCTAVO_INSECURE`, with defaults for everything else and no source. The address has a default
- * only if no `config.yaml` is ignored. Throws ConfigError that names every missing variable.
+ * only if no `config.yaml` is ignored, for the reason `ignored`. Throws ConfigError that names every missing variable.
  */
-export function configFromEnvironment({ env, kinds, ignored }: EnvironmentOptions): Config {
+export function configFromEnvironment(
+  env: Readonly<Record<string, string | undefined>>,
+  kinds: readonly ConfigKind[],
+  ignored: string | null = null,
+): Config {
   const isMissing = (name: string) => (env[name] ?? '').trim() === '';
   // The ignored file may set another address, so the token must not be sent to the public address by default.
-  const isPublic = ignored === undefined && isMissing('OCTAVO_BASE_URL');
+  const isPublic = ignored === null && isMissing('OCTAVO_BASE_URL');
   const missing = [...(isPublic ? [] : ['OCTAVO_BASE_URL']), 'OCTAVO_TOKEN', 'OCTAVO_ORGANIZATION'].filter(isMissing);
   if (missing.length > 0) {
-    const hint =
-      ignored === undefined ? '' : ` (config.yaml in the working directory was not read, because ${ignored})`;
+    const hint = ignored === null ? '' : ` (config.yaml in the working directory was not read, because ${ignored})`;
     const are = missing.length === 1 ? 'is' : 'are';
     throw new ConfigError(
       `${missing.join(', ')} ${are} not set; set ${missing.length === 1 ? 'it' : 'them'}, or pass --config FILE${hint}`,

@@ -6,9 +6,7 @@ import { isObject } from '../core/json.ts';
 import { append } from '../core/lists.ts';
 import { plainLine } from '../core/text/plain-line.ts';
 import { didYouMean } from '../core/text/suggest.ts';
-
-/** Keys and indexes from the root of the file. */
-export type Path = readonly PropertyKey[];
+import type { Path } from './values.ts';
 
 /** A configuration file as plain values, with the location of each. */
 export interface ConfigDocument {
@@ -300,23 +298,17 @@ function settingProblems(document: ConfigDocument, organizations: Readonly<Recor
   ];
 }
 
-/** A file of the directory; `found` is null if it has no organization. */
-interface ReadFile {
-  readonly path: string;
-  readonly content: string;
-  readonly found: ConfigDocument | null;
-}
-
 function idOf(values: unknown): string | null {
   return isObject(values) && typeof values.id === 'string' ? values.id : null;
 }
 
+/** Reads the files of the directory; `found` is null for one that has no organization. */
 function readFiles(
   directory: string,
   document: ConfigDocument,
   { file, context, readDirectory }: OrganizationFileOptions,
   problems: Problem[],
-): readonly ReadFile[] {
+): readonly { readonly path: string; readonly content: string; readonly found: ConfigDocument | null }[] {
   const at: Path = ['organizations', 'directory'];
   let contents: ReadonlyMap<string, string | Error>;
   try {

@@ -3,9 +3,9 @@ import * as z from 'zod';
 import type { Problem } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
 import { readSigningKey } from '../core/signature.ts';
-import type { ConfigDocument, Path } from './document.ts';
+import type { ConfigDocument } from './document.ts';
 import { choice, secret, setting, text, token } from './settings.ts';
-import { asList, asMapping, type RawSettings, readBaseUrl } from './values.ts';
+import { asList, asMapping, type Path, type RawSettings, readBaseUrl } from './values.ts';
 
 const FORGES = ['github', 'gitlab', 'gitea', 'bitbucket'] as const;
 type ForgeType = (typeof FORGES)[number];
@@ -97,20 +97,19 @@ const SHORTEST = 16;
 
 /** Checks the forge of every organization. The checks use raw values, like all that involve several settings. */
 export function forgeProblems(document: ConfigDocument): readonly Problem[] {
-  const settings = asList(asMapping(document.values).organizations).map((organization, index) => {
+  const settings = asList(asMapping(document.values).organizations).flatMap((organization, index) => {
     const { forge, source } = asMapping(organization);
-    return { at: ['organizations', index, 'forge'], forge, url: asMapping(asMapping(source).git).url };
+    const { data } = forgeSchema().safeParse(forge);
+    const at: Path = ['organizations', index, 'forge'];
+    return isObject(forge) ? [{ at, forge, data, url: asMapping(asMapping(source).git).url }] : [];
   });
   return [
-    ...settings.flatMap(({ at, forge, url }) => webhookProblems(document, at, forge, url)),
-    ...settings.flatMap(({ at, forge, url }) => (isObject(forge) ? statusProblems(document, at, forge, url) : [])),
+    ...settings.flatMap(({ at, data, url }) => {
+      const message = data?.webhookSecret === undefined ? null : webhookProblem(data, data.webhookSecret, url);
+      return message === null ? [] : [document.problemAt([...at, 'webhookSecret'], message)];
+    }),
+    ...settings.flatMap(({ at, forge, data, url }) => statusProblems(document, at, forge, data, url)),
   ];
-}
-
-function webhookProblems(document: ConfigDocument, at: Path, forge: unknown, url: unknown): readonly Problem[] {
-  const { data } = forgeSchema().safeParse(forge);
-  const message = data?.webhookSecret === undefined ? null : webhookProblem(data, data.webhookSecret, url);
-  return message === null ? [] : [document.problemAt([...at, 'webhookSecret'], message)];
 }
 
 function webhookProblem(forge: ForgeConfig, secret: string, url: unknown): string | null {
@@ -158,7 +157,14 @@ function isRepository(text: string, type: ForgeType): boolean {
   return type === 'gitlab' ? /^\d+$/.test(text) || (isPath && parts.length >= 2) : isPath && parts.length === 2;
 }
 
-function statusProblems(document: ConfigDocument, at: Path, forge: RawSettings, url: unknown): readonly Problem[] {
+/** `data`: the settings; undefined if some of them are invalid. */
+function statusProblems(
+  document: ConfigDocument,
+  at: Path,
+  forge: RawSettings,
+  data: ForgeConfig | undefined,
+  url: unknown,
+): readonly Problem[] {
   const problem = (name: string, message: string) => [document.problemAt([...at, name], message)];
   if (forge.token === undefined) {
     return ['statusContext', 'environment']
@@ -168,8 +174,7 @@ function statusProblems(document: ConfigDocument, at: Path, forge: RawSettings, 
   if (typeof url !== 'string') {
     return problem('token', 'sets commit statuses, which require source.git; set it, or leave out the token');
   }
-  const { success, data } = forgeSchema().safeParse(forge);
-  if (!success) {
+  if (data === undefined) {
     return [];
   }
   const found = findStatusForge(data, url);

@@ -13,7 +13,6 @@ import {
   mergeOrganizations,
   type OrganizationFileOptions,
   type OrganizationsDocument,
-  type Path,
   readDocument,
   usablePart,
 } from './document.ts';
@@ -21,7 +20,7 @@ import { forgeProblems } from './forge.ts';
 import { notificationProblems } from './notifications.ts';
 import { type ConfigTrust, collectSecrets, foundLimits, isSecretSetting, plainHttpProblems } from './secrets.ts';
 import { uiProblems } from './ui.ts';
-import { asList, asMapping } from './values.ts';
+import { asList, asMapping, type Path } from './values.ts';
 
 /** All input for loading a configuration. */
 export interface LoadConfigOptions {

@@ -5,10 +5,20 @@ import type { Problem } from '../core/errors.ts';
 import { readSigningKey } from '../core/signature.ts';
 import { didYouMean } from '../core/text/suggest.ts';
 import { parseTemplate, templateProblems } from '../core/text/template.ts';
-import type { OrganizationsDocument, Path } from './document.ts';
+import type { OrganizationsDocument } from './document.ts';
 import { isInsecure, isPlainHttp, PLAIN_HTTP_SETTING } from './secrets.ts';
 import { choice, cron, duration, positive, secret, section, setting, text } from './settings.ts';
-import { asList, asMapping, type RawSettings, readBaseUrl, readEmail, readText, readTimezone } from './values.ts';
+import {
+  asList,
+  asMapping,
+  type Path,
+  type RawSettings,
+  readBaseUrl,
+  readEmail,
+  readText,
+  readTimezone,
+  textsAt,
+} from './values.ts';
 
 /** Names that every template may contain. */
 const COMMON_NAMES = ['title', 'summary', 'details', 'url', 'code', 'severity', 'state', 'count'] as const;
@@ -216,13 +226,13 @@ function checkNames(
   report: ReportProblem,
 ): void {
   const known = Object.keys(channels);
-  for (const [at, name] of namesIn(notifications, 'routes', 'channels')) {
+  for (const [at, name] of textsAt(notifications, ['routes', '*', 'channels', '*'])) {
     checkKnown(name, known, 'configured channel', at, report);
   }
-  for (const [at, name] of namesIn(notifications, 'routes', 'organizations')) {
+  for (const [at, name] of textsAt(notifications, ['routes', '*', 'organizations', '*'])) {
     checkKnown(name, organizations ?? [name], 'configured organization', at, report);
   }
-  for (const [at, name] of namesIn(notifications, 'quietHours', 'channels')) {
+  for (const [at, name] of textsAt(notifications, ['quietHours', '*', 'channels', '*'])) {
     checkKnown(name, known, 'configured channel', at, report);
     if (asMapping(channels[name]).pagerduty !== undefined) {
       report(at, `${JSON.stringify(name)} pages people, which quiet hours never hold; remove it here`);
@@ -239,7 +249,7 @@ function checkKnown(name: string, known: readonly string[], what: string, at: Pa
 
 /** Checks that every channel receives something. */
 function checkRouted(notifications: RawSettings, channels: readonly string[], report: ReportProblem): void {
-  const routed = new Set(namesIn(notifications, 'routes', 'channels').map(([, name]) => name));
+  const routed = new Set(textsAt(notifications, ['routes', '*', 'channels', '*']).map(([, name]) => name));
   for (const name of channels.filter((each) => !routed.has(each))) {
     report(
       ['channels'],
@@ -256,15 +266,6 @@ function checkTemplates(templates: RawSettings, report: ReportProblem): void {
       report(['templates', code], problem);
     }
   }
-}
-
-/** Returns the strings in a list of each entry of a list, with their paths. */
-function namesIn(settings: RawSettings, list: string, member: string): readonly (readonly [Path, string])[] {
-  return asList(settings[list]).flatMap((entry, index) =>
-    asList(asMapping(entry)[member]).flatMap((name, at) =>
-      typeof name === 'string' ? [[[list, index, member, at], name] as const] : [],
-    ),
-  );
 }
 
 /** Returns the ids of all organizations; null if the file of one cannot be read, so that its id may be unknown. */

@@ -7,8 +7,8 @@ import type { Problem } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
 import { databasePasswords, isPostgresUrl } from '../core/postgres-url.ts';
 import { isLoopback } from '../core/url.ts';
-import type { ConfigDocument, Path } from './document.ts';
-import { asMapping, readFlag } from './values.ts';
+import type { ConfigDocument } from './document.ts';
+import { asMapping, type Path, readFlag, textsIn } from './values.ts';
 
 /** Settings that are not secret: redacting a branch name from the environment would redact parts of most log lines. */
 const PUBLIC = [
@@ -57,7 +57,11 @@ export function collectSecrets(document: ConfigDocument): ReadonlySet<string> {
       secrets.add(value);
     }
   }
-  collectBelow(document.values, [], secrets);
+  for (const [path, value] of textsIn(document.values)) {
+    for (const secret of secretsIn(value, path).filter((text) => text !== '')) {
+      secrets.add(secret);
+    }
+  }
   return secrets;
 }
 
@@ -65,22 +69,6 @@ function isPublic(path: Path, { values }: ConfigDocument): boolean {
   const name = path.join('.');
   const isStateFile = name === 'store' && isObject(values) && !isPostgresUrl(String(values.store));
   return isStateFile || PUBLIC.some((place) => place.test(name));
-}
-
-function collectBelow(value: unknown, path: Path, secrets: Set<string>): void {
-  if (typeof value === 'string') {
-    for (const secret of secretsIn(value, path).filter((text) => text !== '')) {
-      secrets.add(secret);
-    }
-  } else if (Array.isArray(value)) {
-    for (const [index, member] of value.entries()) {
-      collectBelow(member, [...path, index], secrets);
-    }
-  } else if (isObject(value)) {
-    for (const [key, member] of Object.entries(value)) {
-      collectBelow(member, [...path, key], secrets);
-    }
-  }
 }
 
 /** Returns the secrets in a value: all of it, its password if it is a URL, or the path of a secret URL. */
@@ -118,29 +106,20 @@ export const PLAIN_HTTP = 'would send credentials unencrypted over http; use htt
 /** Problem of a setting with a plain HTTP URL. */
 export const PLAIN_HTTP_SETTING = `${PLAIN_HTTP}, or set platform.insecure: true on a network that you trust`;
 
-/** Returns a problem for each plain HTTP address in a configuration, unless `platform.insecure` allows them. */
+/**
+ * Returns a problem for every plain HTTP `baseUrl` and `apiUrl`, and every other plain HTTP URL with a user or a password,
+ * unless `platform.insecure` allows them.
+ */
 export function plainHttpProblems(document: ConfigDocument) {
   return isInsecure(document)
     ? []
-    : [...addresses(document.values, [])].map((path) => document.problemAt(path, PLAIN_HTTP_SETTING));
-}
-
-/** Finds every plain HTTP `baseUrl` and `apiUrl`, and every other plain HTTP URL with a user or a password. */
-function* addresses(value: unknown, path: Path): Iterable<Path> {
-  if (isPlainHttp(value)) {
-    const { username, password } = new URL(value);
-    if (path.at(-1) === 'baseUrl' || path.at(-1) === 'apiUrl' || username !== '' || password !== '') {
-      yield path;
-    }
-  } else if (Array.isArray(value)) {
-    for (const [index, member] of value.entries()) {
-      yield* addresses(member, [...path, index]);
-    }
-  } else if (isObject(value)) {
-    for (const [name, member] of Object.entries(value)) {
-      yield* addresses(member, [...path, name]);
-    }
-  }
+    : [...textsIn(document.values)]
+        .filter(([path, value]) => {
+          const { username, password } = isPlainHttp(value) ? new URL(value) : { username: '', password: '' };
+          const isAddress = path.at(-1) === 'baseUrl' || path.at(-1) === 'apiUrl';
+          return isPlainHttp(value) && (isAddress || username !== '' || password !== '');
+        })
+        .map(([path]) => document.problemAt(path, PLAIN_HTTP_SETTING));
 }
 
 /** `named`: by `--config` or `OCTAVO_CONFIG`. `found`: `config.yaml` in the working directory, not named explicitly. */

@@ -4,10 +4,10 @@ import * as z from 'zod';
 import type { Problem } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
 import { isLoopbackHost } from '../core/url.ts';
-import type { ConfigDocument, Path } from './document.ts';
+import type { ConfigDocument } from './document.ts';
 import { isInsecure, isPlainHttp, PLAIN_HTTP_SETTING } from './secrets.ts';
 import { choice, positive, secret, section, setting, text } from './settings.ts';
-import { asList, asMapping, type RawSettings, readBaseUrl, readListen, readText } from './values.ts';
+import { asList, asMapping, type Path, readBaseUrl, readListen, readText, textsAt } from './values.ts';
 
 /** Roles of people, from the weakest. Each includes those before it. */
 const ROLES = ['viewer', 'operator', 'approver'] as const;
@@ -99,65 +99,44 @@ export function networkList(networks: readonly string[]): BlockList {
 export function uiProblems(document: ConfigDocument): readonly Problem[] {
   const root = asMapping(document.values);
   const ui = asMapping(root.ui);
-  const problem = (path: Path, message: string) => document.problemAt(['ui', ...path], message);
+  const proxy = isObject(ui.proxy) ? ui.proxy : null;
   const isEncrypted = !isInsecure(document);
   const listen = readListen(ui.listen);
   const isPublic = listen !== undefined && !isLoopbackHost(listen.host);
-  const hasTokens = asList(ui.tokens).length > 0;
-  const hasSignIn = hasTokens || ui.proxy !== undefined || ui.oidc !== undefined;
-  return [
-    ...(isPublic && !hasSignIn
-      ? [
-          problem(
-            ['listen'],
-            'can be reached by other machines, and nobody has to sign in; set ui.tokens, ui.proxy or ui.oidc, or listen on 127.0.0.1',
-          ),
-        ]
-      : []),
-    ...((isPublic || ui.oidc !== undefined) && ui.publicUrl === undefined
-      ? [problem(isPublic ? ['listen'] : ['oidc'], 'requires ui.publicUrl; set it to the URL that people open')]
-      : []),
-    ...(ui.proxy !== undefined && ui.oidc !== undefined
-      ? [problem(['proxy'], 'cannot be combined with ui.oidc; leave out one of them')]
-      : []),
-    ...(isObject(ui.proxy) ? proxyProblems(ui.proxy, problem) : []),
-    ...roleProblems(ui.roles, new Set(asList(root.organizations).map((each) => asMapping(each).id)), problem),
-    ...(isEncrypted && isPlainHttp(ui.publicUrl) ? [problem(['publicUrl'], PLAIN_HTTP_SETTING)] : []),
-    ...(isEncrypted && isPlainHttp(asMapping(ui.oidc).issuer) ? [problem(['oidc', 'issuer'], PLAIN_HTTP_SETTING)] : []),
+  const hasSignIn = asList(ui.tokens).length > 0 || ui.proxy !== undefined || ui.oidc !== undefined;
+  const isHalfSecret = (proxy?.secret === undefined) !== (proxy?.secretHeader === undefined);
+  // A misspelled organization would only be noticed by those who miss it.
+  const known = new Set(asList(root.organizations).map((each) => asMapping(each).id));
+  const unknown = textsAt(ui, ['roles', '*', 'organizations', '*']).filter(([, id]) => !known.has(id));
+  const found: readonly (readonly [isWrong: boolean, path: Path, message: string])[] = [
+    [
+      isPublic && !hasSignIn,
+      ['listen'],
+      'can be reached by other machines, and nobody has to sign in; set ui.tokens, ui.proxy or ui.oidc, or listen on 127.0.0.1',
+    ],
+    [
+      (isPublic || ui.oidc !== undefined) && ui.publicUrl === undefined,
+      [isPublic ? 'listen' : 'oidc'],
+      'requires ui.publicUrl; set it to the URL that people open',
+    ],
+    [
+      ui.proxy !== undefined && ui.oidc !== undefined,
+      ['proxy'],
+      'cannot be combined with ui.oidc; leave out one of them',
+    ],
+    [isHalfSecret, ['proxy'], 'requires both of secretHeader and secret, or none'],
+    [
+      proxy !== null && !isHalfSecret && asList(proxy.from).length === 0 && proxy.secret === undefined,
+      ['proxy'],
+      'requires from, the addresses of the proxy, or secretHeader and secret; anybody could send the header',
+    ],
+    ...unknown.map(([path, id]): [boolean, Path, string] => [
+      true,
+      path,
+      `${JSON.stringify(id)} is not configured; use an id of organizations`,
+    ]),
+    [isEncrypted && isPlainHttp(ui.publicUrl), ['publicUrl'], PLAIN_HTTP_SETTING],
+    [isEncrypted && isPlainHttp(asMapping(ui.oidc).issuer), ['oidc', 'issuer'], PLAIN_HTTP_SETTING],
   ];
-}
-
-function proxyProblems(proxy: RawSettings, problem: (path: Path, message: string) => Problem): readonly Problem[] {
-  const isTrusted = asList(proxy.from).length > 0;
-  if ((proxy.secret === undefined) !== (proxy.secretHeader === undefined)) {
-    return [problem(['proxy'], 'requires both of secretHeader and secret, or none')];
-  }
-  return isTrusted || proxy.secret !== undefined
-    ? []
-    : [
-        problem(
-          ['proxy'],
-          'requires from, the addresses of the proxy, or secretHeader and secret; anybody could send the header',
-        ),
-      ];
-}
-
-/** A misspelled organization would only be noticed by those who miss it. */
-function roleProblems(
-  roles: unknown,
-  known: ReadonlySet<unknown>,
-  problem: (path: Path, message: string) => Problem,
-): readonly Problem[] {
-  return asList(roles).flatMap((role, index) =>
-    asList(asMapping(role).organizations).flatMap((id, at) =>
-      known.has(id)
-        ? []
-        : [
-            problem(
-              ['roles', index, 'organizations', at],
-              `${JSON.stringify(id)} is not configured; use an id of organizations`,
-            ),
-          ],
-    ),
-  );
+  return found.filter(([isWrong]) => isWrong).map(([, path, message]) => document.problemAt(['ui', ...path], message));
 }

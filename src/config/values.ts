@@ -7,6 +7,9 @@ import { withoutTrailingSlashes } from '../core/url.ts';
 /** Loads the cron packages on first use, because most commands do not need them. */
 const require = createRequire(import.meta.url);
 
+/** Keys and indexes from the root of the settings. */
+export type Path = readonly PropertyKey[];
+
 /** Settings as they are written, for checks that also run if other settings are invalid. */
 export type RawSettings = Readonly<Record<string, unknown>>;
 
@@ -18,6 +21,36 @@ export function asMapping(value: unknown): RawSettings {
 /** Returns a list of settings; an empty one for anything else. */
 export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
+}
+
+/** Yields every text in settings, with its path. */
+export function* textsIn(value: unknown, path: Path = []): Iterable<readonly [Path, string]> {
+  if (typeof value === 'string') {
+    yield [path, value];
+  } else if (Array.isArray(value)) {
+    for (const [index, member] of value.entries()) {
+      yield* textsIn(member, [...path, index]);
+    }
+  } else if (isObject(value)) {
+    for (const [key, member] of Object.entries(value)) {
+      yield* textsIn(member, [...path, key]);
+    }
+  }
+}
+
+/** Returns the texts at paths in which `*` is any index of a list, in the order of the paths. Blank ones are left out. */
+export function textsAt(
+  value: unknown,
+  ...paths: readonly (readonly string[])[]
+): readonly (readonly [Path, string])[] {
+  const texts = [...textsIn(value)].filter(([, text]) => text.trim() !== '');
+  return paths.flatMap((path) =>
+    texts.filter(
+      ([at]) =>
+        at.length === path.length &&
+        at.every((part, index) => (typeof part === 'number' ? path[index] === '*' : path[index] === part)),
+    ),
+  );
 }
 
 /** Public address of the platform's API; paths start with /v1. See docs/platform-notes.md#conventions. */

@@ -260,26 +260,26 @@ queue: { concurrency: "\${env:N}" }
 describe('configFromEnvironment', () => {
   test('requires three variables and uses defaults for everything else', () => {
     const env = { OCTAVO_BASE_URL: 'https://api.example/', OCTAVO_TOKEN: 'tok-1', OCTAVO_ORGANIZATION: 'org_1' };
-    const config = configFromEnvironment({ env, kinds: KINDS });
+    const config = configFromEnvironment(env, KINDS);
     expect(config.platform.baseUrl).toBe('https://api.example');
     expect(config.organizations[0]).toMatchObject({ id: 'org_1', token: 'tok-1', source: null, selfHeal: true });
     expect([...config.secrets]).toEqual(['tok-1']);
   });
 
   test('names every missing variable', () => {
-    expect(() => configFromEnvironment({ env: {}, kinds: KINDS })).toThrow(
+    expect(() => configFromEnvironment({}, KINDS)).toThrow(
       'OCTAVO_TOKEN, OCTAVO_ORGANIZATION are not set; set them, or pass --config FILE',
     );
   });
 
   test('uses the public address of the platform by default', () => {
     const env = { OCTAVO_BASE_URL: ' ', OCTAVO_TOKEN: 'tok-1', OCTAVO_ORGANIZATION: 'org_1' };
-    expect(configFromEnvironment({ env, kinds: KINDS }).platform.baseUrl).toBe('https://api.gitbook.com');
+    expect(configFromEnvironment(env, KINDS).platform.baseUrl).toBe('https://api.gitbook.com');
   });
 
   test('requires the address if a config.yaml is ignored, because it may name another', () => {
     const env = { OCTAVO_TOKEN: 'tok-1', OCTAVO_ORGANIZATION: 'org_1' };
-    expect(() => configFromEnvironment({ env, kinds: KINDS, ignored: 'OCTAVO_TOKEN is set' })).toThrow(
+    expect(() => configFromEnvironment(env, KINDS, 'OCTAVO_TOKEN is set')).toThrow(
       'OCTAVO_BASE_URL is not set; set it, or pass --config FILE (config.yaml in the working directory was not read, because OCTAVO_TOKEN is set)',
     );
   });
@@ -288,7 +288,7 @@ describe('configFromEnvironment', () => {
     'refuses a token that no header can contain: %j',
     (token) => {
       const env = { OCTAVO_BASE_URL: 'https://api.example', OCTAVO_TOKEN: token, OCTAVO_ORGANIZATION: 'o' };
-      expect(() => configFromEnvironment({ env, kinds: KINDS })).toThrow(
+      expect(() => configFromEnvironment(env, KINDS)).toThrow(
         new ConfigError('OCTAVO_TOKEN is not valid: it has a line break, a space or a non-ASCII character'),
       );
       const file = MINIMAL.replace('t0ken-value', JSON.stringify(token));
@@ -299,7 +299,7 @@ describe('configFromEnvironment', () => {
 
   test('refuses an invalid URL', () => {
     const env = { OCTAVO_BASE_URL: 'api.example', OCTAVO_TOKEN: 'x', OCTAVO_ORGANIZATION: 'o' };
-    expect(() => configFromEnvironment({ env, kinds: KINDS })).toThrow(ConfigError);
+    expect(() => configFromEnvironment(env, KINDS)).toThrow(ConfigError);
   });
 });
 
@@ -339,8 +339,8 @@ organizations:
 
   test('is refused in the environment, unless OCTAVO_INSECURE is true', () => {
     const env = { OCTAVO_BASE_URL: REMOTE, OCTAVO_TOKEN: 'tok', OCTAVO_ORGANIZATION: 'org_1' };
-    expect(() => configFromEnvironment({ env, kinds: KINDS })).toThrow(`OCTAVO_BASE_URL ${words}`);
-    const allowed = configFromEnvironment({ env: { ...env, OCTAVO_INSECURE: 'true' }, kinds: KINDS });
+    expect(() => configFromEnvironment(env, KINDS)).toThrow(`OCTAVO_BASE_URL ${words}`);
+    const allowed = configFromEnvironment({ ...env, OCTAVO_INSECURE: 'true' }, KINDS);
     expect(allowed.platform).toMatchObject({ baseUrl: REMOTE, insecure: true });
   });
 });

@@ -90,7 +90,7 @@ async function organization(store: Store, given: OrganizationCase) {
 
 function organizationConfig(id: string): OrganizationConfig | undefined {
   const env = { OCTAVO_BASE_URL: 'https://api.example', OCTAVO_TOKEN: 'gb_api_t', OCTAVO_ORGANIZATION: id };
-  const config: Config = configFromEnvironment({ env, kinds });
+  const config: Config = configFromEnvironment(env, kinds);
   return config.organizations[0];
 }
 

@@ -538,10 +538,7 @@ function parseLiteral(text: string): unknown {
 }
 
 /** Merges fields into a copy of an object, in order. Throws ConfigError when two fields conflict. */
-function mergeFields(
-  over: Readonly<Record<string, unknown>>,
-  fields: readonly InputField[],
-): Record<string, unknown> {
+function mergeFields(over: Readonly<Record<string, unknown>>, fields: readonly InputField[]): Record<string, unknown> {
   const root: Record<string, unknown> = structuredClone(over);
   for (const field of fields) {
     setField(root, field);

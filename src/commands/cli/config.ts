@@ -101,7 +101,7 @@ async function loadChosen(
   { onNamed, ...settings }: LoadSettings = {},
 ): Promise<Config> {
   if (source === null) {
-    return resolvePaths(configFromEnvironment({ env, kinds, ...(ignored ? { ignored } : {}) }), cwd);
+    return resolvePaths(configFromEnvironment(env, kinds, ignored), cwd);
   }
   const { text, folder, trust } = source;
   const files = new Contents<string>(source.read, PLACEHOLDER);
