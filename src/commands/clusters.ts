@@ -16,8 +16,9 @@ import { openReader, openWriter } from '../platform/client.ts';
 import type { Priority } from '../queue/request.ts';
 import { oneLine } from '../server/cluster-log.ts';
 import { recordedId } from '../store/record.ts';
-import type { CommandContext } from './cli/context.ts';
-import { askIfRunning, chooseState, openUnusedStore, type StateFlags, type StateTarget } from './cli/control-call.ts';
+import type { OrganizationTarget } from './cli/config.ts';
+import { type CommandContext, printResult } from './cli/context.ts';
+import { askIfRunning, chooseState, openUnusedStore, type StateFlags } from './cli/control-call.ts';
 import { type PlatformSession, withPlatform } from './cli/session.ts';
 
 interface ClusterFlags extends StateFlags {
@@ -31,14 +32,14 @@ export const clusterCommands = {
     const answer = await callClusters({ subcommand: 'list' }, flags, context);
     const clusters = (answer.clusters ?? []) as readonly JsonObject[];
     const text = clusters.length === 0 ? 'No issue clusters.' : clusters.map(clusterText).join('\n\n');
-    show({ format: 'octavo.clusters/2', ...answer }, text, flags, context);
+    printResult(context, flags.format, { format: 'octavo.clusters/2', ...answer }, [text]);
     return EXIT.done;
   },
 
   async open(cluster: string, flags: ClusterFlags, context: CommandContext): Promise<ExitCode> {
     const { space = null, dryRun = false } = flags;
     const answer = await callClusters({ subcommand: 'open', cluster, space, dryRun }, flags, context);
-    show({ format: 'octavo.cluster/2', ...answer }, openedText(answer), flags, context);
+    printResult(context, flags.format, { format: 'octavo.cluster/2', ...answer }, [openedText(answer)]);
     return answer.outcome === 'created' ? EXIT.failed : EXIT.done;
   },
 
@@ -53,12 +54,8 @@ async function mute(cluster: string, muted: boolean, flags: ClusterFlags, contex
   const state = muted ? 'muted' : 'unmuted';
   const words = answer.changed !== true ? `is already ${state}` : dryRun ? `would be ${state}` : `is now ${state}`;
   const text = `${line(answer.cluster)} (${line(answer.label)}) ${words}`;
-  show({ format: 'octavo.cluster/2', ...answer }, text, flags, context);
+  printResult(context, flags.format, { format: 'octavo.cluster/2', ...answer }, [text]);
   return EXIT.done;
-}
-
-function show(answer: object, text: string, { format }: ClusterFlags, { terminal }: CommandContext): void {
-  terminal.out(`${format === 'json' ? JSON.stringify(answer, null, 2) : text}\n`);
 }
 
 /** Formats a cluster: its numbers, whether a change request would be opened and where, and existing change requests. */
@@ -107,16 +104,11 @@ function openedText(answer: JsonObject): string {
 async function callClusters(request: ClusterRequest, flags: StateFlags, context: CommandContext): Promise<JsonObject> {
   const target = await chooseState(flags, context);
   const answer = await askIfRunning(target, { command: 'clusters', request }, context);
-  return (
-    answer ??
-    withPlatform(target.config, target.organization, context, (session) =>
-      answerAlone(target, session, request, context),
-    )
-  );
+  return answer ?? withPlatform(target, context, (session) => answerAlone(target, session, request, context));
 }
 
 async function answerAlone(
-  { config, organization }: StateTarget,
+  { config, organization }: OrganizationTarget,
   { connection, signal }: PlatformSession,
   request: ClusterRequest,
   { clock, random, terminal }: CommandContext,

@@ -31,7 +31,7 @@ export async function doctorCommand(flags: { readonly config?: string }, context
   for (const organization of config.organizations) {
     terminal.out(`${paint.strong(`${organization.id} at ${config.platform.baseUrl}`)}\n`);
     const findings = [
-      ...(await withPlatform(config, organization, context, (session) => runChecks(config, organization, session))),
+      ...(await withPlatform({ config, organization }, context, (session) => runChecks(config, organization, session))),
       ...(await webhookFinding(config, organization, flags.config !== undefined, context)),
     ];
     for (const finding of findings) {

@@ -7,7 +7,7 @@ import { counted, printable } from '../plan/render/words.ts';
 import { checkStore, copyStore, type TableSummary } from '../store/open/copy-store.ts';
 import { type OpenDatabase, openDatabase, type StorePlace } from '../store/open/open-store.ts';
 import { readTrustedConfig } from './cli/config.ts';
-import type { CommandContext } from './cli/context.ts';
+import { type CommandContext, printResult } from './cli/context.ts';
 
 interface StoreFlags {
   readonly config?: string;
@@ -30,7 +30,7 @@ export async function storeCopyCommand(
     withDatabase(target, false, (other) => copyStore(opened, other, context.signal)),
   );
   const rows = tables.reduce((sum, table) => sum + table.rows, 0);
-  print({ tables, replaced }, format, context, [
+  printResult(context, format, { tables, replaced }, [
     ...tableLines(tables),
     ...(replaced === 0
       ? []
@@ -48,7 +48,7 @@ export async function storeCheckCommand(
 ): Promise<ExitCode> {
   const chosen = place === undefined ? (await readTrustedConfig(file, context)).store : readPlace(place, context);
   const { tables, findings } = await withDatabase(chosen, true, ({ database }) => checkStore(database));
-  print({ tables, findings }, format, context, [
+  printResult(context, format, { tables, findings }, [
     ...tableLines(tables),
     ...findings.map((finding) => `problem: ${printable(finding)}`),
     findings.length === 0
@@ -106,13 +106,4 @@ function tableLines(tables: readonly TableSummary[]): readonly string[] {
   return [['table', 'rows', 'checksum'] as const, ...rows].map(
     ([name, count, checksum]) => `${name.padEnd(width)}  ${count.padStart(10)}  ${checksum}`,
   );
-}
-
-function print(
-  result: object,
-  format: StoreFlags['format'],
-  { terminal }: CommandContext,
-  lines: readonly string[],
-): void {
-  terminal.out(format === 'json' ? `${JSON.stringify(result, null, 2)}\n` : `${lines.join('\n')}\n`);
 }

@@ -9,7 +9,7 @@ import { printableLines } from '../../plan/render/words.ts';
 import { operations } from '../../platform/operations/index.ts';
 import type { Operation } from '../../platform/operations/model/operation.ts';
 import { createRedactor, SECRET } from '../../redact.ts';
-import { chooseOrganization, readConfig } from '../cli/config.ts';
+import { readTarget } from '../cli/config.ts';
 import { type CommandContext, paintFor, untilAborted } from '../cli/context.ts';
 import { withPlatform } from '../cli/session.ts';
 import { listOperations } from './operations.ts';
@@ -52,9 +52,9 @@ async function runApi(
     listOperations(table, filter, flags.format, context);
     return EXIT.done;
   }
-  const config = await readConfig(flags.config, context);
-  const organization = chooseOrganization(config, flags.organization);
-  const { baseUrl } = config.platform;
+  const target = await readTarget(flags, context);
+  const { organization } = target;
+  const { baseUrl } = target.config.platform;
   const request = await prepare(
     { words, method: flags.method, fields, headers, data: flags.data, isRaw: flags.raw === true },
     { table, organization: organization.id, baseUrl, read: (name) => readInput(name, context) },
@@ -79,7 +79,7 @@ async function runApi(
       return EXIT.failed;
     }
     const writer = new ResponseWriter(context, [organization.token, ...secrets]);
-    await withPlatform(config, organization, context, (session) =>
+    await withPlatform(target, context, (session) =>
       sendAndShow({ request, flags, jqFilter, writer, context, session }),
     );
     return EXIT.done;

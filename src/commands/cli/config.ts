@@ -32,6 +32,22 @@ export async function readConfig(
   );
 }
 
+/** Reads the configuration of a command about one organization. Throws ConfigError. */
+export async function readTarget(
+  flags: { readonly config?: string; readonly organization?: string },
+  context: CommandContext,
+  manifests?: string,
+): Promise<OrganizationTarget> {
+  const config = await readConfig(flags.config, context, manifests);
+  return { config, organization: chooseOrganization(config, flags.organization) };
+}
+
+/** An organization and its configuration. */
+export interface OrganizationTarget {
+  readonly config: Config;
+  readonly organization: OrganizationConfig;
+}
+
 function withSecrets(config: Config, secrets: Set<string> | undefined): Config {
   for (const secret of config.secrets) {
     secrets?.add(secret);

@@ -24,6 +24,16 @@ export interface CommandContext {
   readonly logDestination?: Writable;
 }
 
+/** Prints a result as indented JSON, or as lines of text. */
+export function printResult(
+  { terminal }: CommandContext,
+  format: 'text' | 'json',
+  json: object,
+  lines: readonly string[],
+): void {
+  terminal.out(format === 'json' ? `${JSON.stringify(json, null, 2)}\n` : `${lines.join('\n')}\n`);
+}
+
 /** Resolves when the signal aborts. */
 export function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -1,11 +1,11 @@
 /** Reaches the state of an organization: through the daemon if one runs, or else in the store. */
 import { userInfo } from 'node:os';
-import type { Config, OrganizationConfig } from '../../config/config.ts';
+import type { Config } from '../../config/config.ts';
 import { ConfigError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { type ControlRequest, callControl, controlSocketPath, isListening } from '../../server/control-client.ts';
 import type { Store } from '../../store/store.ts';
-import { chooseOrganization, readTrustedConfig } from './config.ts';
+import { chooseOrganization, type OrganizationTarget, readTrustedConfig } from './config.ts';
 import type { CommandContext } from './context.ts';
 
 /** Options of commands that work on the state of one organization. */
@@ -15,14 +15,8 @@ export interface StateFlags {
   readonly format: 'text' | 'json';
 }
 
-/** An organization and the configuration, which names its state. */
-export interface StateTarget {
-  readonly config: Config;
-  readonly organization: OrganizationConfig;
-}
-
 /** Chooses the organization by the configuration. Throws ConfigError. */
-export async function chooseState(flags: StateFlags, context: CommandContext): Promise<StateTarget> {
+export async function chooseState(flags: StateFlags, context: CommandContext): Promise<OrganizationTarget> {
   const config = await readTrustedConfig(flags.config, context);
   const organization = chooseOrganization(config, flags.organization);
   return { config, organization };
@@ -42,7 +36,7 @@ export function askDaemon<T extends object = JsonObject>(
  * work at the same time. Returns null if no daemon runs. Throws AppError.
  */
 export async function askIfRunning(
-  { config, organization }: StateTarget,
+  { config, organization }: OrganizationTarget,
   request: Extract<ControlRequest, { readonly command: 'conversations' | 'clusters' }>,
   context: CommandContext,
 ): Promise<JsonObject | null> {

@@ -6,6 +6,7 @@ import { type Connection, openConnection } from '../../platform/connection.ts';
 import { createRequestQueue } from '../../queue/dispatcher.ts';
 import type { CancelSignal } from '../../queue/request.ts';
 import type { QueueEvent } from '../../queue/snapshot.ts';
+import type { OrganizationTarget } from './config.ts';
 import type { CommandContext, Terminal } from './context.ts';
 
 /** Milliseconds that requests in flight have to finish when a session is closed. */
@@ -22,8 +23,7 @@ export interface PlatformSession {
 
 /** Opens a session, runs `work` with it, and closes it. */
 export async function withPlatform<T>(
-  config: Config,
-  organization: OrganizationConfig,
+  { config, organization }: OrganizationTarget,
   context: CommandContext,
   work: (session: PlatformSession) => Promise<T>,
 ): Promise<T> {

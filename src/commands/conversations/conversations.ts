@@ -15,8 +15,9 @@ import { counted, printable } from '../../plan/render/words.ts';
 import type { Writer } from '../../platform/client.ts';
 import { senderWords } from '../../server/conversation-log.ts';
 import { recordedId } from '../../store/record.ts';
+import type { OrganizationTarget } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';
-import { askIfRunning, chooseState, openUnusedStore, type StateFlags, type StateTarget } from '../cli/control-call.ts';
+import { askIfRunning, chooseState, openUnusedStore, type StateFlags } from '../cli/control-call.ts';
 import { shortAge, table } from '../cli/table.ts';
 
 /** `octavo conversations status`. */
@@ -167,7 +168,7 @@ interface OpenIngestion {
 
 /** Opens the state file for a moment. `writer` null: nothing can be sent. */
 export async function withIngestion<T>(
-  { config, organization }: StateTarget,
+  { config, organization }: OrganizationTarget,
   writer: Writer | null,
   events: ConversationEvents,
   { clock, random, version, signal }: CommandContext,

@@ -33,7 +33,7 @@ export async function pushCommand(
   if (answer !== null) {
     return tellPushed(answer, daemonWords(answer.sender as unknown as PushedSender), flags, context);
   }
-  return withPlatform(target.config, target.organization, context, async ({ connection, signal }) => {
+  return withPlatform(target, context, async ({ connection, signal }) => {
     const writer = openWriter(connection, { organization: target.organization.id, priority: 'person', signal });
     let sent = 0;
     const events: ConversationEvents = {

@@ -14,7 +14,7 @@ import type { OrganizationsView } from '../../web/pages/organizations.ts';
 import type { PassesView } from '../../web/pages/passes.ts';
 import type { ReplicasView } from '../../web/pages/replicas.ts';
 import { chooseOrganization, readTrustedConfig } from '../cli/config.ts';
-import type { CommandContext } from '../cli/context.ts';
+import { type CommandContext, printResult } from '../cli/context.ts';
 import { askDaemon } from '../cli/control-call.ts';
 import { shortAge, table } from '../cli/table.ts';
 import { nextCommand } from '../plan/next-command.ts';
@@ -65,7 +65,7 @@ async function showAll(config: Config, flags: ViewFlags, context: CommandContext
     commit?.slice(0, 7) ?? '-',
     sentence,
   ]);
-  print({ ...first, organizations, next: null }, flags, context, [
+  printResult(context, flags.format, { ...first, organizations, next: null }, [
     ...table(['ORGANIZATION', 'STATE', 'CHECKED', 'COMMIT', 'MEANING'], rows),
     ...organizations.flatMap(({ id, approval }) => approvalLine(approval, id, flags)),
   ]);
@@ -79,7 +79,7 @@ async function showOne(id: string, config: Config, flags: ViewFlags, context: Co
   const conversations = await loadPage<ConversationsView>(`${path}/conversations`, config, context);
   const clusters = await loadPage<ClustersView>(`${path}/clusters`, config, context);
   const { webhook, nextCheck, approval, sentence, waiting, state } = organization;
-  print({ organization, conversations, clusters }, flags, context, [
+  printResult(context, flags.format, { organization, conversations, clusters }, [
     line([`${id}:`, sentence]),
     ...waiting.filter(({ text }) => !sentence.startsWith(text)).map(({ text }) => line(['waits for a person:', text])),
     ...approvalLine(approval, id, flags),
@@ -114,7 +114,7 @@ export async function auditCommand(
     line([detail, reason]),
   ]);
   const headings = ['TIME (UTC)', 'AGE', 'WHO', 'ORGANIZATION', 'ACTION', 'SUBJECT', 'OUTCOME', 'REASON'];
-  print(view, flags, context, [
+  printResult(context, flags.format, view, [
     ...(rows.length === 0 ? ['nobody has asked for anything yet'] : table(headings, rows)),
     ...(view.next === null ? [] : [`older entries: --before ${view.next}`]),
   ]);
@@ -141,7 +141,7 @@ export async function historyCommand(
     summary === 'none' ? '' : summary,
     error ?? subject,
   ]);
-  print(view, flags, context, [
+  printResult(context, flags.format, view, [
     ...(rows.length === 0
       ? ['no pass has ended yet']
       : table(['AGE', 'PASS', 'TIMES', 'OUTCOME', 'COMMIT', 'CHANGES', 'MESSAGE'], rows)),
@@ -159,7 +159,7 @@ export async function conditionsCommand(flags: ViewFlags, context: CommandContex
     config,
     context,
   );
-  print(view, flags, context, [
+  printResult(context, flags.format, view, [
     ...conditionLines(view, flags, context),
     ...(view.notShown === 0 ? [] : [`${view.notShown} more are not shown`]),
   ]);
@@ -202,7 +202,7 @@ export async function fleetStatusCommand(flags: ViewFlags, context: CommandConte
   const view = await loadPage<ReplicasView>('/replicas', config, context);
   const { replicas, unowned, unownedTotal, configuration } = view;
   const more = unownedTotal - unowned.length;
-  print(view, flags, context, [
+  printResult(context, flags.format, view, [
     view.sentence,
     ...replicas.map(({ id, address, state, organizations, weight, version, startedAt, seenAt, isThis }) =>
       line([
@@ -237,7 +237,7 @@ export async function sessionListCommand(flags: ViewFlags, context: CommandConte
     }[];
   }>(config, { command: 'sessions', request: { subcommand: 'list' } }, context);
   const lines = view.sessions.map(({ name, method, until }) => line([String(name), String(method), `until ${until}`]));
-  print(view, flags, context, lines.length === 0 ? ['no sessions'] : lines);
+  printResult(context, flags.format, view, lines.length === 0 ? ['no sessions'] : lines);
   return EXIT.done;
 }
 
@@ -252,11 +252,6 @@ function pathOf(organization: string): string {
 
 function queryOf(name: string, value: string | number | undefined): string {
   return value === undefined ? '' : `?${name}=${encodeURIComponent(value)}`;
-}
-
-/** Prints a view as text or JSON. */
-function print(view: object, { format }: ViewFlags, { terminal }: CommandContext, lines: readonly string[]): void {
-  terminal.out(format === 'json' ? `${JSON.stringify(view, null, 2)}\n` : `${lines.join('\n')}\n`);
 }
 
 /** Returns the age of a time in ISO 8601. */

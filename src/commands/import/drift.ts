@@ -42,7 +42,7 @@ import { computePlan } from '../../plan/plan.ts';
 import { differingTexts } from '../../plan/render/field-text.ts';
 import { counted, printable } from '../../plan/render/words.ts';
 import { hasApplied } from '../../reconcile/applied.ts';
-import { chooseOrganization, readConfig } from '../cli/config.ts';
+import { readTarget } from '../cli/config.ts';
 import { type CommandContext, interruptibleClock } from '../cli/context.ts';
 import { withPlatform } from '../cli/session.ts';
 import { configIn, type LoadedFolder, loadFolder, NO_BASE, openFolder } from '../plan/desired.ts';
@@ -98,13 +98,12 @@ export async function importDrift(flags: DriftFlags, context: CommandContext): P
 
 /** Plans the manifests and computes the edits that make them match the platform. */
 async function findDrift(place: DriftTarget, flags: DriftFlags, context: CommandContext): Promise<FoundDrift> {
-  const config = await readConfig(flags.config, context, flags.out);
-  const organization = chooseOrganization(config, flags.organization);
-  const { input, planned } = await withPlatform(config, organization, context, async (session) => {
+  const target = await readTarget(flags, context, flags.out);
+  const { input, planned } = await withPlatform(target, context, async (session) => {
     const { queue } = session.connection;
-    const target = { folder: flags.out, config, organization, queue, loaded: place.loaded };
+    const folder = { folder: flags.out, ...target, queue, loaded: place.loaded };
     // By default, drift is compared with the platform alone.
-    const made = await planningInput(target, { ...flags, base: flags.base ?? NO_BASE }, context);
+    const made = await planningInput(folder, { ...flags, base: flags.base ?? NO_BASE }, context);
     return { input: made, planned: await planAgainstPlatform(made, session, context.terminal) };
   });
   const { observation, identity, plan } = planned;
@@ -212,7 +211,7 @@ const ROUNDS = 5;
  */
 export async function driftPullRequest(flags: DriftFlags, context: CommandContext): Promise<ExitCode> {
   const { terminal, signal } = context;
-  const organization = chooseOrganization(await readConfig(flags.config, context, flags.out), flags.organization);
+  const { organization } = await readTarget(flags, context, flags.out);
   const pulls = flags.dryRun === true ? null : openPullRequests(context);
   const repository = await openDriftRepository(flags, context);
   const scope = scopeOf(flags, organization) ?? defaultScope(repository.folder);

@@ -20,7 +20,7 @@ import { manifestJsonSchema } from '../../manifests/json-schema.ts';
 import { createManifestLoader } from '../../manifests/loader.ts';
 import { findManifestFiles, isConfig } from '../../manifests/manifest-files.ts';
 import { printable, printableLines } from '../../plan/render/words.ts';
-import { chooseOrganization, readConfig } from '../cli/config.ts';
+import { readTarget } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { type PlatformSession, withPlatform } from '../cli/session.ts';
 import { configIn, openFolder } from '../plan/desired.ts';
@@ -48,11 +48,10 @@ export async function importCommand(flags: ImportFlags, context: CommandContext)
     return flags.pullRequest === true ? driftPullRequest(drift, context) : importDrift(drift, context);
   }
   const place = await findTarget(flags, terminal.cwd);
-  const config = await readConfig(flags.config, context, flags.out);
-  const organization = chooseOrganization(config, flags.organization);
+  const target = await readTarget(flags, context, flags.out);
   const existing = await existingIn(place);
-  const read = await withPlatform(config, organization, context, (session) =>
-    readFrom(organization, choice, session, context),
+  const read = await withPlatform(target, context, (session) =>
+    readFrom(target.organization, choice, session, context),
   );
   const { observation } = read;
   checkSites(choice, read);

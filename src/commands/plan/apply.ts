@@ -1,7 +1,6 @@
 /** Plans, asks for confirmation, applies, and waits for the background work of the platform. */
 import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import type { Config, OrganizationConfig } from '../../config/config.ts';
 import type { ChangeResult, Plan } from '../../core/change.ts';
 import { AppError, ConfigError, EXIT, type ExitCode, messageOf, RefusedPlanError } from '../../core/errors.ts';
 import { readRegularFile } from '../../core/files/disk.ts';
@@ -20,7 +19,7 @@ import { idsOf, readOtherScopes, recordApplied, type ScopedDirectory } from '../
 import { type ApplyResult, apply, outcomeOf } from '../../reconcile/apply.ts';
 import { planFollowUp, unfinishedWork, waitForWork } from '../../reconcile/follow-up.ts';
 import { applyParallel, type Planned, type PlanningInput } from '../../reconcile/planning.ts';
-import { chooseOrganization, readConfig } from '../cli/config.ts';
+import { chooseOrganization, type OrganizationTarget, readConfig } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { type PlatformSession, RequestCount, withPlatform } from '../cli/session.ts';
 import { NO_BASE, openRefs } from './desired.ts';
@@ -43,7 +42,7 @@ export async function applyCommand(target: string, flags: ApplyFlags, context: C
   const config = await readConfig(flags.config, context, target);
   const file = await planFileAt(resolve(context.terminal.cwd, target), target);
   const organization = chooseOrganization(config, flags.organization ?? file?.organization);
-  return withPlatform(config, organization, context, async (session) => {
+  return withPlatform({ config, organization }, context, async (session) => {
     const { connection } = session;
     const { input, planned } =
       file === null
@@ -120,9 +119,7 @@ async function planFile(
   return { input, planned: await planAgainstPlatform(input, session, context.terminal) };
 }
 
-interface FileContext {
-  readonly config: Config;
-  readonly organization: OrganizationConfig;
+interface FileContext extends OrganizationTarget {
   readonly session: PlatformSession;
 }
 

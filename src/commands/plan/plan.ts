@@ -9,12 +9,12 @@ import { renderPlanMarkdown } from '../../plan/render/markdown.ts';
 import { renderPlanText } from '../../plan/render/text.ts';
 import type { Approval } from '../../plan/render/text-layout.ts';
 import { printable } from '../../plan/render/words.ts';
-import { chooseOrganization, readConfig } from '../cli/config.ts';
+import { readTarget } from '../cli/config.ts';
 import { type CommandContext, paintFor } from '../cli/context.ts';
 import { withPlatform } from '../cli/session.ts';
 import { type ApprovalFlags, approvalFor, nextCommand } from './next-command.ts';
 import { writePlanFile, writePrivateFile } from './plan-file.ts';
-import { type CommandInput, type PlanningFlags, planFolder } from './planning.ts';
+import { type PlanningFlags, planFolder } from './planning.ts';
 import { planOverSnapshot } from './snapshot.ts';
 
 type PlanFormat = 'text' | 'markdown' | 'json';
@@ -24,12 +24,6 @@ interface PlanFlags extends PlanningFlags {
   readonly format: PlanFormat;
   readonly out?: string;
   readonly detailedExitcode?: boolean;
-}
-
-/** A plan and its input. */
-interface PlanResult {
-  readonly input: CommandInput;
-  readonly plan: Plan;
 }
 
 /** Runs `octavo plan [DIR]`: prints the plan, with a client that cannot write. */
@@ -67,12 +61,7 @@ function approvalOfComment(folder: string, flags: PlanFlags): Approval {
     : approvalFor(folder, { config, organization, scope, base });
 }
 
-async function planAndPrint(
-  folder: string,
-  flags: PlanFlags,
-  approval: Approval,
-  context: CommandContext,
-): Promise<PlanResult> {
+async function planAndPrint(folder: string, flags: PlanFlags, approval: Approval, context: CommandContext) {
   const { terminal } = context;
   const { snapshot } = flags;
   const result = await (snapshot === undefined
@@ -92,12 +81,11 @@ function exitCodeOf(plan: Plan, flags: PlanFlags): ExitCode {
   return flags.detailedExitcode === true && plan.changes.length > 0 ? EXIT.changes : EXIT.done;
 }
 
-async function planOverPlatform(folder: string, flags: PlanFlags, context: CommandContext): Promise<PlanResult> {
-  const config = await readConfig(flags.config, context, folder);
-  const organization = chooseOrganization(config, flags.organization);
-  return withPlatform(config, organization, context, async (session) => {
-    const target = { folder, config, organization, queue: session.connection.queue };
-    const { input, planned } = await planFolder(target, flags, session, context);
+async function planOverPlatform(folder: string, flags: PlanFlags, context: CommandContext) {
+  const target = await readTarget(flags, context, folder);
+  return withPlatform(target, context, async (session) => {
+    const { queue } = session.connection;
+    const { input, planned } = await planFolder({ folder, ...target, queue }, flags, session, context);
     return { input, plan: planned.plan };
   });
 }

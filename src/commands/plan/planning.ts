@@ -10,6 +10,7 @@ import type { Reader } from '../../platform/client.ts';
 import type { Connection } from '../../platform/connection.ts';
 import { platformSource } from '../../reconcile/observe.ts';
 import { applyParallel, makePlan, type Planned, type PlanningInput } from '../../reconcile/planning.ts';
+import type { OrganizationTarget } from '../cli/config.ts';
 import type { CommandContext, Terminal } from '../cli/context.ts';
 import type { PlatformSession } from '../cli/session.ts';
 import { type BaseOptions, type FolderBase, type LoadedFolder, loadBase, loadFolder } from './desired.ts';
@@ -37,10 +38,8 @@ export interface CommandInput extends PlanningInput, Pick<FolderBase, 'place' | 
 }
 
 /** The folder to plan, its organization, and the queue that estimates durations. */
-interface PlanningTarget {
+interface PlanningTarget extends OrganizationTarget {
   readonly folder: string;
-  readonly config: Config;
-  readonly organization: OrganizationConfig;
   readonly queue: Pick<Connection['queue'], 'estimate'>;
   /** Manifests that were already read; read from the folder if absent. */
   readonly loaded?: LoadedFolder;

@@ -18,7 +18,7 @@ import {
   writeSnapshot,
 } from '../../reconcile/snapshot.ts';
 import { SECRET } from '../../redact.ts';
-import { chooseOrganization, readConfig, readConfigWithoutSecrets } from '../cli/config.ts';
+import { chooseOrganization, readConfigWithoutSecrets, readTarget } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { withPlatform } from '../cli/session.ts';
 import { nextCommand } from './next-command.ts';
@@ -35,10 +35,9 @@ interface SnapshotFlags {
 /** Runs `octavo snapshot`: saves the actual state without secrets and certificates. */
 export async function snapshotCommand(flags: SnapshotFlags, context: CommandContext): Promise<ExitCode> {
   const { terminal } = context;
-  const config = await readConfig(flags.config, context);
-  const organization = chooseOrganization(config, flags.organization);
-  const taken = await withPlatform(config, organization, context, (session) =>
-    readWithProgress(organization.id, session, terminal, (reader) =>
+  const target = await readTarget(flags, context);
+  const taken = await withPlatform(target, context, (session) =>
+    readWithProgress(target.organization.id, session, terminal, (reader) =>
       takeSnapshot({ kinds, reader, now: context.clock.now(), queue: () => session.connection.queue.snapshot() }),
     ),
   );
