@@ -324,18 +324,6 @@ export function configFromEnvironment(
   });
 }
 
-/** Differences between two configurations. No value of a setting is part of it. */
-interface ConfigChanges {
-  /** Organizations of the new configuration; those without a difference are the objects of the old one. */
-  readonly organizations: readonly OrganizationConfig[];
-  /** Ids of organizations. */
-  readonly added: readonly string[];
-  readonly removed: readonly string[];
-  readonly changed: readonly string[];
-  /** Settings whose new values are used after a restart. */
-  readonly needRestart: readonly string[];
-}
-
 /** Sections of the configuration whose settings are used once, at the start. */
 export const RESTART_SECTIONS = [
   ...['platform', 'queue', 'store', 'runtime', 'fleet', 'server', 'ui', 'notifications', 'log'],
@@ -360,8 +348,12 @@ export function keepLastValid(before: Config, after: Config): Config {
   return { ...after, organizations: [...after.organizations, ...kept].toSorted(byFile), organizationFiles };
 }
 
-/** Returns the differences. Positions in files do not count. */
-export function compareConfigs(before: Config, after: Config): ConfigChanges {
+/**
+ * Returns the differences without any value of a setting: the organizations of the new configuration, of which those
+ * without a difference are the objects of the old one; ids of organizations that were added, removed and changed; and the
+ * settings whose new values are used after a restart. Positions in files do not count.
+ */
+export function compareConfigs(before: Config, after: Config) {
   const known = new Map(before.organizations.map((organization) => [organization.id, organization]));
   const ids = new Set(after.organizations.map(({ id }) => id));
   const organizations = after.organizations.map((organization) => {

@@ -5,20 +5,16 @@ import { type Report, ruleOf, type Tool } from './report.ts';
 
 /** Formats problems as JUnit XML: a test case per manifest, which fails with all problems of the manifest. */
 export function toJUnit({ files, problems }: Report, { rules }: Tool): string {
-  const byFile = new Map<string, Problem[]>(files.map((file) => [file, []]));
-  for (const problem of problems) {
-    const known = byFile.get(problem.file);
-    if (known === undefined) {
-      byFile.set(problem.file, [problem]);
-    } else {
-      known.push(problem);
-    }
-  }
-  const cases = [...byFile].map(([file, found]) =>
-    element('testcase', { name: file, classname: 'manifests', file, time: '0' }, failure(found, rules)),
+  const byFile = Map.groupBy(problems, ({ file }) => file);
+  const names = [...new Set([...files, ...byFile.keys()])];
+  const cases = names.map((file) =>
+    element(
+      'testcase',
+      { name: file, classname: 'manifests', file, time: '0' },
+      failure(byFile.get(file) ?? [], rules),
+    ),
   );
-  const failures = [...byFile.values()].filter((found) => found.length > 0).length;
-  const counts = { tests: String(byFile.size), failures: String(failures), errors: '0', time: '0' };
+  const counts = { tests: String(names.length), failures: String(byFile.size), errors: '0', time: '0' };
   const suite = element('testsuite', { name: 'octavo validate', ...counts, skipped: '0' }, cases);
   return `<?xml version="1.0" encoding="UTF-8"?>\n${element('testsuites', { name: 'octavo', ...counts }, [suite])}\n`;
 }

@@ -71,7 +71,8 @@ export async function prepare(
 ): Promise<PreparedRequest> {
   const target = readTarget(args.words, { table, method: args.method, baseUrl });
   const given = await readFields(args.fields, read);
-  const headers = readHeaders(args.headers);
+  // The last value of a name wins.
+  const headers = Object.fromEntries(args.headers.map(readHeader));
   const { path, fields } = fillPath(target, given, organization);
   const operation = findOperation(table, target.method, path);
   const notes = operation === null && !target.isUrl ? unknownNotes(target.method, path, table, args.isRaw) : [];
@@ -216,14 +217,8 @@ function addTypedHints(
   });
 }
 
-/** Fields of the query and of the body. */
-interface RoutedFields {
-  readonly query: readonly InputField[];
-  readonly body: readonly InputField[];
-}
-
 /** Sends fields of a GET to the query, and others to the body unless only the query has the field. */
-function routeFields(method: RequestMethod, operation: Operation | null, fields: readonly InputField[]): RoutedFields {
+function routeFields(method: RequestMethod, operation: Operation | null, fields: readonly InputField[]) {
   if (method === 'GET') {
     return { query: fields, body: [] };
   }
@@ -290,14 +285,8 @@ interface RequestTarget {
   readonly isUrl: boolean;
 }
 
-/** Known operations, and settings that affect the target. */
-interface TargetOptions {
-  readonly table: readonly Operation[];
-  /** `--method`. */
-  readonly method: string | undefined;
-  /** Base URL of the platform; full URLs must be below it. */
-  readonly baseUrl: string;
-}
+/** Known operations, `--method`, and the base URL of the platform, below which full URLs must be. */
+type TargetOptions = Pick<PrepareOptions, 'table' | 'baseUrl'> & Pick<RequestArguments, 'method'>;
 
 /** Reads METHOD PATH, PATH alone, or an operation name with the ids of its path. Throws ConfigError. */
 export function readTarget(words: readonly string[], options: TargetOptions): RequestTarget {
@@ -500,11 +489,14 @@ async function readFields(typed: readonly FieldArgument[], read: ReadInput): Pro
       throw new ConfigError(`${flag} ${quote(text)}: expected key=value`);
     }
     const value = text.slice(equals + 1);
-    fields.push(
-      equals < 0
-        ? { path, value: EMPTY_LIST, isText: false }
-        : { path, value: isTyped ? await typedValue(value, read) : value, isText: !isTyped },
-    );
+    if (equals < 0) {
+      fields.push({ path, value: EMPTY_LIST, isText: false });
+    } else if (isTyped) {
+      const typed = value.startsWith('@') ? await read(value.slice(1)) : parseLiteral(value);
+      fields.push({ path, value: typed, isText: false });
+    } else {
+      fields.push({ path, value, isText: true });
+    }
   }
   return fields;
 }
@@ -520,10 +512,6 @@ function readKey(key: string, flag: string): InputField['path'] {
   }
   const [name = '', ...rest] = key.split('[');
   return [name, ...rest.map((part) => (part === ']' ? null : part.slice(0, -1)))];
-}
-
-async function typedValue(text: string, read: ReadInput): Promise<unknown> {
-  return text.startsWith('@') ? read(text.slice(1)) : parseLiteral(text);
 }
 
 /** Parses a boolean, a number or null; returns any other text unchanged. */
@@ -618,14 +606,7 @@ const SECRET_NAME = /auth|cookie|token|secret|key|password|credential|signature|
 /** The scheme of `Authorization` is public; the value after it is secret. */
 const SCHEME = /^(\w+)\s+/;
 
-/**
- * Parses `-H` arguments (`name: value`) to values by lower-case name; the last value of a name wins. Throws ConfigError;
- * its message never contains a value.
- */
-function readHeaders(given: readonly string[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(given.map(readHeader));
-}
-
+/** Parses a `-H` argument (`name: value`) to a lower-case name and its value. Throws ConfigError without the value. */
 function readHeader(text: string): readonly [name: string, value: string] {
   const colon = text.indexOf(':');
   if (colon < 0) {

@@ -55,7 +55,7 @@ export function completeWords(program: Command, table: readonly Operation[], lin
   const word = line.at(-1) ?? '';
   const { command, words, pending } = locateCommand(program, line.slice(0, -1));
   if (pending !== null) {
-    return optionValue(pending, { command, table, words, word });
+    return optionValue(pending, command, table, words, word);
   }
   if (word.startsWith('-')) {
     return optionNames(command, word);
@@ -82,16 +82,11 @@ function isHidden(command: Command): boolean {
   return (command as unknown as { readonly _hidden?: boolean })._hidden === true;
 }
 
-interface CommandPosition {
-  readonly command: Command;
-  /** Arguments, without options and command names. */
-  readonly words: readonly string[];
-  /** The option whose value is the next word. */
-  readonly pending: Option | null;
-}
-
-/** Finds the command, its arguments and a pending option at the end of a line. */
-function locateCommand(program: Command, line: readonly string[]): CommandPosition {
+/**
+ * Finds the command at the end of a line, its arguments without options and command names, and the option whose value is
+ * the next word.
+ */
+function locateCommand(program: Command, line: readonly string[]) {
   let command = program;
   let words: string[] = [];
   let pending: Option | null = null;
@@ -111,14 +106,13 @@ function locateCommand(program: Command, line: readonly string[]): CommandPositi
   return { command, words, pending };
 }
 
-interface Position {
-  readonly command: Command;
-  readonly table: readonly Operation[];
-  readonly words: readonly string[];
-  readonly word: string;
-}
-
-function optionValue(option: Option, { command, table, words, word }: Position): Completions {
+function optionValue(
+  option: Option,
+  command: Command,
+  table: readonly Operation[],
+  words: readonly string[],
+  word: string,
+): Completions {
   if (option.argChoices !== undefined) {
     return matching(withoutDescriptions(option.argChoices), word);
   }

@@ -10,10 +10,9 @@ import { createConversationRedactor } from '../../conversations/redact/redactor.
 import { readTickets } from '../../conversations/sources/files/read-tickets.ts';
 import type { Clock } from '../../core/clock.ts';
 import { CancelledError, ConfigError, EXIT, type ExitCode } from '../../core/errors.ts';
-import { append } from '../../core/lists.ts';
 import { printable } from '../../plan/render/words.ts';
 import { openMemoryStore } from '../../store/memory.ts';
-import type { NewContent } from '../../store/outbox/outbox.ts';
+import type { Outbox } from '../../store/outbox/outbox.ts';
 import { chooseOrganization, readConfig } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';
 import type { StateFlags } from '../cli/control-call.ts';
@@ -31,7 +30,9 @@ export async function pushCommand(
   const { redact } = chooseOrganization(config, flags.organization).conversations;
   // A daemon may own the state file, which holds the key for hidden ids. A temporary key is enough here.
   const redactor = createConversationRedactor(redactionOptions(redact), createIdPseudonymizer(randomBytes(32)));
-  const threads = new ShownThreads(context.clock);
+  const most = Number.MAX_SAFE_INTEGER;
+  const threads = openMemoryStore().outbox('dry-run', { items: most, bytes: most });
+  let hasMail = false;
   let tickets = 0;
   let rejected = 0;
   for (const path of paths) {
@@ -44,7 +45,8 @@ export async function pushCommand(
           ? convertTicket(found.ticket, { redactor, settleDelay: 0, now: context.clock.now() })
           : { ...found, key: keyOf(found, redactor) };
       if (result.kind === 'content' && result.content.thread !== undefined) {
-        await threads.add(result.content);
+        hasMail = true;
+        await threads.put({ source: 'push', at: context.clock.now(), entries: [result.content], counts: {} });
         continue;
       }
       tickets += result.kind === 'content' ? 1 : 0;
@@ -52,11 +54,11 @@ export async function pushCommand(
       context.terminal[result.kind === 'content' ? 'out' : 'err'](`${printable(lineOf(result))}\n`);
     }
   }
-  for (const payload of await threads.payloads()) {
+  for await (const payload of payloadsIn(threads, context.clock)) {
     tickets += 1;
     context.terminal.out(`${printable(payload)}\n`);
   }
-  if (threads.hasMail) {
+  if (hasMail) {
     noteTeam(flags, context);
   }
   context.terminal.err(`${tickets} would be sent, ${rejected} rejected\n`);
@@ -77,37 +79,15 @@ function lineOf(result: DryRunResult): string {
   }
 }
 
-/** Assembles mail threads in memory. A thread is complete only after every file has been read. */
-class ShownThreads {
-  readonly #outbox = openMemoryStore().outbox('dry-run', {
-    items: Number.MAX_SAFE_INTEGER,
-    bytes: Number.MAX_SAFE_INTEGER,
-  });
-  readonly #clock: Clock;
-  hasMail = false;
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  async add(content: NewContent): Promise<void> {
-    this.hasMail = true;
-    await this.#outbox.put({ source: 'push', at: this.#clock.now(), entries: [content], counts: {} });
-  }
-
-  async payloads(): Promise<readonly string[]> {
-    const found: string[] = [];
-    for (;;) {
-      const batch = await this.#outbox.next({ items: 100, bytes: Number.MAX_SAFE_INTEGER, open: 1 }, this.#clock.now());
-      if (batch === null) {
-        return found;
-      }
-      append(
-        found,
-        batch.items.map(({ payload }) => payload),
-      );
-      await this.#outbox.sent(batch.id, this.#clock.now());
+/** Yields the assembled mail threads of an outbox. A thread is complete only after every file has been read. */
+async function* payloadsIn(outbox: Outbox, clock: Clock): AsyncGenerator<string> {
+  for (;;) {
+    const batch = await outbox.next({ items: 100, bytes: Number.MAX_SAFE_INTEGER, open: 1 }, clock.now());
+    if (batch === null) {
+      return;
     }
+    yield* batch.items.map(({ payload }) => payload);
+    await outbox.sent(batch.id, clock.now());
   }
 }
 

@@ -41,13 +41,11 @@ export async function emulateCommand(flags: EmulateFlags, context: CommandContex
     clock,
     seed: flags.seed === undefined ? undefined : await readSeed(resolve(terminal.cwd, flags.seed), flags.seed),
     file: flags.state === undefined ? undefined : resolve(terminal.cwd, flags.state),
-    ...(flags.latency === undefined ? {} : { latency: flags.latency }),
+    latency: flags.latency,
     platform: flags.platform,
     features: { ...featuresNamed(flags.with, true), ...featuresNamed(flags.without, false) },
-    ...(flags.limit === undefined ? {} : { limits: readLimit(flags.limit) }),
-    ...(flags.faults === undefined
-      ? {}
-      : { faults: [{ rate: flags.faults / 100, fault: { kind: 'status', status: 503 } }] }),
+    limits: flags.limit === undefined ? undefined : readLimit(flags.limit),
+    faults: flags.faults === undefined ? [] : [{ rate: flags.faults / 100, fault: { kind: 'status', status: 503 } }],
   });
   terminal.out(
     [

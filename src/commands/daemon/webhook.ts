@@ -4,7 +4,6 @@ import type { Config, OrganizationConfig } from '../../config/config.ts';
 import { forgeTarget } from '../../config/forge.ts';
 import { AuthError, ConfigError, EXIT, type ExitCode } from '../../core/errors.ts';
 import { largest } from '../../core/lists.ts';
-import type { ForgeName } from '../../forge/ci-job.ts';
 import { hookForm } from '../../forge/webhooks.ts';
 import { printable } from '../../plan/render/words.ts';
 import { pushHookPath } from '../../server/hooks.ts';
@@ -14,15 +13,6 @@ import { type CommandContext, interruptibleClock } from '../cli/context.ts';
 export interface WebhookFlags {
   readonly config?: string;
   readonly create?: boolean;
-}
-
-/** Webhook of an organization, as far as it is configured. */
-interface Webhook {
-  readonly forge: ForgeName;
-  readonly repository: string;
-  readonly apiUrl: string | null;
-  readonly token: string | null;
-  readonly secret: string;
 }
 
 /** Prints what to enter at the forge, or creates or updates the webhook there. Never prints the secret. */
@@ -58,7 +48,8 @@ export async function webhookCommand(
   return EXIT.done;
 }
 
-function webhookOf({ id, source, forge }: OrganizationConfig): Webhook {
+/** Returns the webhook of an organization, as far as it is configured. Throws ConfigError. */
+function webhookOf({ id, source, forge }: OrganizationConfig) {
   if (source?.git === undefined || forge?.webhookSecret === undefined) {
     throw new ConfigError(
       source?.git === undefined
@@ -79,7 +70,12 @@ function hookUrl({ id }: OrganizationConfig, { server }: Config): string {
   return `${(server.publicUrl ?? listen).replace(/\/$/, '')}${pushHookPath(id)}`;
 }
 
-async function create(webhook: Webhook, organization: OrganizationConfig, config: Config, context: CommandContext) {
+async function create(
+  webhook: ReturnType<typeof webhookOf>,
+  organization: OrganizationConfig,
+  config: Config,
+  context: CommandContext,
+) {
   const { forge, repository, apiUrl, token, secret } = webhook;
   const missing = [
     ...(config.server.publicUrl === undefined ? ['server.publicUrl to the URL that the forge can reach'] : []),

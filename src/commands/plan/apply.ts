@@ -210,15 +210,15 @@ function withErrAsOut(context: CommandContext): CommandContext {
   return { ...context, terminal: { ...terminal, isOutTerminal: terminal.isErrTerminal } };
 }
 
-/** Records the result of an apply. Throws SourceError if git refuses it. */
-type Recorder = (applied: ApplyResult) => Promise<void>;
-
-/** Returns a function that records the result of an apply. Throws ConfigError if it cannot be recorded. */
+/**
+ * Returns a function that records the result of an apply, and throws SourceError if git refuses it. Throws ConfigError if
+ * it cannot be recorded.
+ */
 async function openRecord(
   { organization, commit, declared, place, refs, baseCommit }: CommandInput,
   isFile: boolean,
   { terminal }: CommandContext,
-): Promise<Recorder> {
+): Promise<(applied: ApplyResult) => Promise<void>> {
   if (commit === null || place === null || refs === null) {
     throw new ConfigError('--record requires all manifests to be committed; commit your changes and run again');
   }
@@ -388,7 +388,7 @@ async function runApply(
     terminal.out(`${shownJson(resultToJson(plan, applied.results, requests, applied.pending))}\n`);
   } else {
     const waited = hasWaited ? clock.monotonic() - lastWrite : null;
-    terminal.out(resultLine(plan, applied, { writes: count.writes, waited }));
+    terminal.out(resultLine(plan, applied, count.writes, waited));
   }
   return { ...applied, exit };
 }
@@ -431,17 +431,15 @@ function exitOf(
 /** Maximum number of pending resources that the line lists. */
 const SHOWN = 3;
 
-interface Effort {
-  readonly writes: number;
-  /** Milliseconds from the last write to the end of the wait; null without a wait. */
-  readonly waited: number | null;
-}
-
-/** Renders the line, such as `12 applied, 1 still pending after 5 minutes: translation/guides-fr; 14 writes`. */
+/**
+ * Renders the line, such as `12 applied, 1 still pending after 5 minutes: translation/guides-fr; 14 writes`. `waited`:
+ * milliseconds from the last write to the end of the wait; null without a wait.
+ */
 function resultLine(
   plan: Plan,
   { results, pending }: Pick<ApplyResult, 'results' | 'pending'>,
-  { writes, waited }: Effort,
+  writes: number,
+  waited: number | null,
 ): string {
   const ended = (status: ChangeResult['status']) => results.filter((result) => result.status === status).length;
   const parts = (['applied', 'failed', 'skipped', 'held'] as const)

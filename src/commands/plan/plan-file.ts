@@ -102,10 +102,7 @@ function digestOf(content: Readonly<Record<'plan' | 'directory' | 'declared' | '
 }
 
 /** Limits and approvals that the command line overrides. */
-interface Overrides {
-  readonly approved: readonly string[];
-  readonly allowDeletes: number;
-}
+type Overrides = Pick<CommandInput['policy'], 'approved' | 'allowDeletes'>;
 
 /** Returns a line for each difference between the plan of a file and the current plan. */
 export function findDifferences(file: PlanFile, now: Plan, overrides: Overrides): readonly string[] {
