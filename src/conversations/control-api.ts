@@ -186,7 +186,7 @@ function toIsoTime(time: number | null): string | null {
 }
 
 /** Counts of a pushed file. */
-interface PushedFile {
+export interface PushedFile {
   readonly file: string;
   readonly records: number;
   readonly tickets: number;

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { outboxLimit } from '../../config/conversations.ts';
 import { type ConversationRequest, handleConversationRequest } from '../../conversations/control-api.ts';
-import { Ingestion } from '../../conversations/ingestion.ts';
+import { Ingestion, type IngestionStatus } from '../../conversations/ingestion.ts';
 import type { ConversationEvents } from '../../conversations/model/source.ts';
 import { openSources } from '../../conversations/open-sources.ts';
 import { loadIdPseudonymizer } from '../../conversations/private-ids.ts';
@@ -14,54 +14,58 @@ import { type Json, type JsonObject, shownJson } from '../../core/json.ts';
 import { counted, printable } from '../../plan/render/words.ts';
 import type { Writer } from '../../platform/client.ts';
 import { senderWords } from '../../server/conversation-log.ts';
+import type { DeadLetter } from '../../store/outbox/outbox.ts';
 import { recordedId } from '../../store/record.ts';
 import type { OrganizationTarget } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { askIfRunning, chooseState, openUnusedStore, type StateFlags } from '../cli/control-call.ts';
 import { shortAge, table } from '../cli/table.ts';
 
+/** Answer to `status`, whose counts and times are those of the ingestion. */
+type StatusAnswer = IngestionStatus & { readonly outdated: Readonly<Record<string, number>> };
+
 /** `octavo conversations status`. */
 export async function statusCommand(flags: StateFlags, context: CommandContext): Promise<ExitCode> {
-  const answer = await callConversations({ subcommand: 'status' }, flags, context);
+  const answer = await callConversations<StatusAnswer>({ subcommand: 'status' }, flags, context);
   const isJson = flags.format === 'json';
   context.terminal.out(isJson ? `${shownJson({ format: 'octavo.conversations/2', ...answer })}\n` : statusText(answer));
   return EXIT.done;
 }
 
-function statusText(answer: JsonObject): string {
-  const sources = (answer.sources ?? []) as readonly JsonObject[];
+function statusText({ sources, outdated, sender }: StatusAnswer): string {
   const rows = sources.map((source) => {
-    const counts = (source.counts ?? {}) as Readonly<Record<string, Json>>;
-    const skipped = Object.entries(counts)
+    const skipped = Object.entries(source.counts)
       .filter(([name]) => name.startsWith('skipped.'))
-      .reduce((sum, [, count]) => sum + Number(count), 0);
+      .reduce((sum, [, count]) => sum + count, 0);
     return [
-      String(source.source),
+      source.source,
       age(source.pollAgeSeconds),
-      String(counts.found ?? 0),
-      String(source.waiting),
+      source.counts.found ?? 0,
+      source.waiting,
       age(source.oldestWaitSeconds),
-      String(source.sending),
-      String(skipped),
-      String(counts.rejected ?? 0),
-      String(source.deadLetters),
+      source.sending,
+      skipped,
+      source.counts.rejected ?? 0,
+      source.deadLetters,
     ];
   });
   const header = ['SOURCE', 'POLLED', 'FOUND', 'WAITING', 'SINCE', 'SENDING', 'SKIPPED', 'REJECTED', 'DEAD'];
-  const lines = table(header, rows);
-  const cursors = sources
-    .filter(({ cursor }) => cursor !== null)
-    .map(({ source, cursor }) => `${String(source)} resumes from ${shortJson(cursor ?? null)}`);
-  const errors = sources
-    .filter(({ error }) => error !== null)
-    .map(({ source, error }) => `${String(source)}: the last poll failed: ${printable(String(error))}`);
-  const outdated = Object.entries((answer.outdated ?? {}) as Readonly<Record<string, Json>>).map(
-    ([source, count]) =>
-      `${source}: ${count} waiting conversations were redacted with earlier settings; run conversations resync to redact them again`,
-  );
-  const sender = `Sender: ${senderWords(answer.sender as unknown as Parameters<typeof senderWords>[0])}`;
-  const none = sources.length === 0 ? ['No source has been read yet.'] : [];
-  return `${[...lines, ...none, ...cursors, ...errors, ...outdated, sender].join('\n')}\n`;
+  const lines = [
+    ...table(header, rows),
+    ...(sources.length === 0 ? ['No source has been read yet.'] : []),
+    ...sources.flatMap(({ source, cursor }) =>
+      cursor === null ? [] : [`${source} resumes from ${shortJson(cursor)}`],
+    ),
+    ...sources.flatMap(({ source, error }) =>
+      error === null ? [] : [`${source}: the last poll failed: ${printable(error)}`],
+    ),
+    ...Object.entries(outdated).map(
+      ([source, count]) =>
+        `${source}: ${count} waiting conversations were redacted with earlier settings; run conversations resync to redact them again`,
+    ),
+    `Sender: ${senderWords(sender)}`,
+  ];
+  return `${lines.join('\n')}\n`;
 }
 
 const MAX_CURSOR_LENGTH = 80;
@@ -71,8 +75,8 @@ function shortJson(value: Json): string {
   return text.length > MAX_CURSOR_LENGTH ? `${text.slice(0, MAX_CURSOR_LENGTH - 1)}…` : text;
 }
 
-function age(seconds: Json | undefined): string {
-  return shortAge(typeof seconds === 'number' ? seconds * 1000 : null);
+function age(seconds: number | null): string {
+  return shortAge(seconds === null ? null : seconds * 1000);
 }
 
 interface DeadFlags extends StateFlags {
@@ -83,49 +87,47 @@ interface DeadFlags extends StateFlags {
 
 /** The subcommands of `octavo conversations dead`. */
 export const deadCommands = {
-  list: (flags: DeadFlags, context: CommandContext) =>
-    dead({ subcommand: 'dead list', source: flags.source, limit: flags.limit }, lettersText, flags, context),
+  list: ({ source, limit, ...flags }: DeadFlags, context: CommandContext) =>
+    dead({ subcommand: 'dead list', source, limit }, lettersText, flags, context),
 
   show: (key: string, flags: DeadFlags, context: CommandContext) =>
     dead({ subcommand: 'dead show', key }, (answer) => `${shownJson(answer)}\n`, flags, context),
 
-  retry: (key: string | undefined, flags: DeadFlags, context: CommandContext) =>
-    dead(
-      { subcommand: 'dead retry', source: flags.source, key },
-      changedText('queued to be sent again'),
-      flags,
-      context,
-    ),
+  retry: (key: string | undefined, { source, ...flags }: DeadFlags, context: CommandContext) =>
+    dead({ subcommand: 'dead retry', source, key }, changedText('queued to be sent again'), flags, context),
 
-  drop: (key: string | undefined, flags: DeadFlags, context: CommandContext) =>
-    dead({ subcommand: 'dead drop', source: flags.source, key }, changedText('deleted'), flags, context),
+  drop: (key: string | undefined, { source, ...flags }: DeadFlags, context: CommandContext) =>
+    dead({ subcommand: 'dead drop', source, key }, changedText('deleted'), flags, context),
 };
 
-async function dead(
+async function dead<T extends object>(
   request: ConversationRequest,
-  text: (answer: JsonObject) => string,
-  flags: DeadFlags,
+  text: (answer: T) => string,
+  flags: StateFlags,
   context: CommandContext,
 ): Promise<ExitCode> {
-  const answer = await callConversations(request, flags, context);
+  const answer = await callConversations<T>(request, flags, context);
   context.terminal.out(flags.format === 'json' ? `${shownJson(answer)}\n` : text(answer));
   return EXIT.done;
 }
 
-function changedText(done: string): (answer: JsonObject) => string {
-  return ({ count }) => `${counted(Number(count), 'dead letter')} ${done}\n`;
+const changedText =
+  (done: string) =>
+  ({ count }: { readonly count: number }) =>
+    `${counted(count, 'dead letter')} ${done}\n`;
+
+interface LettersAnswer {
+  readonly deadLetters: readonly (Pick<DeadLetter, 'key' | 'source' | 'reason'> & { readonly refusedAt: string })[];
+  /** Number of those that are not listed. */
+  readonly more: number;
 }
 
-function lettersText(answer: JsonObject): string {
-  const letters = (answer.deadLetters ?? []) as readonly JsonObject[];
-  if (letters.length === 0) {
+function lettersText({ deadLetters, more }: LettersAnswer): string {
+  if (deadLetters.length === 0) {
     return 'No dead letters.\n';
   }
-  const rows = letters.map(({ key, source, refusedAt, reason }) =>
-    [key, source, String(refusedAt).slice(0, 16), reason].map(String),
-  );
-  const more = Number(answer.more);
-  const rest = more === 0 ? [] : [`${more} more; use --limit ${letters.length + more} to list all`];
+  const rows = deadLetters.map(({ key, source, refusedAt, reason }) => [key, source, refusedAt.slice(0, 16), reason]);
+  const rest = more === 0 ? [] : [`${more} more; use --limit ${deadLetters.length + more} to list all`];
   return `${[...table(['CONVERSATION', 'SOURCE', 'SINCE', 'REASON'], rows), ...rest].join('\n')}\n`;
 }
 
@@ -150,14 +152,16 @@ const LONGEST_HERE = 1024 * 1024;
 /**
  * Asks the daemon if one runs, otherwise opens the state file. Throws what `handleConversationRequest` throws.
  */
-async function callConversations(
+async function callConversations<T extends object = JsonObject>(
   request: ConversationRequest,
   flags: StateFlags,
   context: CommandContext,
-): Promise<JsonObject> {
+): Promise<T> {
   const target = await chooseState(flags, context);
-  const answer = await askIfRunning(target, { command: 'conversations', request }, context);
-  return answer ?? withIngestion(target, null, {}, context, (opened) => opened.answer(request));
+  const answer =
+    (await askIfRunning(target, { command: 'conversations', request }, context)) ??
+    (await withIngestion(target, null, {}, context, (opened) => opened.answer(request)));
+  return answer as object as T;
 }
 
 interface OpenIngestion {

@@ -14,7 +14,7 @@ import { printable } from '../../plan/render/words.ts';
 import { openMemoryStore } from '../../store/memory.ts';
 import type { Outbox } from '../../store/outbox/outbox.ts';
 import { chooseOrganization, readConfig } from '../cli/config.ts';
-import type { CommandContext } from '../cli/context.ts';
+import type { CommandContext, Terminal } from '../cli/context.ts';
 import type { StateFlags } from '../cli/control-call.ts';
 import { keepHeapSmall } from '../cli/small-heap.ts';
 
@@ -59,7 +59,7 @@ export async function pushCommand(
     context.terminal.out(`${printable(payload)}\n`);
   }
   if (hasMail) {
-    noteTeam(flags, context);
+    noteTeam(flags, context.terminal);
   }
   context.terminal.err(`${tickets} would be sent, ${rejected} rejected\n`);
   return rejected > 0 ? EXIT.invalid : EXIT.done;
@@ -116,7 +116,7 @@ export function existingFiles(files: readonly string[], { terminal }: CommandCon
 }
 
 /** Warns that every mail counts as the customer's when no team domain is set. */
-export function noteTeam({ teamDomains = [] }: PushFlags, { terminal }: CommandContext): void {
+export function noteTeam({ teamDomains = [] }: PushFlags, terminal: Terminal): void {
   if (teamDomains.length === 0) {
     terminal.err("No team domains are set, so every mail counts as the customer's. Set them with --team-domains\n");
   }

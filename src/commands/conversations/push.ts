@@ -1,9 +1,9 @@
 /** Imports files of tickets and sends their conversations once, for `octavo conversations push`. */
 import { storeName } from '../../config/store.ts';
-import type { ConversationRequest } from '../../conversations/control-api.ts';
+import type { ConversationRequest, PushedFile } from '../../conversations/control-api.ts';
 import type { ConversationEvents, SenderState } from '../../conversations/model/source.ts';
 import { CancelledError, EXIT, type ExitCode, TransientError } from '../../core/errors.ts';
-import { type JsonObject, shownJson } from '../../core/json.ts';
+import { shownJson } from '../../core/json.ts';
 import { printable } from '../../plan/render/words.ts';
 import { openWriter } from '../../platform/client.ts';
 import { senderWords } from '../../server/conversation-log.ts';
@@ -31,7 +31,8 @@ export async function pushCommand(
   };
   const answer = await askIfRunning(target, { command: 'conversations', request }, context);
   if (answer !== null) {
-    return tellPushed(answer, daemonWords(answer.sender as unknown as PushedSender), flags, context);
+    const pushed = answer as object as PushAnswer;
+    return tellPushed(pushed, daemonWords(pushed.sender), flags, context);
   }
   return withPlatform(target, context, async ({ connection, signal }) => {
     const writer = openWriter(connection, { organization: target.organization.id, priority: 'person', signal });
@@ -51,7 +52,7 @@ export async function pushCommand(
       const pushed = await ingestion.sendWhile((own) => answer(request, own));
       const state = await ingestion.sender?.sendDue();
       const waits = `unsent conversations wait in ${storeName(target.config.store)}`;
-      const exit = tellPushed(pushed, `${sent} sent`, flags, context);
+      const exit = tellPushed(pushed as object as PushAnswer, `${sent} sent`, flags, context);
       if (context.signal.aborted) {
         throw new CancelledError(`interrupted; ${waits}`);
       }
@@ -63,36 +64,36 @@ export async function pushCommand(
   });
 }
 
-type PushedSender = SenderState | { readonly kind: 'none' } | undefined;
-
-/** Describes what the daemon does with the imported conversations. */
-function daemonWords(sender: PushedSender): string {
-  if (sender?.kind === 'none') {
-    return 'not sent yet: the daemon runs with --dry-run; the next daemon without --dry-run sends them';
-  }
-  if (sender?.kind === 'stopped') {
-    return 'not sent yet: the daemon is shutting down; the next daemon sends them';
-  }
-  return sender !== undefined && 'reason' in sender
-    ? `not sent yet; the daemon retries: ${senderWords(sender)}`
-    : 'the daemon sends them';
+/** Answer to a push. */
+interface PushAnswer {
+  readonly files: readonly PushedFile[];
+  readonly sender: SenderState | { readonly kind: 'none' };
 }
 
-function tellPushed(answer: JsonObject, sent: string, flags: PushFlags, context: CommandContext): ExitCode {
-  const { terminal } = context;
-  const files = (answer.files ?? []) as readonly JsonObject[];
-  const rejected = files.reduce((sum, { rejected: count }) => sum + Number(count), 0);
+/** Describes what the daemon does with the imported conversations. */
+function daemonWords(sender: PushAnswer['sender']): string {
+  if (sender.kind === 'none') {
+    return 'not sent yet: the daemon runs with --dry-run; the next daemon without --dry-run sends them';
+  }
+  if (sender.kind === 'stopped') {
+    return 'not sent yet: the daemon is shutting down; the next daemon sends them';
+  }
+  return 'reason' in sender ? `not sent yet; the daemon retries: ${senderWords(sender)}` : 'the daemon sends them';
+}
+
+function tellPushed(answer: PushAnswer, sent: string, flags: PushFlags, { terminal }: CommandContext): ExitCode {
+  const { files } = answer;
   if (flags.format === 'json') {
     terminal.out(`${shownJson({ format: 'octavo.push/1', ...answer })}\n`);
   } else {
-    for (const { file, tickets, skipped, rejected: refused, rejectFile } of files) {
-      const where = rejectFile === null ? '' : `; see ${String(rejectFile)}`;
-      terminal.out(`${String(file)}: ${tickets} tickets, ${skipped} skipped, ${refused} rejected${where}\n`);
+    for (const { file, tickets, skipped, rejected, rejectFile } of files) {
+      const where = rejectFile === null ? '' : `; see ${rejectFile}`;
+      terminal.out(`${file}: ${tickets} tickets, ${skipped} skipped, ${rejected} rejected${where}\n`);
     }
     terminal.out(`${sent}\n`);
   }
-  if (files.some(({ threads }) => Number(threads) > 0)) {
-    noteTeam(flags, context);
+  if (files.some(({ threads }) => threads > 0)) {
+    noteTeam(flags, terminal);
   }
-  return rejected > 0 ? EXIT.invalid : EXIT.done;
+  return files.some(({ rejected }) => rejected > 0) ? EXIT.invalid : EXIT.done;
 }
