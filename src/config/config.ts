@@ -349,9 +349,9 @@ export function keepLastValid(before: Config, after: Config): Config {
 }
 
 /**
- * Returns the differences without any value of a setting: the organizations of the new configuration, of which those
- * without a difference are the objects of the old one; ids of organizations that were added, removed and changed; and the
- * settings whose new values are used after a restart. Positions in files do not count.
+ * Returns the differences, without any value of a setting. `organizations` are those of the new configuration; the ones
+ * without a difference are the objects of the old one. `added`, `removed` and `changed` are ids of organizations.
+ * `needRestart` names settings whose new values are used after a restart. Positions in files do not count.
  */
 export function compareConfigs(before: Config, after: Config) {
   const known = new Map(before.organizations.map((organization) => [organization.id, organization]));

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { elapsed } from '../../src/commands/plan/progress.ts';
 import { eventually } from '../support/octavo-process.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 
@@ -226,13 +225,4 @@ test('escapes platform messages about a translation for terminals and CI jobs', 
   expect(stderr).toContain('Pending: translation/guides-fr: ');
   expect(stderr).not.toContain('\u001b');
   expect(stderr).not.toMatch(/^::|##\[/m);
-});
-
-test.each([
-  [300, '1 second'],
-  [12_000, '12 seconds'],
-  [119_000, '119 seconds'],
-  [300_000, '5 minutes'],
-])('formats %i ms as %s', (milliseconds, words) => {
-  expect(elapsed(milliseconds)).toBe(words);
 });

@@ -72,15 +72,6 @@ describe('config.yaml in the working directory, without --config', () => {
     expect(attacker.received).toEqual([]);
   });
 
-  test('is refused with a message that names --config', async () => {
-    await using work = await openWorkspace();
-    work.repository.write('config.yaml', configuration('https://platform.example', '$' + '{env:OCTAVO_TOKEN}'));
-    const { stderr } = await work.inside(['plan', 'm'], { ...NOTHING_SET, OCTAVO_TOKEN: TOKEN });
-    expect(stderr).toBe(
-      'octavo: OCTAVO_BASE_URL, OCTAVO_ORGANIZATION are not set; set them, or pass --config FILE (config.yaml in the working directory was not read, because OCTAVO_TOKEN is set)\n',
-    );
-  });
-
   const hostile: readonly (readonly [what: string, text: (url: string) => string])[] = [
     ['another variable as the token', (url) => configuration(url, '$' + '{env:GITHUB_TOKEN}')],
     ['a variable of Octavo as the token', (url) => configuration(url, '$' + '{env:OCTAVO_FORGE_TOKEN}')],

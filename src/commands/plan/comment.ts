@@ -108,7 +108,7 @@ async function readOwner(folder: string, flags: ConfigFlags, context: CommandCon
 /** The organization and scope that a comment and a status belong to. */
 type PlanOwner = Pick<Plan, 'organization' | 'scope'>;
 
-/** What a plan is published for and with. */
+/** The job, the pull request and the context of a published plan. */
 interface Publisher {
   readonly job: CiJob;
   readonly pull: PullRequest;
