@@ -53,8 +53,10 @@ export function isListening(path: string): Promise<boolean> {
   });
 }
 
-/** Response header with the version of the daemon. */
+/** Header of requests with the version of the command, and of responses with the version of the daemon. */
 export const VERSION_HEADER = 'x-octavo-version';
+/** Status of a response to a command of another version, for which the daemon does nothing. */
+export const OTHER_VERSION = 412;
 
 /** The daemon is of another version, so its answers may have other members. */
 export class UnknownAnswerError extends ConfigError {}
@@ -70,7 +72,7 @@ export async function callControl<T extends object = JsonObject>(
   request: ControlRequest,
   own: string,
 ): Promise<T> {
-  const { status, answer, version } = await send(path, request).catch((error: unknown) => {
+  const { status, answer, version } = await send(path, request, own).catch((error: unknown) => {
     if (error instanceof errors.SocketError) {
       throw new TransientError(
         `the daemon on ${path} stopped before it responded; run the command again: nothing is processed twice`,
@@ -84,6 +86,9 @@ export async function callControl<T extends object = JsonObject>(
     );
   });
   const hint = version === own ? '' : versionHint(version, own);
+  if (status === OTHER_VERSION) {
+    throw new UnknownAnswerError(`the daemon on ${path} refused, and nothing was done${hint}`);
+  }
   if (status === 200) {
     if (version !== own) {
       throw new UnknownAnswerError(`the daemon on ${path} answered in an unknown form${hint}`);
@@ -112,6 +117,7 @@ const TRANSIENT_CODES: ReadonlySet<string> = new Set([
 async function send(
   path: string,
   request: ControlRequest,
+  own: string,
 ): Promise<{ status: number; answer: JsonObject; version: string | null }> {
   // A push has no time limit.
   const client = new Client('http://octavo', { socketPath: path, headersTimeout: 0, bodyTimeout: 0 });
@@ -120,7 +126,7 @@ async function send(
     const response = await client.request({
       path: `/${command}`,
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', [VERSION_HEADER]: own },
       body: JSON.stringify(body),
     });
     const header = response.headers[VERSION_HEADER];

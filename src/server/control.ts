@@ -13,7 +13,7 @@ import { type DeliveryRequest, deliveryRequest } from '../notify/deliveries.ts';
 import { type ActionRequest, actionRequest } from '../reconcile/approvals.ts';
 import type { Actor } from '../store/history.ts';
 import { type SessionRequest, sessionRequest } from '../store/sessions.ts';
-import { isListening, VERSION_HEADER } from './control-client.ts';
+import { isListening, OTHER_VERSION, VERSION_HEADER } from './control-client.ts';
 import { createApp, type FailureAnswer, statusOf } from './server.ts';
 
 /**
@@ -64,8 +64,12 @@ export async function openControl(
   }
   makeRoom(path);
   const app = createApp(explainFully);
-  app.addHook('onRequest', async (_request, reply) => {
+  app.addHook('onRequest', async ({ headers }, reply) => {
     reply.header(VERSION_HEADER, version);
+    // Nothing is done for a command that could not read the answer.
+    if ((headers[VERSION_HEADER] ?? version) !== version) {
+      return reply.code(OTHER_VERSION).send({ error: 'the command has another version' });
+    }
   });
   addRequests(app, handlers);
   app.post('/views', async ({ body }, reply) => {

@@ -420,6 +420,10 @@ describe('--list', () => {
     expect(stdout.split('\n').filter((line) => line.length > columns)).toEqual([]);
   });
 
+  test('needs no configuration', async () => {
+    expect(await api(['--list', 'listTeams'], { env: {} })).toMatchObject({ code: 0 });
+  });
+
   test('suggests a similar name when nothing matches', async () => {
     expect(await api(['--list', 'createTaem'])).toMatchObject({
       code: 3,

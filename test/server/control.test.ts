@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { ClusterRequest } from '../../src/clusters/control-api.ts';
 import type { ConversationRequest } from '../../src/conversations/control-api.ts';
 import { CancelledError, ConfigError, RefusedPlanError, StoreError, TransientError } from '../../src/core/errors.ts';
@@ -64,20 +64,17 @@ const handlers = {
 const loadView = async (by: Actor, path: string) => (path === '/audit' ? { path, by: { ...by } } : null);
 
 describe('the control socket', () => {
-  test('the answer of a daemon of another version names both versions and what to do', async () => {
-    control = await openControl(path, handlers, loadView, '1.2.3');
-    await expect(callControl(path, { command: 'views', path: '/audit' }, '1.3.0')).rejects.toThrow(
-      new UnknownAnswerError(
-        `the daemon on ${path} answered in an unknown form; the daemon has version 1.2.3, and this command 1.3.0: use the octavo command of the same version, or upgrade and restart the daemon`,
-      ),
-    );
-  });
-
-  test('a refusal by a daemon of another version names both versions', async () => {
-    control = await openControl(path, handlers, loadView, '1.2.3');
-    await expect(callControl(path, { command: 'views', path: '/nowhere' }, '1.3.0')).rejects.toThrow(
-      'the daemon refused: there is no page "/nowhere"; the daemon has version 1.2.3, and this command 1.3.0',
-    );
+  test('a command of another version changes nothing, and the error names both versions and what to do', async () => {
+    const act = vi.fn(handlers.act);
+    control = await openControl(path, { ...handlers, act }, loadView, '1.2.3');
+    const hint =
+      'the daemon has version 1.2.3, and this command 1.3.0: use the octavo command of the same version, or upgrade and restart the daemon';
+    for (const request of [APPROVAL, { command: 'views', path: '/audit' } as const]) {
+      await expect(callControl(path, request, '1.3.0')).rejects.toThrow(
+        new UnknownAnswerError(`the daemon on ${path} refused, and nothing was done; ${hint}`),
+      );
+    }
+    expect(act).not.toHaveBeenCalled();
   });
 
   test('returns the view model of a page for the user who asks, and refuses unknown pages', async () => {
