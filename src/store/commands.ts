@@ -1,6 +1,6 @@
 /** Requests for an organization that its owner carries out. See docs/fleet.md#commands. */
 import { isObject, type JsonObject } from '../core/json.ts';
-import type { SqlDatabase, SqlRow } from './sql/database.ts';
+import type { SqlDatabase } from './sql/database.ts';
 
 /** `push`: fetch the repository; `hints`: poll sources that a webhook was received for. The others are requests of people. */
 export const COMMAND_KINDS = ['act', 'conversations', 'clusters', 'push', 'hints'] as const;
@@ -53,7 +53,7 @@ export function openCommands(database: SqlDatabase): CommandTable {
       database.write(scopeOf(organization), async (sql) => {
         const text = JSON.stringify(request);
         const same = isShared
-          ? await sql.get(
+          ? await sql.get<{ number: number }>(
               `SELECT number FROM command
               WHERE organization = ? AND kind = ? AND request = ? AND epoch IS NULL AND done_at IS NULL
               ORDER BY number LIMIT 1`,
@@ -61,7 +61,7 @@ export function openCommands(database: SqlDatabase): CommandTable {
             )
           : undefined;
         if (same !== undefined) {
-          return Number(same.number);
+          return same.number;
         }
         const last = await sql.get('SELECT MAX(number) AS number FROM command WHERE organization = ?', organization);
         const number = Number(last?.number ?? 0) + 1;
@@ -72,25 +72,24 @@ export function openCommands(database: SqlDatabase): CommandTable {
         return number;
       }),
     open: () =>
-      database.read(async (sql) =>
-        (
-          await sql.all(
-            `SELECT organization, number, kind, request, actor, method, at, epoch FROM command
+      database.read(async (sql) => {
+        const rows = await sql.all<
+          Omit<OpenCommand, 'request' | 'by'> & Record<'request' | 'actor' | 'method', string>
+        >(
+          `SELECT organization, number, kind, request, actor, method, at, epoch FROM command
             WHERE (organization, number) IN
               (SELECT organization, MIN(number) FROM command WHERE done_at IS NULL GROUP BY organization, kind)
             ORDER BY organization, number`,
-          )
-        ).map(toCommand),
-      ),
+        );
+        return rows.map(({ request, actor, method, ...rest }) => {
+          return { ...rest, request: toRequest(request), by: { name: actor, method } };
+        });
+      }),
     begin: (organization, number, epoch) =>
-      database.write(
-        scopeOf(organization),
-        async (sql) =>
-          (await sql.run(
-            'UPDATE command SET epoch = ? WHERE organization = ? AND number = ? AND done_at IS NULL',
-            ...[epoch, organization, number],
-          )) > 0,
-      ),
+      database.write(scopeOf(organization), async (sql) => {
+        const statement = 'UPDATE command SET epoch = ? WHERE organization = ? AND number = ? AND done_at IS NULL';
+        return (await sql.run(statement, epoch, organization, number)) > 0;
+      }),
     answer: (organization, number, answer, now) =>
       database.write(scopeOf(organization), async (sql) => {
         await sql.run(
@@ -104,7 +103,7 @@ export function openCommands(database: SqlDatabase): CommandTable {
           'SELECT answer FROM command WHERE organization = ? AND number = ? AND done_at IS NOT NULL',
           ...[organization, number],
         );
-        return row === undefined ? null : (database.parse(row.answer) as JsonObject);
+        return row === undefined ? null : (sql.parse(row.answer) as JsonObject);
       }),
     removeBefore: (time) => database.write('command', (sql) => sql.run('DELETE FROM command WHERE at < ?', time)),
   };
@@ -112,18 +111,6 @@ export function openCommands(database: SqlDatabase): CommandTable {
 
 function scopeOf(organization: string): string {
   return `command/${organization}`;
-}
-
-function toCommand(row: SqlRow): OpenCommand {
-  return {
-    organization: String(row.organization),
-    number: Number(row.number),
-    kind: String(row.kind),
-    request: toRequest(String(row.request)),
-    by: { name: String(row.actor), method: String(row.method) },
-    at: Number(row.at),
-    epoch: row.epoch === null ? null : Number(row.epoch),
-  };
 }
 
 /** A request that another program wrote must not keep others from being carried out. */

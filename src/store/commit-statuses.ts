@@ -56,15 +56,16 @@ export function openCommitStatuses(database: SqlDatabase, organization: string):
   const newest = `SELECT * FROM commit_status WHERE organization = ? ORDER BY changed_at DESC, commit_id, context LIMIT ${COMMIT_STATUS_RETENTION}`;
   return {
     list: () =>
-      database.read(async (sql) =>
-        (await sql.all(newest, organization)).flatMap((row): CommitStatusRecord[] => {
-          const record = database.parse(row.record);
-          const { commit_id: commit, context, changed_at: changedAt } = row;
-          return isObject(record)
-            ? [{ ...(record as unknown as Stored), ...asKey(commit, context), changedAt: Number(changedAt) }]
-            : [];
-        }),
-      ),
+      database.read(async (sql) => {
+        const rows = await sql.all<{ commit_id: string; context: string; changed_at: number; record: string }>(
+          newest,
+          organization,
+        );
+        return rows.flatMap(({ commit_id: commit, context, changed_at: changedAt, record }): CommitStatusRecord[] => {
+          const stored = sql.parse(record);
+          return isObject(stored) ? [{ ...(stored as unknown as Stored), commit, context, changedAt }] : [];
+        });
+      }),
     put: (records) =>
       database.write(organization, async (sql) => {
         await upsertRows(sql, {
@@ -85,7 +86,3 @@ export function openCommitStatuses(database: SqlDatabase, organization: string):
 }
 
 type Stored = Omit<CommitStatusRecord, 'commit' | 'context' | 'changedAt'>;
-
-function asKey(commit: unknown, context: unknown) {
-  return { commit: String(commit), context: String(context) };
-}

@@ -1,7 +1,7 @@
 /** History of one organization: passes, changes of resources, pauses, and what people did. See docs/web-page.md#history. */
 import type { Json } from '../core/json.ts';
 import { insertEvents, type NotificationEvent } from './notifications.ts';
-import { type Sql, type SqlDatabase, type SqlRow, textOrNull, upsertRows } from './sql/database.ts';
+import { type Sql, type SqlDatabase, upsertRows } from './sql/database.ts';
 
 /** Number of changes by status or action; only those above 0. */
 export type PassCounts = Readonly<Record<string, number>>;
@@ -103,12 +103,6 @@ export interface ManualPause {
   readonly until: number | null;
 }
 
-/** Selects records before a number, newest first. */
-interface HistoryQuery {
-  readonly before?: number | undefined;
-  readonly limit: number;
-}
-
 /** Selects entries of the audit before a position, by time and then by number, newest first. */
 export interface AuditQuery {
   readonly before?: { readonly at: number; readonly number: number } | undefined;
@@ -128,7 +122,8 @@ export interface History {
     events?: (number: number) => readonly NotificationEvent[],
     isRepeated?: boolean,
   ): Promise<number>;
-  passes(query: HistoryQuery): Promise<readonly PassRecord[]>;
+  /** Returns records, newest first, before a number if there is one. */
+  passes(query: { before?: number | undefined; limit: number }): Promise<readonly PassRecord[]>;
   /** Returns null if it does not exist any more. */
   pass(number: number): Promise<PassDetails | null>;
   /** Returns the last pass with this plan, by its checksum or that of its held changes; null if there is none any more. */
@@ -155,77 +150,129 @@ export interface History {
  */
 export const RETENTION = { passes: 1000, audit: 10_000, age: 90 * 24 * 3_600_000, plans: 16_000_000 } as const;
 
-function toPass(row: SqlRow, parse: (text: unknown) => Json): PassRecord {
-  return {
-    number: Number(row.number),
-    trigger: String(row.cause),
-    commit: textOrNull(row.commit_id),
-    subject: String(row.subject),
-    author: textOrNull(row.author),
-    outcome: row.outcome as PassRecord['outcome'],
-    checksum: textOrNull(row.checksum),
-    counts: parse(row.counts) as PassCounts,
-    reads: Number(row.reads),
-    writes: Number(row.writes),
-    refused: Number(row.refused),
-    milliseconds: Number(row.milliseconds),
-    error: textOrNull(row.error),
-    firstEndedAt: Number(row.first_at),
-    endedAt: Number(row.at),
-    times: Number(row.times),
-    hasPlan: row.has_plan === 1,
-  };
-}
-
-function toChange(row: SqlRow): NewResourceChange {
-  return {
-    address: String(row.address),
-    action: String(row.action),
-    status: String(row.status),
-    error: textOrNull(row.error),
-  };
-}
-
-export function toActor(row: SqlRow): Actor {
-  return { name: String(row.actor), method: row.method as Actor['method'] };
-}
-
 const MAX = Number.MAX_SAFE_INTEGER;
 
 /** Opens the history of an organization. */
 export function openHistory(database: SqlDatabase, organization: string): History {
-  const parse = (text: unknown) => database.parse(text);
-  const read = <T>(work: (tables: HistoryTables) => Promise<T>): Promise<T> =>
-    database.read((sql) => work(new HistoryTables(sql, organization, parse)));
-  const write = <T>(work: (tables: HistoryTables, sql: Sql) => Promise<T>): Promise<T> =>
-    database.write(organization, (sql) => work(new HistoryTables(sql, organization, parse), sql));
   return {
     addPass: (pass, events, isRepeated = false) =>
-      write(async (tables, sql) => {
-        const number = (isRepeated ? await tables.findLast(pass) : null) ?? (await tables.addPass(pass));
+      database.write(organization, async (sql) => {
+        const [last] = await readPasses(sql, organization, MAX, 1);
+        const { trigger, endedAt, milliseconds } = pass;
+        const isStored =
+          isRepeated && last?.endedAt === endedAt && last.trigger === trigger && last.milliseconds === milliseconds;
+        const number = isStored ? last.number : await addPass(sql, organization, pass, last);
         await insertEvents(sql, events?.(number) ?? []);
         return number;
       }),
-    passes: ({ before, limit }) => read((tables) => tables.passes(before ?? MAX, limit)),
-    pass: (number) => read((tables) => tables.pass(number)),
-    passOfPlan: (checksum) => read((tables) => tables.passOfPlan(checksum)),
-    changesOf: (address, limit) => read((tables) => tables.changesOf(address, limit)),
+    passes: ({ before = MAX, limit }) => database.read((sql) => readPasses(sql, organization, before, limit)),
+    pass: (number) => database.read((sql) => readPass(sql, organization, number)),
+    passOfPlan: (checksum) =>
+      database.read(async (sql) => {
+        const row =
+          (await sql.get<{ number: number }>(
+            'SELECT number FROM pass WHERE organization = ? AND checksum = ? ORDER BY number DESC LIMIT 1',
+            ...[organization, checksum],
+          )) ?? (await sql.get<{ number: number }>(ofHeld(sql), organization, SEARCHED_PLANS, checksum));
+        return row === undefined ? null : readPass(sql, organization, row.number);
+      }),
+    changesOf: (address, limit) =>
+      database.read((sql) =>
+        sql.all(
+          `SELECT c.address, c.action, c.status, c.error, c.pass, p.commit_id AS "commit", p.subject, p.first_at AS at
+            FROM pass_change c JOIN pass p ON p.organization = c.organization AND p.number = c.pass
+            WHERE c.organization = ? AND c.address = ? ORDER BY c.pass DESC, c.action DESC LIMIT ?`,
+          ...[organization, address, limit],
+        ),
+      ),
     addAudit: (entry, events, isRepeated = false) =>
-      write(async (tables, sql) => {
-        if (!isRepeated || !(await tables.hasAudit(entry))) {
-          await tables.addAudit(entry);
+      database.write(organization, async (sql) => {
+        if (!isRepeated || !(await hasAudit(sql, organization, entry))) {
+          await addAudit(sql, organization, entry);
           await insertEvents(sql, events ?? []);
         }
       }),
-    audit: (query) => read((tables) => tables.audit(query)),
-    pauses: (now) => read((tables) => tables.pauses(now)),
-    pause: (pause) => write((tables) => tables.pause(pause)),
-    resume: (address) => write((tables) => tables.resume(address)),
+    audit: ({ before = { at: MAX, number: MAX }, limit }) =>
+      database.read(async (sql) => {
+        const rows = await sql.all<Omit<AuditEntry, 'actor'> & ActorColumns>(
+          `SELECT number, at, actor, method, action, subject, reason, outcome, detail FROM audit
+            WHERE organization = ? AND (at, number) < (?, ?) ORDER BY at DESC, number DESC LIMIT ?`,
+          ...[organization, before.at, before.number, limit],
+        );
+        return rows.map(({ number, at, actor, method, ...rest }) => {
+          return { number, at, actor: { name: actor, method }, ...rest };
+        });
+      }),
+    pauses: (now) =>
+      database.read(async (sql) => {
+        const rows = await sql.all<Omit<ManualPause, 'by'> & ActorColumns>(
+          `SELECT address, reason, actor, method, since, until FROM manual_pause
+            WHERE organization = ? AND (until IS NULL OR until > ?) ORDER BY address`,
+          ...[organization, now],
+        );
+        return rows.map(({ address, reason, actor, method, ...rest }) => {
+          return { address, reason, by: { name: actor, method }, ...rest };
+        });
+      }),
+    pause: ({ address, reason, by, since, until }) =>
+      database.write(organization, (sql) =>
+        upsertRows(sql, {
+          table: 'manual_pause',
+          key: ['organization', 'address'],
+          columns: ['reason', 'actor', 'method', 'since', 'until'],
+          rows: [[organization, address, reason, by.name, by.method, since, until]],
+        }),
+      ),
+    resume: (address) =>
+      database.write(organization, async (sql) => {
+        const statement = 'DELETE FROM manual_pause WHERE organization = ? AND address = ?';
+        return (await sql.run(statement, organization, address)) > 0;
+      }),
   };
 }
 
-const LIST = `number, cause, commit_id, subject, author, outcome, checksum, counts, reads, writes, refused, milliseconds,
-  error, first_at, at, times, CASE WHEN octet_length(plan) > 4 THEN 1 ELSE 0 END AS has_plan`;
+/** Columns of an actor in each table that has one. */
+export interface ActorColumns {
+  readonly actor: string;
+  readonly method: Actor['method'];
+}
+
+/** Members of a record. Only `pass` reads the plan itself, as it is large. */
+const PASS = `number, cause AS "trigger", commit_id AS "commit", subject, author, outcome, checksum, counts, reads, writes,
+  refused, milliseconds, error, first_at AS "firstEndedAt", at AS "endedAt", times, octet_length(plan) > 4 AS "hasPlan"`;
+
+interface PassRow extends Omit<PassRecord, 'counts' | 'hasPlan'> {
+  readonly counts: string;
+  readonly hasPlan: number;
+}
+
+function toPass(sql: Sql, row: PassRow): PassRecord {
+  return { ...row, counts: sql.parse(row.counts) as PassCounts, hasPlan: row.hasPlan === 1 };
+}
+
+async function readPasses(sql: Sql, organization: string, before: number, limit: number) {
+  const rows = await sql.all<PassRow>(
+    `SELECT ${PASS} FROM pass WHERE organization = ? AND number < ? ORDER BY number DESC LIMIT ?`,
+    ...[organization, before, limit],
+  );
+  return rows.map((row) => toPass(sql, row));
+}
+
+async function readPass(sql: Sql, organization: string, number: number): Promise<PassDetails | null> {
+  const row = await sql.get<PassRow & { readonly plan: string }>(
+    `SELECT ${PASS}, plan FROM pass WHERE organization = ? AND number = ?`,
+    ...[organization, number],
+  );
+  if (row === undefined) {
+    return null;
+  }
+  const { plan, ...pass } = row;
+  const changes = await sql.all<NewResourceChange>(
+    `SELECT address, action, status, error FROM pass_change WHERE organization = ? AND pass = ? ORDER BY address, action`,
+    ...[organization, number],
+  );
+  return { pass: toPass(sql, pass), changes, plan: sql.parse(plan) };
+}
 
 /** Finds a plan by the checksum of its held changes, which only the plan itself has. Reads few plans, as they are large. */
 const ofHeld = (sql: Sql) => `SELECT number FROM
@@ -233,212 +280,94 @@ const ofHeld = (sql: Sql) => `SELECT number FROM
   WHERE ${sql.jsonMember('plan', 'heldChecksum')} = ? ORDER BY number DESC LIMIT 1`;
 const SEARCHED_PLANS = 100;
 
+/** Adds a pass after the last one, or merges it into that. Returns the number of the record. */
+async function addPass(sql: Sql, organization: string, pass: NewPass, last: PassRecord | undefined): Promise<number> {
+  if (last !== undefined && isSame(last, pass)) {
+    await sql.run(
+      `UPDATE pass SET times = times + 1, at = ?, cause = ?, milliseconds = ?, reads = ?, refused = refused + ?
+        WHERE organization = ? AND number = ?`,
+      ...[pass.endedAt, pass.trigger, pass.milliseconds, pass.reads, pass.refused, organization, last.number],
+    );
+    return last.number;
+  }
+  const number = (last?.number ?? 0) + 1;
+  await sql.run(
+    `INSERT INTO pass (organization, number, cause, commit_id, subject, author, outcome, checksum, counts, reads, writes,
+      refused, milliseconds, error, first_at, at, times, plan) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?)`,
+    ...[organization, number, pass.trigger, pass.commit, pass.subject, pass.author, pass.outcome],
+    ...[pass.checksum, JSON.stringify(pass.counts), pass.reads, pass.writes, pass.refused, pass.milliseconds],
+    ...[pass.error, pass.endedAt, pass.endedAt, JSON.stringify(pass.plan)],
+  );
+  await upsertRows(sql, {
+    table: 'pass_change',
+    key: ['organization', 'address', 'pass', 'action'],
+    columns: ['status', 'error'],
+    rows: pass.changes.map(({ address, action, status, error }) => {
+      return [organization, address, number, action, status, error];
+    }),
+  });
+  await removeOld(sql, organization, number - RETENTION.passes, pass.endedAt - RETENTION.age);
+  if (pass.plan !== null) {
+    await removePlans(sql, organization);
+  }
+  return number;
+}
+
+/** Removes passes up to a number, and those that ended before a time. The last pass stays. */
+async function removeOld(sql: Sql, organization: string, number: number, time: number): Promise<void> {
+  const old = await sql.all<{ number: number }>(
+    `SELECT number FROM pass WHERE organization = ? AND (number <= ? OR at < ?)
+      AND number < (SELECT MAX(number) FROM pass WHERE organization = ?)`,
+    ...[organization, number, time, organization],
+  );
+  for (const row of old) {
+    await sql.run('DELETE FROM pass WHERE organization = ? AND number = ?', organization, row.number);
+    await sql.run('DELETE FROM pass_change WHERE organization = ? AND pass = ?', organization, row.number);
+  }
+}
+
 /** Finds the newest pass whose plan, with those of later passes, exceeds a number of bytes. `octet_length` loads no plan. */
 const LAST_EXCESS_PLAN = `SELECT MAX(number) AS number FROM (
     SELECT number, SUM(octet_length(plan)) OVER (ORDER BY number DESC) AS bytes FROM pass WHERE organization = ?
   ) AS plans WHERE bytes > ?`;
 
-/** Statements of one transaction on the tables of an organization. */
-class HistoryTables {
-  readonly #organization: string;
-  readonly #parse: (text: unknown) => Json;
-  readonly #sql: Sql;
-
-  constructor(sql: Sql, organization: string, parse: (text: unknown) => Json) {
-    this.#sql = sql;
-    this.#organization = organization;
-    this.#parse = parse;
-  }
-
-  /** Returns the number of the last record if this pass is in it; null otherwise. */
-  async findLast({ trigger, endedAt, milliseconds }: NewPass): Promise<number | null> {
-    const [last] = await this.passes(MAX, 1);
-    const isLast = last?.endedAt === endedAt && last.trigger === trigger && last.milliseconds === milliseconds;
-    return isLast ? last.number : null;
-  }
-
-  async addPass(pass: NewPass): Promise<number> {
-    const [last] = await this.passes(MAX, 1);
-    if (last !== undefined && isSame(last, pass)) {
-      await this.#sql.run(
-        `UPDATE pass SET times = times + 1, at = ?, cause = ?, milliseconds = ?, reads = ?, refused = refused + ?
-          WHERE organization = ? AND number = ?`,
-        ...[pass.endedAt, pass.trigger, pass.milliseconds, pass.reads, pass.refused, this.#organization, last.number],
-      );
-      return last.number;
-    }
-    const number = (last?.number ?? 0) + 1;
-    await this.#sql.run(
-      `INSERT INTO pass (organization, number, cause, commit_id, subject, author, outcome, checksum, counts, reads, writes,
-        refused, milliseconds, error, first_at, at, times, plan) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?)`,
-      ...[this.#organization, number, pass.trigger, pass.commit, pass.subject, pass.author, pass.outcome],
-      ...[pass.checksum, JSON.stringify(pass.counts), pass.reads, pass.writes, pass.refused, pass.milliseconds],
-      ...[pass.error, pass.endedAt, pass.endedAt, JSON.stringify(pass.plan)],
-    );
-    await upsertRows(this.#sql, {
-      table: 'pass_change',
-      key: ['organization', 'address', 'pass', 'action'],
-      columns: ['status', 'error'],
-      rows: pass.changes.map(({ address, action, status, error }) => {
-        return [this.#organization, address, number, action, status, error];
-      }),
-    });
-    await this.#removeOld(number - RETENTION.passes, pass.endedAt - RETENTION.age);
-    if (pass.plan !== null) {
-      await this.#removePlans();
-    }
-    return number;
-  }
-
-  /** Removes passes up to a number, and those that ended before a time. The last pass stays. */
-  async #removeOld(number: number, time: number): Promise<void> {
-    const old = await this.#sql.all(
-      `SELECT number FROM pass WHERE organization = ? AND (number <= ? OR at < ?)
-        AND number < (SELECT MAX(number) FROM pass WHERE organization = ?)`,
-      ...[this.#organization, number, time, this.#organization],
-    );
-    for (const row of old) {
-      for (const [table, column] of [
-        ['pass', 'number'],
-        ['pass_change', 'pass'],
-      ]) {
-        await this.#sql.run(
-          `DELETE FROM ${table} WHERE organization = ? AND ${column} = ?`,
-          ...[this.#organization, Number(row.number)],
-        );
-      }
-    }
-  }
-
-  /** Removes the plans and changes of the oldest passes that exceed the retention. The last plan stays. */
-  async #removePlans(): Promise<void> {
-    const row = await this.#sql.get(LAST_EXCESS_PLAN, this.#organization, RETENTION.plans);
-    if (row?.number == null) {
-      return;
-    }
-    for (const statement of [
+/** Removes the plans and changes of the oldest passes that exceed the retention. The last plan stays. */
+async function removePlans(sql: Sql, organization: string): Promise<void> {
+  const row = await sql.get<{ number: number | null }>(LAST_EXCESS_PLAN, organization, RETENTION.plans);
+  if (row?.number != null) {
+    await sql.run(
       "UPDATE pass SET plan = 'null' WHERE organization = ? AND number <= ? AND octet_length(plan) > 4",
-      'DELETE FROM pass_change WHERE organization = ? AND pass <= ?',
-    ]) {
-      await this.#sql.run(statement, this.#organization, Number(row.number));
-    }
-  }
-
-  async passes(before: number, limit: number): Promise<readonly PassRecord[]> {
-    const rows = await this.#sql.all(
-      `SELECT ${LIST} FROM pass WHERE organization = ? AND number < ? ORDER BY number DESC LIMIT ?`,
-      ...[this.#organization, before, limit],
+      ...[organization, row.number],
     );
-    return rows.map((row) => toPass(row, this.#parse));
+    await sql.run('DELETE FROM pass_change WHERE organization = ? AND pass <= ?', organization, row.number);
   }
+}
 
-  async pass(number: number) {
-    const row = await this.#sql.get(
-      `SELECT ${LIST}, plan FROM pass WHERE organization = ? AND number = ?`,
-      ...[this.#organization, number],
-    );
-    if (row === undefined) {
-      return null;
-    }
-    const changes = await this.#sql.all(
-      'SELECT * FROM pass_change WHERE organization = ? AND pass = ? ORDER BY address, action',
-      ...[this.#organization, number],
-    );
-    return { pass: toPass(row, this.#parse), changes: changes.map(toChange), plan: this.#parse(row.plan) };
-  }
+async function hasAudit(sql: Sql, organization: string, { at, actor, action, subject, outcome }: NewAuditEntry) {
+  const row = await sql.get(
+    `SELECT number FROM audit
+      WHERE organization = ? AND at = ? AND actor = ? AND action = ? AND subject = ? AND outcome = ? LIMIT 1`,
+    ...[organization, at, actor.name, action, subject, outcome],
+  );
+  return row !== undefined;
+}
 
-  async passOfPlan(checksum: string) {
-    const row =
-      (await this.#sql.get(
-        'SELECT number FROM pass WHERE organization = ? AND checksum = ? ORDER BY number DESC LIMIT 1',
-        ...[this.#organization, checksum],
-      )) ?? (await this.#sql.get(ofHeld(this.#sql), this.#organization, SEARCHED_PLANS, checksum));
-    return row === undefined ? null : this.pass(Number(row.number));
-  }
-
-  async changesOf(address: string, limit: number) {
-    const rows = await this.#sql.all(
-      `SELECT c.*, p.commit_id, p.subject, p.first_at FROM pass_change c JOIN pass p
-        ON p.organization = c.organization AND p.number = c.pass
-        WHERE c.organization = ? AND c.address = ? ORDER BY c.pass DESC, c.action DESC LIMIT ?`,
-      ...[this.#organization, address, limit],
-    );
-    return rows.map((row) => ({
-      ...toChange(row),
-      pass: Number(row.pass),
-      commit: textOrNull(row.commit_id),
-      subject: String(row.subject),
-      at: Number(row.first_at),
-    }));
-  }
-
-  async hasAudit({ at, actor, action, subject, outcome }: NewAuditEntry): Promise<boolean> {
-    const row = await this.#sql.get(
-      `SELECT number FROM audit
-        WHERE organization = ? AND at = ? AND actor = ? AND action = ? AND subject = ? AND outcome = ? LIMIT 1`,
-      ...[this.#organization, at, actor.name, action, subject, outcome],
-    );
-    return row !== undefined;
-  }
-
-  async addAudit({ at, actor, action, subject, reason, outcome, detail }: NewAuditEntry): Promise<void> {
-    const last = await this.#sql.get('SELECT MAX(number) AS n FROM audit WHERE organization = ?', this.#organization);
-    const number = Number(last?.n ?? 0) + 1;
-    await this.#sql.run(
-      `INSERT INTO audit (organization, number, at, actor, method, action, subject, reason, outcome, detail)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ...[this.#organization, number, at, actor.name, actor.method, action, subject, reason, outcome, detail],
-    );
-    await this.#sql.run(
-      'DELETE FROM audit WHERE organization = ? AND number <= ?',
-      ...[this.#organization, number - RETENTION.audit],
-    );
-  }
-
-  async audit({ before = { at: MAX, number: MAX }, limit }: AuditQuery): Promise<readonly AuditEntry[]> {
-    const rows = await this.#sql.all(
-      'SELECT * FROM audit WHERE organization = ? AND (at, number) < (?, ?) ORDER BY at DESC, number DESC LIMIT ?',
-      ...[this.#organization, before.at, before.number, limit],
-    );
-    return rows.map((row) => ({
-      number: Number(row.number),
-      at: Number(row.at),
-      actor: toActor(row),
-      action: String(row.action),
-      subject: String(row.subject),
-      reason: String(row.reason),
-      outcome: row.outcome === 'refused' ? 'refused' : 'done',
-      detail: String(row.detail),
-    }));
-  }
-
-  async pauses(now: number): Promise<readonly ManualPause[]> {
-    const rows = await this.#sql.all(
-      'SELECT * FROM manual_pause WHERE organization = ? AND (until IS NULL OR until > ?) ORDER BY address',
-      ...[this.#organization, now],
-    );
-    return rows.map((row) => ({
-      address: String(row.address),
-      reason: String(row.reason),
-      by: toActor(row),
-      since: Number(row.since),
-      until: row.until === null ? null : Number(row.until),
-    }));
-  }
-
-  async pause({ address, reason, by, since, until }: ManualPause): Promise<void> {
-    await upsertRows(this.#sql, {
-      table: 'manual_pause',
-      key: ['organization', 'address'],
-      columns: ['reason', 'actor', 'method', 'since', 'until'],
-      rows: [[this.#organization, address, reason, by.name, by.method, since, until]],
-    });
-  }
-
-  async resume(address: string): Promise<boolean> {
-    const statement = 'DELETE FROM manual_pause WHERE organization = ? AND address = ?';
-    return (await this.#sql.run(statement, this.#organization, address)) > 0;
-  }
+async function addAudit(sql: Sql, organization: string, entry: NewAuditEntry): Promise<void> {
+  const { at, actor, action, subject, reason, outcome, detail } = entry;
+  const last = await sql.get<{ n: number | null }>(
+    'SELECT MAX(number) AS n FROM audit WHERE organization = ?',
+    organization,
+  );
+  const number = (last?.n ?? 0) + 1;
+  await sql.run(
+    `INSERT INTO audit (organization, number, at, actor, method, action, subject, reason, outcome, detail)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ...[organization, number, at, actor.name, actor.method, action, subject, reason, outcome, detail],
+  );
+  await sql.run(
+    'DELETE FROM audit WHERE organization = ? AND number <= ?',
+    ...[organization, number - RETENTION.audit],
+  );
 }
 
 /** Returns true if a pass that wrote nothing ended like the last one, which wrote nothing either. */

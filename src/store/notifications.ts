@@ -1,16 +1,7 @@
 /** Conditions, events and deliveries that survive a restart. See docs/notifications.md. */
 import { CONDITION_RULES, type ConditionCode, EVENT_CODES, type EventCode } from '../core/condition-codes.ts';
-import type { Json } from '../core/json.ts';
 import { firstLines } from '../core/lists.ts';
-import {
-  insertNewRows,
-  numberOrNull,
-  type Sql,
-  type SqlDatabase,
-  type SqlRow,
-  textOrNull,
-  upsertRows,
-} from './sql/database.ts';
+import { insertNewRows, inTexts, type Sql, type SqlDatabase, upsertRows } from './sql/database.ts';
 
 /** Something that happened. */
 export interface NotificationEvent {
@@ -258,264 +249,121 @@ const SCOPE = 'notifications';
 
 /** Opens the notifications of a database that has their tables. */
 export function openNotifications(database: SqlDatabase): Notifications {
-  const parse = (text: unknown) => database.parse(text);
-  return { ...plannerPart(database, parse), ...attemptPart(database, parse), ...listPart(database, parse) };
-}
-
-type Parse = (text: unknown) => Json;
-
-function plannerPart(
-  database: SqlDatabase,
-  parse: Parse,
-): Pick<Notifications, 'report' | 'retainReporters' | 'addEvents' | 'advance' | 'facts'> {
-  const planning = (sql: Sql) => new PlanningTables(sql, parse);
+  const write = <T>(work: (sql: Sql) => Promise<T>) => database.write(SCOPE, work);
+  /** Runs one statement that writes. */
+  const run = (statement: string, ...values: readonly (string | number)[]) =>
+    write(async (sql) => {
+      await sql.run(statement, ...values);
+    });
   return {
-    report: (report) => database.write(`facts/${report.reporter}`, (sql) => planning(sql).report(report)),
-    retainReporters: (reporters) => database.write(SCOPE, (sql) => planning(sql).retainReporters(reporters)),
-    addEvents: (events) => database.write(SCOPE, (sql) => insertEvents(sql, events)),
-    advance: (now, plan) =>
-      database.write(SCOPE, async (sql) => {
-        const tables = planning(sql);
-        await tables.apply(plan(await tables.state(now)), now);
+    report: (report) => database.write(`facts/${report.reporter}`, (sql) => replaceFacts(sql, report)),
+    retainReporters: (reporters) =>
+      write(async (sql) => {
+        await sql.run(`DELETE FROM fact WHERE NOT (${inTexts(sql, 'reporter')})`, JSON.stringify(reporters));
       }),
-    facts: () => database.read((sql) => planning(sql).facts()),
-  };
-}
+    addEvents: (events) => write((sql) => insertEvents(sql, events)),
+    advance: (now, plan) => write(async (sql) => applyChange(sql, plan(await readState(sql, now)), now)),
 
-function attemptPart(
-  database: SqlDatabase,
-  parse: Parse,
-): Pick<Notifications, 'begin' | 'end' | 'cancelAttempts' | 'dueAt' | 'recover' | 'retryEvents'> {
-  const attempts = (sql: Sql) => new AttemptTables(sql, parse);
-  return {
-    begin: (channel, now) =>
-      database.write(SCOPE, async (sql) => {
-        const begun = await attempts(sql).begin(channel, now);
-        return begun === null ? null : { ...begun, facts: await new PlanningTables(sql, parse).facts() };
-      }),
+    begin: (channel, now) => write((sql) => beginAttempt(sql, channel, now)),
     end: (id, result, report) =>
-      database.write(SCOPE, async (sql) => {
-        await attempts(sql).end(id, result);
-        await new PlanningTables(sql, parse).report(report);
+      write(async (sql) => {
+        await endAttempt(sql, id, result);
+        await replaceFacts(sql, report);
       }),
-    dueAt: (channel) => database.read((sql) => attempts(sql).dueAt(channel)),
-    cancelAttempts: (channel, now) => database.write(SCOPE, (sql) => attempts(sql).cancelAll(channel, now)),
-    recover: (now) => database.write(SCOPE, (sql) => attempts(sql).recover(now)),
-    retryEvents: (channel) => database.write(SCOPE, (sql) => attempts(sql).retryEvents(channel)),
-  };
-}
-
-function listPart(database: SqlDatabase, parse: Parse): Pick<Notifications, 'conditions' | 'deliveries' | 'lastSent'> {
-  return {
-    conditions: (limit) =>
+    cancelAttempts: (channel, now) =>
+      run(
+        "UPDATE notification_delivery SET state = 'queued', next_at = ? WHERE channel = ? AND state = 'open'",
+        ...[Math.floor(now), channel],
+      ),
+    dueAt: (channel) =>
       database.read(async (sql) => {
-        const rows = await sql.all(
-          `SELECT * FROM condition ORDER BY CASE state WHEN 'firing' THEN 0 WHEN 'pending' THEN 1 ELSE 2 END,
+        const row = await sql.get<{ at: number | null }>(`SELECT MIN(next_at) AS at ${HEADS}`, channel);
+        return row?.at ?? null;
+      }),
+    recover: (now) =>
+      run(
+        `UPDATE notification_delivery SET state = CASE state WHEN 'open' THEN 'queued' ELSE state END,
+          may_have_arrived = CASE state WHEN 'open' THEN 1 ELSE may_have_arrived END, next_at = ? WHERE ended_at IS NULL`,
+        Math.floor(now),
+      ),
+    retryEvents: (channel) => write((sql) => retryEvents(sql, channel)),
+
+    conditions: (limit) =>
+      database.read((sql) =>
+        readConditions(
+          sql,
+          `ORDER BY CASE state WHEN 'firing' THEN 0 WHEN 'pending' THEN 1 ELSE 2 END,
             COALESCE(resolved_at, fired_at, since) DESC, id LIMIT ?`,
           limit,
-        );
-        return rows.map((row) => toCondition(row, parse));
-      }),
-    deliveries: ({ channel, isPending, limit }) =>
+        ),
+      ),
+    facts: () => database.read(readFacts),
+    deliveries: ({ channel, isPending = false, limit }) =>
       database.read(async (sql) => {
-        const isSelected = [
+        const conditions = [
           ...(channel === undefined ? [] : ['channel = ?']),
-          ...(isPending === true ? ["state IN ('queued', 'open', 'refused', 'failed')"] : []),
+          ...(isPending ? ["state IN ('queued', 'open', 'refused', 'failed')"] : []),
         ];
-        const where = isSelected.length === 0 ? '' : `WHERE ${isSelected.join(' AND ')}`;
-        const rows = await sql.all(
-          `SELECT * FROM notification_delivery ${where} ORDER BY number DESC LIMIT ?`,
+        const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
+        const rows = await sql.all<DeliveryRow & Omit<DeliveryRecord, keyof NotificationDelivery>>(
+          `SELECT ${DELIVERY}, attempts, next_at AS "nextAttemptAt", ended_at AS "endedAt", reason
+            FROM notification_delivery ${where} ORDER BY number DESC LIMIT ?`,
           ...(channel === undefined ? [] : [channel]),
           limit,
         );
-        return rows.map((row) => toDeliveryRecord(row, parse));
+        return rows.map((row) => ({ ...row, ...parseDelivery(sql, row) }));
       }),
     lastSent: () =>
       database.read(async (sql) => {
-        const rows = await sql.all(
+        const rows = await sql.all<{ channel: string; at: number }>(
           "SELECT channel, MAX(ended_at) AS at FROM notification_delivery WHERE state = 'sent' GROUP BY channel ORDER BY channel",
         );
-        return new Map(rows.map((row) => [String(row.channel), Number(row.at)]));
+        return new Map(rows.map(({ channel, at }) => [channel, at]));
       }),
   };
 }
 
-/** Milliseconds for which a resolved condition is part of the state: as long as its starts count as flapping. */
-const RECENT = 3_600_000;
-
-/** Statements of one transaction of the notifier. */
-class PlanningTables {
-  readonly #sql: Sql;
-  readonly #parse: (text: unknown) => Json;
-
-  constructor(sql: Sql, parse: (text: unknown) => Json) {
-    this.#sql = sql;
-    this.#parse = parse;
-  }
-
-  async report({ reporter, facts }: FactReport): Promise<boolean> {
-    const stored = await this.#sql.all('SELECT key, fact FROM fact WHERE reporter = ?', reporter);
-    const before = new Map(stored.map((row) => [String(row.key), String(row.fact)]));
-    const changed: [string, string, string][] = [];
-    for (const fact of facts) {
-      const key = factKey(fact);
-      const earlier = before.get(key);
-      const since = Math.min(fact.since, earlier === undefined ? fact.since : this.#toFact(earlier).since);
-      const text = JSON.stringify({ ...fact, since });
-      before.delete(key);
-      if (text !== earlier) {
-        changed.push([reporter, key, text]);
-      }
+async function replaceFacts(sql: Sql, { reporter, facts }: FactReport): Promise<boolean> {
+  const stored = await sql.all<{ key: string; fact: string }>(
+    'SELECT key, fact FROM fact WHERE reporter = ?',
+    reporter,
+  );
+  const before = new Map(stored.map(({ key, fact }) => [key, fact]));
+  const changed: [string, string, string][] = [];
+  for (const fact of facts) {
+    const key = factKey(fact);
+    const earlier = before.get(key);
+    const since = earlier === undefined ? fact.since : Math.min(fact.since, parseFact(sql, earlier).since);
+    const text = JSON.stringify({ ...fact, since });
+    before.delete(key);
+    if (text !== earlier) {
+      changed.push([reporter, key, text]);
     }
-    await upsertRows(this.#sql, { table: 'fact', key: ['reporter', 'key'], columns: ['fact'], rows: changed });
-    if (before.size > 0) {
-      await this.#sql.run(
-        `DELETE FROM fact WHERE reporter = ? AND key IN (SELECT each.value FROM ${this.#sql.jsonItems('?')})`,
-        ...[reporter, JSON.stringify([...before.keys()])],
-      );
-    }
-    return changed.length > 0 || before.size > 0;
   }
-
-  async retainReporters(reporters: readonly string[]): Promise<void> {
-    await this.#sql.run(
-      `DELETE FROM fact WHERE reporter NOT IN (SELECT each.value FROM ${this.#sql.jsonItems('?')})`,
-      JSON.stringify(reporters),
+  await upsertRows(sql, { table: 'fact', key: ['reporter', 'key'], columns: ['fact'], rows: changed });
+  if (before.size > 0) {
+    await sql.run(
+      `DELETE FROM fact WHERE reporter = ? AND ${inTexts(sql, 'key')}`,
+      ...[reporter, JSON.stringify([...before.keys()])],
     );
   }
+  return changed.length > 0 || before.size > 0;
+}
 
-  /**
-   * Returns what is true, once per key: as it was reported first, with the details of all reporters. Codes of other versions
-   * are left out.
-   */
-  async facts(): Promise<readonly Fact[]> {
-    const found = new Map<string, Fact[]>();
-    for (const row of await this.#sql.all('SELECT key, fact FROM fact ORDER BY key, reporter')) {
-      const fact = this.#toFact(row.fact);
-      if (Object.hasOwn(CONDITION_RULES, fact.code)) {
-        const same = found.get(String(row.key));
-        same?.push(fact);
-        found.set(String(row.key), same ?? [fact]);
-      }
-    }
-    return [...found.values()].map(joinFacts);
-  }
+function parseFact(sql: Sql, text: string): Fact {
+  return sql.parse(text) as unknown as Fact;
+}
 
-  #toFact(text: unknown): Fact {
-    return this.#parse(text) as unknown as Fact;
-  }
-
-  async state(now: number): Promise<NotifierState> {
-    const conditions = await this.#sql.all(
-      `SELECT * FROM condition WHERE state <> 'resolved' OR resolved_at > ?
-        OR id IN (SELECT condition FROM notified) ORDER BY since, id`,
-      Math.floor(now) - RECENT,
-    );
-    const deliveries = await this.#sql.all(
-      `SELECT * FROM notification_delivery WHERE ended_at IS NULL OR thread IN (SELECT thread FROM notified) ORDER BY number`,
-    );
-    const events = await this.#sql.all(
-      "SELECT event, channels FROM notification_event WHERE channels IS NULL OR channels <> '[]' ORDER BY at, id",
-    );
-    const notified = await this.#sql.all('SELECT * FROM notified ORDER BY told_at, channel, condition');
-    return {
-      facts: await this.facts(),
-      conditions: conditions
-        .map((row) => toCondition(row, this.#parse))
-        .filter(({ fact }) => Object.hasOwn(CONDITION_RULES, fact.code)),
-      deliveries: deliveries.map((row) => toDelivery(row, this.#parse)),
-      notified: notified.map(toNotified),
-      events: events
-        .map((row) => ({
-          event: this.#parse(row.event) as unknown as NotificationEvent,
-          channels: row.channels == null ? null : (this.#parse(row.channels) as readonly string[]),
-        }))
-        .filter(({ event }) => EVENT_CODES.includes(event.code)),
-    };
-  }
-
-  async apply(change: NotifierChange, now: number): Promise<void> {
-    await this.#putConditions(change.conditions);
-    await this.#removeConditions(change.removed);
-    for (const delivery of change.created) {
-      await this.#addDelivery(delivery);
-    }
-    for (const id of change.cancelled) {
-      await this.#sql.run(
-        "UPDATE notification_delivery SET state = 'cancelled', next_at = NULL, ended_at = ? WHERE id = ?",
-        ...[Math.ceil(now), id],
-      );
-    }
-    if (change.notified !== null) {
-      await this.#setNotified(change.notified);
-    }
-    for (const { id, channels } of change.events) {
-      await this.#sql.run('UPDATE notification_event SET channels = ? WHERE id = ?', JSON.stringify(channels), id);
-    }
-    if (change.created.length > 0 || change.conditions.length > 0) {
-      await this.#removeOld(now);
-    }
-  }
-
-  #putConditions(conditions: readonly Condition[]): Promise<void> {
-    return upsertRows(this.#sql, {
-      table: 'condition',
-      key: ['id'],
-      columns: ['fact', 'state', 'since', 'fired_at', 'resolved_at', 'clear_since', 'inhibited', 'starts'],
-      rows: conditions.map(({ id, fact, state, since, firedAt, resolvedAt, clearSince, isInhibited, starts }) => [
-        ...[id, JSON.stringify(fact), state, Math.round(since), round(firedAt), round(resolvedAt), round(clearSince)],
-        ...[isInhibited ? 1 : 0, JSON.stringify(starts)],
-      ]),
-    });
-  }
-
-  async #removeConditions(ids: readonly string[]): Promise<void> {
-    if (ids.length > 0) {
-      await this.#sql.run(
-        `DELETE FROM condition WHERE id IN (SELECT each.value FROM ${this.#sql.jsonItems('?')})`,
-        JSON.stringify(ids),
-      );
-    }
-  }
-
-  async #addDelivery({ id, channel, thread, kind, about, createdAt }: NotificationDelivery): Promise<void> {
-    const at = Math.floor(createdAt);
-    await this.#sql.run(
-      `INSERT INTO notification_delivery (id, channel, thread, kind, about, created_at, state, may_have_arrived, attempts, next_at)
-        VALUES (?, ?, ?, ?, ?, ?, 'queued', 0, 0, ?)`,
-      ...[id, channel, thread, kind, JSON.stringify(about), at, at],
-    );
-  }
-
-  async #setNotified(notified: readonly Notified[]): Promise<void> {
-    await this.#sql.run('DELETE FROM notified');
-    await upsertRows(this.#sql, {
-      table: 'notified',
-      key: ['channel', 'condition'],
-      columns: ['thread', 'told_at', 'resolved'],
-      rows: notified.map(({ channel, condition, thread, notifiedAt, resolved }) => {
-        return [channel, condition, thread, Math.round(notifiedAt), resolved];
-      }),
-    });
-  }
-
-  /** Removes what exceeds the retention, except for what a resolve or a delivery that waits still needs. */
-  async #removeOld(now: number): Promise<void> {
-    const { count, age } = NOTIFICATION_RETENTION;
-    const time = Math.floor(now);
-    const remove = (table: string, column: string, ended: string, unneeded: string) =>
-      this.#sql.run(
-        `DELETE FROM ${table} WHERE ${ended} AND ${unneeded} AND (${column} < ? OR ${column} <
-          (SELECT ${column} FROM ${table} WHERE ${ended} ORDER BY ${column} DESC LIMIT 1 OFFSET ?))`,
-        ...[time - age, count - 1],
-      );
-    const waiting = `SELECT each.value FROM notification_delivery, ${this.#sql.jsonItems('about')} WHERE ended_at IS NULL`;
-    const isUnneeded = `id NOT IN (SELECT condition FROM notified) AND id NOT IN (${waiting})`;
-    await remove('condition', 'resolved_at', "state = 'resolved'", isUnneeded);
-    const isNoThread = 'thread NOT IN (SELECT thread FROM notified)';
-    await remove('notification_delivery', 'ended_at', 'ended_at IS NOT NULL', isNoThread);
-    await remove('notification_event', 'at', "channels = '[]'", `id NOT IN (${waiting})`);
-  }
+/**
+ * Returns what is true, once per key: as it was reported first, with the details of all reporters. Codes of other versions
+ * are left out.
+ */
+async function readFacts(sql: Sql): Promise<readonly Fact[]> {
+  const rows = await sql.all<{ key: string; fact: string }>('SELECT key, fact FROM fact ORDER BY key, reporter');
+  const known = rows
+    .map(({ key, fact }) => ({ key, fact: parseFact(sql, fact) }))
+    .filter(({ fact }) => Object.hasOwn(CONDITION_RULES, fact.code));
+  return [...Map.groupBy(known, ({ key }) => key).values()].map((same) => joinFacts(same.map(({ fact }) => fact)));
 }
 
 /** Joins the reports of one fact. */
@@ -527,8 +375,109 @@ function joinFacts(facts: readonly Fact[]): Fact {
   return { ...first, details: firstLines([...new Set(facts.flatMap(({ details }) => details))], MAX_DETAILS) };
 }
 
+/** Milliseconds for which a resolved condition is part of the state: as long as its starts count as flapping. */
+const RECENT = 3_600_000;
+
+async function readState(sql: Sql, now: number): Promise<NotifierState> {
+  const conditions = await readConditions(
+    sql,
+    `WHERE state <> 'resolved' OR resolved_at > ? OR id IN (SELECT condition FROM notified) ORDER BY since, id`,
+    Math.floor(now) - RECENT,
+  );
+  const deliveries = await sql.all<DeliveryRow>(
+    `SELECT ${DELIVERY} FROM notification_delivery
+      WHERE ended_at IS NULL OR thread IN (SELECT thread FROM notified) ORDER BY number`,
+  );
+  const events = await sql.all<{ event: string; channels: string | null }>(
+    "SELECT event, channels FROM notification_event WHERE channels IS NULL OR channels <> '[]' ORDER BY at, id",
+  );
+  const notified = await sql.all<Notified>(
+    `SELECT channel, condition, thread, told_at AS "notifiedAt", resolved FROM notified
+      ORDER BY told_at, channel, condition`,
+  );
+  return {
+    facts: await readFacts(sql),
+    conditions: conditions.filter(({ fact }) => Object.hasOwn(CONDITION_RULES, fact.code)),
+    deliveries: deliveries.map((row) => parseDelivery(sql, row)),
+    notified,
+    events: events
+      .map(({ event, channels }) => ({
+        event: parseEvent(sql, event),
+        channels: channels === null ? null : (sql.parse(channels) as readonly string[]),
+      }))
+      .filter(({ event }) => EVENT_CODES.includes(event.code)),
+  };
+}
+
+function parseEvent(sql: Sql, text: string): NotificationEvent {
+  return sql.parse(text) as unknown as NotificationEvent;
+}
+
+async function applyChange(sql: Sql, change: NotifierChange, now: number): Promise<void> {
+  await upsertRows(sql, {
+    table: 'condition',
+    key: ['id'],
+    columns: ['fact', 'state', 'since', 'fired_at', 'resolved_at', 'clear_since', 'inhibited', 'starts'],
+    rows: change.conditions.map(({ id, fact, state, since, firedAt, resolvedAt, clearSince, isInhibited, starts }) => [
+      ...[id, JSON.stringify(fact), state, Math.round(since), round(firedAt), round(resolvedAt), round(clearSince)],
+      ...[isInhibited ? 1 : 0, JSON.stringify(starts)],
+    ]),
+  });
+  if (change.removed.length > 0) {
+    await sql.run(`DELETE FROM condition WHERE ${inTexts(sql, 'id')}`, JSON.stringify(change.removed));
+  }
+  for (const { id, channel, thread, kind, about, createdAt } of change.created) {
+    const at = Math.floor(createdAt);
+    await sql.run(
+      `INSERT INTO notification_delivery (id, channel, thread, kind, about, created_at, state, may_have_arrived, attempts, next_at)
+        VALUES (?, ?, ?, ?, ?, ?, 'queued', 0, 0, ?)`,
+      ...[id, channel, thread, kind, JSON.stringify(about), at, at],
+    );
+  }
+  for (const id of change.cancelled) {
+    await sql.run(
+      "UPDATE notification_delivery SET state = 'cancelled', next_at = NULL, ended_at = ? WHERE id = ?",
+      ...[Math.ceil(now), id],
+    );
+  }
+  if (change.notified !== null) {
+    await sql.run('DELETE FROM notified');
+    await upsertRows(sql, {
+      table: 'notified',
+      key: ['channel', 'condition'],
+      columns: ['thread', 'told_at', 'resolved'],
+      rows: change.notified.map(({ channel, condition, thread, notifiedAt, resolved }) => {
+        return [channel, condition, thread, Math.round(notifiedAt), resolved];
+      }),
+    });
+  }
+  for (const { id, channels } of change.events) {
+    await sql.run('UPDATE notification_event SET channels = ? WHERE id = ?', JSON.stringify(channels), id);
+  }
+  if (change.created.length > 0 || change.conditions.length > 0) {
+    await removeOld(sql, now);
+  }
+}
+
 function round(time: number | null): number | null {
   return time === null ? null : Math.round(time);
+}
+
+/** Removes what exceeds the retention, except for what a resolve or a delivery that waits still needs. */
+async function removeOld(sql: Sql, now: number): Promise<void> {
+  const { count, age } = NOTIFICATION_RETENTION;
+  const remove = (table: string, column: string, ended: string, unneeded: string) =>
+    sql.run(
+      `DELETE FROM ${table} WHERE ${ended} AND ${unneeded} AND (${column} < ? OR ${column} <
+        (SELECT ${column} FROM ${table} WHERE ${ended} ORDER BY ${column} DESC LIMIT 1 OFFSET ?))`,
+      ...[Math.floor(now) - age, count - 1],
+    );
+  const waiting = `SELECT each.value FROM notification_delivery, ${sql.jsonItems('about')} WHERE ended_at IS NULL`;
+  const isUnneeded = `id NOT IN (SELECT condition FROM notified) AND id NOT IN (${waiting})`;
+  await remove('condition', 'resolved_at', "state = 'resolved'", isUnneeded);
+  const isNoThread = 'thread NOT IN (SELECT thread FROM notified)';
+  await remove('notification_delivery', 'ended_at', 'ended_at IS NOT NULL', isNoThread);
+  await remove('notification_event', 'at', "channels = '[]'", `id NOT IN (${waiting})`);
 }
 
 /** Oldest deliveries of each thread that wait: a later one is not sent before it. */
@@ -536,186 +485,123 @@ const HEADS = `FROM notification_delivery AS own WHERE channel = ? AND next_at I
   SELECT 1 FROM notification_delivery AS older WHERE older.thread = own.thread AND older.channel = own.channel
     AND older.number < own.number AND older.ended_at IS NULL)`;
 
-/** Sets a delivery that waits again. */
-const WAIT = {
-  unknown: "UPDATE notification_delivery SET state = 'queued', may_have_arrived = 1, next_at = ?, reason = ?",
-  'not-taken': `UPDATE notification_delivery SET state = CASE may_have_arrived WHEN 0 THEN 'refused' ELSE 'queued' END,
-    next_at = ?, reason = ?`,
-};
-
-/** Statements of one transaction on attempts. */
-class AttemptTables {
-  readonly #sql: Sql;
-  readonly #parse: (text: unknown) => Json;
-
-  constructor(sql: Sql, parse: (text: unknown) => Json) {
-    this.#sql = sql;
-    this.#parse = parse;
+async function beginAttempt(sql: Sql, channel: string, now: number): Promise<DeliveryAttempt | null> {
+  const due = await sql.get<DeliveryRow & { attempts: number; first: number | null }>(
+    `SELECT ${DELIVERY}, attempts, first_attempt_at AS first ${HEADS} AND next_at <= ? ORDER BY next_at, number LIMIT 1`,
+    ...[channel, now],
+  );
+  if (due === undefined) {
+    return null;
   }
-
-  /** Begins an attempt, and returns it without the facts. */
-  async begin(channel: string, now: number): Promise<Omit<DeliveryAttempt, 'facts'> | null> {
-    const due = await this.#sql.get(
-      `SELECT * ${HEADS} AND next_at <= ? ORDER BY next_at, number LIMIT 1`,
-      ...[channel, now],
-    );
-    if (due === undefined) {
-      return null;
-    }
-    const id = String(due.id);
-    await this.#sql.run(
-      `UPDATE notification_delivery SET state = 'open', next_at = NULL, attempts = attempts + 1,
-        first_attempt_at = COALESCE(first_attempt_at, ?) WHERE id = ?`,
-      ...[Math.floor(now), id],
-    );
-    return {
-      delivery: toDelivery({ ...due, state: 'open' }, this.#parse),
-      attempts: Number(due.attempts) + 1,
-      firstAttemptAt: Number(due.first_attempt_at ?? Math.floor(now)),
-      ...(await this.#contents(due)),
-    };
-  }
-
-  /** Reads what the message of a delivery needs. */
-  async #contents(due: SqlRow): Promise<Pick<DeliveryAttempt, 'conditions' | 'events' | 'receipt'>> {
-    const thread = String(due.thread);
-    const conditions = await this.#sql.all(
-      `SELECT * FROM condition WHERE id IN
-        (SELECT each.value FROM notification_delivery, ${this.#sql.jsonItems('about')} WHERE thread = ?)
+  const { attempts, first, ...row } = due;
+  await sql.run(
+    `UPDATE notification_delivery SET state = 'open', next_at = NULL, attempts = attempts + 1,
+      first_attempt_at = COALESCE(first_attempt_at, ?) WHERE id = ?`,
+    ...[Math.floor(now), row.id],
+  );
+  const delivery = parseDelivery(sql, { ...row, state: 'open' });
+  const events = await sql.all<{ id: string; event: string }>(
+    `SELECT id, event FROM notification_event WHERE ${inTexts(sql, 'id')}`,
+    row.about,
+  );
+  const byId = new Map(events.map(({ id, event }) => [id, parseEvent(sql, event)]));
+  const announced = await sql.get(
+    'SELECT receipt FROM notification_delivery WHERE thread = ? AND receipt IS NOT NULL ORDER BY number LIMIT 1',
+    row.thread,
+  );
+  return {
+    delivery,
+    attempts: attempts + 1,
+    firstAttemptAt: first ?? Math.floor(now),
+    conditions: await readConditions(
+      sql,
+      `WHERE id IN (SELECT each.value FROM notification_delivery, ${sql.jsonItems('about')} WHERE thread = ?)
         ORDER BY since, id`,
-      thread,
-    );
-    const rows = await this.#sql.all(
-      `SELECT id, event FROM notification_event WHERE id IN (SELECT each.value FROM ${this.#sql.jsonItems('?')})`,
-      String(due.about),
-    );
-    const events = new Map(rows.map((row) => [row.id, this.#parse(row.event) as unknown as NotificationEvent]));
-    const announced = await this.#sql.get(
-      'SELECT receipt FROM notification_delivery WHERE thread = ? AND receipt IS NOT NULL ORDER BY number LIMIT 1',
-      thread,
-    );
-    const about = this.#parse(due.about) as readonly string[];
-    return {
-      conditions: conditions.map((row) => toCondition(row, this.#parse)),
-      events: about.flatMap((each) => events.get(each) ?? []),
-      receipt: toReceipt(announced, this.#parse),
-    };
-  }
+      row.thread,
+    ),
+    events: delivery.about.flatMap((id) => byId.get(id) ?? []),
+    facts: await readFacts(sql),
+    receipt: announced === undefined ? null : (sql.parse(announced.receipt) as StoredReceipt | null),
+  };
+}
 
-  async end(id: string, result: AttemptResult): Promise<void> {
-    if (result.result === 'sent') {
-      await this.#sql.run(
-        `UPDATE notification_delivery SET state = 'sent', ended_at = ?, receipt = ? WHERE id = ? AND state = 'open'`,
-        ...[Math.ceil(result.at), result.receipt === null ? null : JSON.stringify(result.receipt), id],
-      );
-    } else if (result.result === 'failed') {
+/** Sets what the result of an attempt changes of a delivery. */
+async function endAttempt(sql: Sql, id: string, result: AttemptResult): Promise<void> {
+  const update = (changes: string, ...values: readonly (string | number | null)[]) =>
+    sql.run(`UPDATE notification_delivery SET ${changes} WHERE id = ? AND state = 'open'`, ...values, id);
+  switch (result.result) {
+    case 'sent': {
+      const receipt = result.receipt === null ? null : JSON.stringify(result.receipt);
+      await update("state = 'sent', ended_at = ?, receipt = ?", Math.ceil(result.at), receipt);
+      break;
+    }
+    case 'failed': {
       const arrived = result.mayHaveArrived ? ', may_have_arrived = 1' : '';
-      await this.#sql.run(
-        `UPDATE notification_delivery SET state = 'failed', ended_at = ?, reason = ?${arrived} WHERE id = ? AND state = 'open'`,
-        ...[Math.ceil(result.at), result.reason, id],
-      );
-    } else {
-      await this.#sql.run(
-        `${WAIT[result.result]} WHERE id = ? AND state = 'open'`,
-        ...[Math.ceil(result.nextAttemptAt), result.reason, id],
-      );
+      await update(`state = 'failed', ended_at = ?, reason = ?${arrived}`, Math.ceil(result.at), result.reason);
+      break;
+    }
+    default: {
+      const state =
+        result.result === 'unknown'
+          ? "state = 'queued', may_have_arrived = 1"
+          : "state = CASE may_have_arrived WHEN 0 THEN 'refused' ELSE 'queued' END";
+      await update(`${state}, next_at = ?, reason = ?`, Math.ceil(result.nextAttemptAt), result.reason);
     }
   }
+}
 
-  async cancelAll(channel: string, now: number): Promise<void> {
-    await this.#sql.run(
-      "UPDATE notification_delivery SET state = 'queued', next_at = ? WHERE channel = ? AND state = 'open'",
-      ...[Math.floor(now), channel],
+/** Lets events be delivered again whose delivery was given up, to one channel or to all. Returns their number. */
+async function retryEvents(sql: Sql, channel: string | null): Promise<number> {
+  const failed = await sql.all<{ id: string; channel: string; about: string }>(
+    `SELECT id, channel, about FROM notification_delivery WHERE state = 'failed' AND kind IN ('event', 'digest')
+      AND (channel = ? OR ? = 1) ORDER BY number`,
+    ...[channel ?? '', channel === null ? 1 : 0],
+  );
+  let count = 0;
+  for (const delivery of failed) {
+    const events = await sql.all<{ id: string; channels: string }>(
+      `SELECT id, channels FROM notification_event WHERE ${inTexts(sql, 'id')}`,
+      delivery.about,
     );
-  }
-
-  async dueAt(channel: string): Promise<number | null> {
-    const row = await this.#sql.get(`SELECT MIN(next_at) AS at ${HEADS}`, channel);
-    return row?.at == null ? null : Number(row.at);
-  }
-
-  /** Lets events be delivered again whose delivery was given up, to one channel or to all. Returns their number. */
-  async retryEvents(channel: string | null): Promise<number> {
-    const failed = await this.#sql.all(
-      `SELECT id, channel, about FROM notification_delivery WHERE state = 'failed' AND kind IN ('event', 'digest')
-        AND (channel = ? OR ? = 1) ORDER BY number`,
-      ...[channel ?? '', channel === null ? 1 : 0],
-    );
-    let count = 0;
-    for (const delivery of failed) {
-      const events = await this.#sql.all(
-        `SELECT id, channels FROM notification_event WHERE id IN (SELECT each.value FROM ${this.#sql.jsonItems('?')})`,
-        String(delivery.about),
-      );
-      for (const { id, channels } of events) {
-        const waiting = new Set([...(this.#parse(channels) as readonly string[]), String(delivery.channel)]);
-        await this.#sql.run(
-          'UPDATE notification_event SET channels = ? WHERE id = ?',
-          ...[JSON.stringify([...waiting]), String(id)],
-        );
-      }
-      await this.#sql.run("UPDATE notification_delivery SET state = 'cancelled' WHERE id = ?", String(delivery.id));
-      count += events.length;
+    for (const { id, channels } of events) {
+      const waiting = new Set([...(sql.parse(channels) as readonly string[]), delivery.channel]);
+      await sql.run('UPDATE notification_event SET channels = ? WHERE id = ?', JSON.stringify([...waiting]), id);
     }
-    return count;
+    await sql.run("UPDATE notification_delivery SET state = 'cancelled' WHERE id = ?", delivery.id);
+    count += events.length;
   }
-
-  async recover(now: number): Promise<void> {
-    await this.#sql.run(
-      `UPDATE notification_delivery SET state = CASE state WHEN 'open' THEN 'queued' ELSE state END,
-        may_have_arrived = CASE state WHEN 'open' THEN 1 ELSE may_have_arrived END, next_at = ? WHERE ended_at IS NULL`,
-      Math.floor(now),
-    );
-  }
+  return count;
 }
 
-function toCondition(row: SqlRow, parse: Parse): Condition {
-  return {
-    id: String(row.id),
-    fact: parse(row.fact) as unknown as Fact,
-    state: row.state as Condition['state'],
-    since: Number(row.since),
-    firedAt: numberOrNull(row.fired_at),
-    resolvedAt: numberOrNull(row.resolved_at),
-    clearSince: numberOrNull(row.clear_since),
-    isInhibited: row.inhibited === 1,
-    starts: parse(row.starts) as readonly number[],
-  };
+interface ConditionRow extends Omit<Condition, 'fact' | 'isInhibited' | 'starts'> {
+  readonly fact: string;
+  readonly isInhibited: number;
+  readonly starts: string;
 }
 
-function toDelivery(row: SqlRow, parse: Parse): NotificationDelivery {
-  return {
-    id: String(row.id),
-    channel: String(row.channel),
-    thread: String(row.thread),
-    kind: row.kind as NotificationDelivery['kind'],
-    about: parse(row.about) as readonly string[],
-    createdAt: Number(row.created_at),
-    state: row.state as NotificationDelivery['state'],
-    mayHaveArrived: row.may_have_arrived === 1,
-  };
+/** Reads conditions; `selection` follows FROM. */
+async function readConditions(sql: Sql, selection: string, value: string | number): Promise<readonly Condition[]> {
+  const rows = await sql.all<ConditionRow>(
+    `SELECT id, fact, state, since, fired_at AS "firedAt", resolved_at AS "resolvedAt", clear_since AS "clearSince",
+      inhibited AS "isInhibited", starts FROM condition ${selection}`,
+    value,
+  );
+  return rows.map((row) => ({
+    ...row,
+    fact: parseFact(sql, row.fact),
+    isInhibited: row.isInhibited === 1,
+    starts: sql.parse(row.starts) as readonly number[],
+  }));
 }
 
-function toDeliveryRecord(row: SqlRow, parse: Parse): DeliveryRecord {
-  return {
-    ...toDelivery(row, parse),
-    attempts: Number(row.attempts),
-    nextAttemptAt: numberOrNull(row.next_at),
-    endedAt: numberOrNull(row.ended_at),
-    reason: textOrNull(row.reason),
-  };
+/** Members of a delivery. */
+const DELIVERY = `id, channel, thread, kind, about, created_at AS "createdAt", state, may_have_arrived AS "mayHaveArrived"`;
+
+interface DeliveryRow extends Omit<NotificationDelivery, 'about' | 'mayHaveArrived'> {
+  readonly about: string;
+  readonly mayHaveArrived: number;
 }
 
-function toReceipt(row: SqlRow | undefined, parse: Parse): StoredReceipt | null {
-  return row === undefined ? null : (parse(row.receipt) as StoredReceipt | null);
-}
-
-function toNotified(row: SqlRow): Notified {
-  return {
-    channel: String(row.channel),
-    condition: String(row.condition),
-    thread: String(row.thread),
-    notifiedAt: Number(row.told_at),
-    resolved: textOrNull(row.resolved),
-  };
+function parseDelivery(sql: Sql, row: DeliveryRow): NotificationDelivery {
+  return { ...row, about: sql.parse(row.about) as readonly string[], mayHaveArrived: row.mayHaveArrived === 1 };
 }

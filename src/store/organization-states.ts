@@ -1,5 +1,5 @@
 /** States of organizations, which their owners write for the pages of other replicas. See docs/fleet.md#commands. */
-import type { SqlDatabase, SqlRow } from './sql/database.ts';
+import { inTexts, type SqlDatabase, upsertRows } from './sql/database.ts';
 
 /** Version of a part of an organization's state. Parts with the same hash have the same content. */
 interface StateVersion {
@@ -47,75 +47,40 @@ export interface OrganizationStates {
   ): Promise<readonly (StatePart & { readonly organization: string })[]>;
 }
 
+const VERSION = 'SELECT organization, part, hash, epoch, at FROM organization_state';
+
 /** Opens the states of a database. */
 export function openOrganizationStates(database: SqlDatabase): OrganizationStates {
   return {
     write: (organization, { epoch, at, parts, removed }) =>
       database.write(`state/${organization}`, async (sql) => {
-        for (const { part, hash, content } of parts) {
-          await sql.run(
-            `INSERT INTO organization_state (organization, part, hash, epoch, at, content) VALUES (?, ?, ?, ?, ?, ?)
-            ON CONFLICT (organization, part)
-            DO UPDATE SET hash = excluded.hash, epoch = excluded.epoch, at = excluded.at, content = excluded.content`,
-            ...[organization, part, hash, epoch, at, content],
-          );
-        }
+        await upsertRows(sql, {
+          table: 'organization_state',
+          key: ['organization', 'part'],
+          columns: ['hash', 'epoch', 'at', 'content'],
+          rows: parts.map(({ part, hash, content }) => [organization, part, hash, epoch, at, content]),
+        });
         if (removed.length > 0) {
           await sql.run(
-            `DELETE FROM organization_state WHERE organization = ?
-            AND part IN (SELECT each.value FROM ${sql.jsonItems('?')})`,
+            `DELETE FROM organization_state WHERE organization = ? AND ${inTexts(sql, 'part')}`,
             ...[organization, JSON.stringify(removed)],
           );
         }
       }),
     versions: (organization) =>
-      database.read(async (sql) =>
-        (
-          await sql.all(
-            'SELECT organization, part, hash, epoch, at FROM organization_state WHERE organization = ? ORDER BY part',
-            organization,
-          )
-        ).map(toVersion),
-      ),
+      database.read((sql) => sql.all(`${VERSION} WHERE organization = ? ORDER BY part`, organization)),
     allVersions: (parts) =>
-      database.read(async (sql) =>
-        (
-          await sql.all(
-            `SELECT organization, part, hash, epoch, at FROM organization_state
-            WHERE part IN (SELECT each.value FROM ${sql.jsonItems('?')}) ORDER BY organization, part`,
-            JSON.stringify(parts),
-          )
-        ).map(toVersion),
+      database.read((sql) =>
+        sql.all(`${VERSION} WHERE ${inTexts(sql, 'part')} ORDER BY organization, part`, JSON.stringify(parts)),
       ),
     read: (organizations, parts, known = []) =>
-      database.read(async (sql) =>
-        (
-          await sql.all(
-            `SELECT organization, part, hash, content FROM organization_state
-            WHERE organization IN (SELECT each.value FROM ${sql.jsonItems('?')})
-            AND part IN (SELECT each.value FROM ${sql.jsonItems('?')})
-            AND organization || '/' || part || '/' || hash NOT IN (SELECT each.value FROM ${sql.jsonItems('?')})
-            ORDER BY organization, part`,
-            JSON.stringify(organizations),
-            JSON.stringify(parts),
-            JSON.stringify(known),
-          )
-        ).map((row) => ({
-          organization: String(row.organization),
-          part: String(row.part),
-          hash: String(row.hash),
-          content: String(row.content),
-        })),
+      database.read((sql) =>
+        sql.all(
+          `SELECT organization, part, hash, content FROM organization_state
+            WHERE ${inTexts(sql, 'organization')} AND ${inTexts(sql, 'part')}
+            AND NOT (${inTexts(sql, "organization || '/' || part || '/' || hash")}) ORDER BY organization, part`,
+          ...[organizations, parts, known].map((texts) => JSON.stringify(texts)),
+        ),
       ),
-  };
-}
-
-function toVersion(row: SqlRow): StateVersion {
-  return {
-    organization: String(row.organization),
-    part: String(row.part),
-    hash: String(row.hash),
-    epoch: Number(row.epoch),
-    at: Number(row.at),
   };
 }

@@ -1,8 +1,8 @@
 /** Last applied state of an organization, decisions on its plans, and notes. */
 import { isObject, type Json, type JsonObject } from '../core/json.ts';
-import { type Actor, toActor } from './history.ts';
+import type { Actor, ActorColumns } from './history.ts';
 import { insertEvents, type NotificationEvent } from './notifications.ts';
-import { insertNewRows, type Sql, type SqlDatabase, type SqlRow, textOrNull, upsertRows } from './sql/database.ts';
+import { insertNewRows, inTexts, type Sql, type SqlDatabase, upsertRows } from './sql/database.ts';
 
 /** Last applied state of one resource. */
 export interface RecordEntry {
@@ -77,45 +77,46 @@ export interface Note {
 /** Opens the note of a topic. */
 export function openNote(database: SqlDatabase, topic: string): Note {
   return {
-    read: () => database.read((sql) => readNote(database, sql, topic)),
+    read: () => database.read((sql) => readNote(sql, topic)),
     write: (value) => database.write(`note/${topic}`, (sql) => writeNote(sql, topic, value)),
   };
 }
 
 /** Replaces a note with the result of `change`, in one transaction. `change` gets null if nothing was written. */
 export function updateNote(database: SqlDatabase, topic: string, change: (value: Json) => Json): Promise<void> {
-  return database.write(`note/${topic}`, async (sql) =>
-    writeNote(sql, topic, change(await readNote(database, sql, topic))),
-  );
+  return database.write(`note/${topic}`, async (sql) => writeNote(sql, topic, change(await readNote(sql, topic))));
 }
 
-async function readNote(database: SqlDatabase, sql: Sql, topic: string): Promise<Json> {
+async function readNote(sql: Sql, topic: string): Promise<Json> {
   const row = await sql.get('SELECT value FROM note WHERE topic = ?', topic);
-  return row === undefined ? null : database.parse(row.value);
+  return row === undefined ? null : sql.parse(row.value);
 }
 
-async function writeNote(sql: Sql, topic: string, value: Json): Promise<void> {
-  const rows = [[topic, JSON.stringify(value)]];
-  await upsertRows(sql, { table: 'note', key: ['topic'], columns: ['value'], rows });
+function writeNote(sql: Sql, topic: string, value: Json): Promise<void> {
+  return upsertRows(sql, { table: 'note', key: ['topic'], columns: ['value'], rows: [[topic, JSON.stringify(value)]] });
 }
 
 /** Opens the record of an organization. */
 export function openRecord(database: SqlDatabase, organization: string): OrganizationRecord {
-  return { ...appliedPart(database, organization), ...decisionPart(database, organization) };
-}
-
-function appliedPart(
-  database: SqlDatabase,
-  organization: string,
-): Pick<OrganizationRecord, 'read' | 'put' | 'remove' | 'moveHead'> {
   return {
     read: () =>
       database.read(async (sql) => {
-        const head = await sql.get('SELECT commit_id, at FROM head WHERE organization = ?', organization);
-        const entries = await sql.all('SELECT * FROM entry WHERE organization = ? ORDER BY address', organization);
+        const head = await sql.get<AppliedHead>(
+          'SELECT commit_id AS "commit", at FROM head WHERE organization = ?',
+          organization,
+        );
+        const entries = await sql.all<Omit<RecordEntry, 'fields' | 'protect' | 'metadata'> & EntryColumns>(
+          'SELECT address, kind, id, fields, protect, metadata FROM entry WHERE organization = ? ORDER BY address',
+          organization,
+        );
         return {
-          head: head === undefined ? null : { commit: textOrNull(head.commit_id), at: Number(head.at) },
-          entries: entries.map((entry) => toEntry(entry, database)),
+          head: head ?? null,
+          entries: entries.map((entry) => ({
+            ...entry,
+            fields: parseObject(sql, entry.fields),
+            protect: entry.protect === 1,
+            metadata: parseObject(sql, entry.metadata),
+          })),
         };
       }),
     put: (entries) =>
@@ -124,14 +125,15 @@ function appliedPart(
           table: 'entry',
           key: ['organization', 'address'],
           columns: ['kind', 'id', 'fields', 'protect', 'metadata'],
-          rows: entries.map((entry) => toRow(organization, entry)),
+          rows: entries.map(({ address, kind, id, fields, protect, metadata }) => [
+            ...[organization, address, kind, id, JSON.stringify(fields), protect ? 1 : 0, JSON.stringify(metadata)],
+          ]),
         }),
       ),
     remove: (addresses) =>
       database.write(organization, async (sql) => {
-        const removed = `SELECT each.value FROM ${sql.jsonItems('?')}`;
         await sql.run(
-          `DELETE FROM entry WHERE organization = ? AND address IN (${removed})`,
+          `DELETE FROM entry WHERE organization = ? AND ${inTexts(sql, 'address')}`,
           ...[organization, JSON.stringify(addresses)],
         );
       }),
@@ -139,19 +141,22 @@ function appliedPart(
       database.write(organization, async (sql) => {
         const rows = [[organization, commit, Math.round(at)]];
         await upsertRows(sql, { table: 'head', key: ['organization'], columns: ['commit_id', 'at'], rows });
-        const removed = `SELECT each.value FROM ${sql.jsonItems('?')}`;
         await sql.run(
-          `DELETE FROM decision WHERE organization = ? AND checksum IN (${removed})`,
+          `DELETE FROM decision WHERE organization = ? AND ${inTexts(sql, 'checksum')}`,
           ...[organization, JSON.stringify(served)],
         );
       }),
-  };
-}
-
-function decisionPart(database: SqlDatabase, organization: string): Pick<OrganizationRecord, 'decisions' | 'decide'> {
-  const list = 'SELECT * FROM decision WHERE organization = ? ORDER BY at, checksum, method, actor';
-  return {
-    decisions: () => database.read(async (sql) => (await sql.all(list, organization)).map(toDecision)),
+    decisions: () =>
+      database.read(async (sql) => {
+        const rows = await sql.all<Omit<PlanDecision, 'by'> & ActorColumns>(
+          `SELECT checksum, verdict, actor, method, reason, at FROM decision WHERE organization = ?
+            ORDER BY at, checksum, method, actor`,
+          organization,
+        );
+        return rows.map(({ checksum, verdict, actor, method, ...rest }) => {
+          return { checksum, verdict, by: { name: actor, method }, ...rest };
+        });
+      }),
     decide: ({ checksum, verdict, by, reason, at }, events) =>
       database.write(organization, async (sql) => {
         await sql.run(
@@ -169,35 +174,16 @@ function decisionPart(database: SqlDatabase, organization: string): Pick<Organiz
   };
 }
 
-function toDecision(row: SqlRow): PlanDecision {
-  return {
-    checksum: String(row.checksum),
-    verdict: row.verdict === 'rejected' ? 'rejected' : 'approved',
-    by: toActor(row),
-    reason: String(row.reason),
-    at: Number(row.at),
-  };
+interface EntryColumns {
+  readonly fields: string;
+  readonly protect: number;
+  readonly metadata: string;
 }
 
-function toRow(organization: string, { address, kind, id, fields, protect, metadata }: RecordEntry) {
-  return [organization, address, kind, id, JSON.stringify(fields), protect ? 1 : 0, JSON.stringify(metadata)];
-}
-
-function toEntry(row: SqlRow, database: SqlDatabase): RecordEntry {
-  return {
-    address: String(row.address),
-    kind: String(row.kind),
-    id: textOrNull(row.id),
-    fields: toObject(row.fields, database),
-    protect: row.protect === 1,
-    metadata: toObject(row.metadata, database),
-  };
-}
-
-function toObject(text: unknown, database: SqlDatabase): JsonObject {
-  const value = database.parse(text);
+function parseObject(sql: Sql, text: string): JsonObject {
+  const value = sql.parse(text);
   if (!isObject(value)) {
-    throw database.damagedError();
+    throw sql.damagedError();
   }
   return value as JsonObject;
 }

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { isObject, type JsonObject } from '../core/json.ts';
-import { type SqlDatabase, upsertRows } from './sql/database.ts';
+import { type Sql, type SqlDatabase, upsertRows } from './sql/database.ts';
 
 /** A session. The secret in the cookie of the browser is not stored. */
 export interface SessionRecord {
@@ -32,17 +32,13 @@ export function openSessions(database: SqlDatabase): Sessions {
   return {
     get: (id, now) =>
       database.read(async (sql) => {
-        const row = await sql.get('SELECT data, expires_at FROM session WHERE id = ? AND expires_at > ?', id, now);
-        const data = row === undefined ? null : database.parse(row.data);
-        return isObject(data) ? { id, data: data as JsonObject, expiresAt: Number(row?.expires_at) } : null;
+        const query = `SELECT ${SESSION} FROM session WHERE id = ? AND expires_at > ?`;
+        return (await sql.all<SessionRow>(query, id, now)).flatMap((row) => toSession(sql, row))[0] ?? null;
       }),
     list: (now) =>
       database.read(async (sql) => {
-        const query = 'SELECT id, data, expires_at FROM session WHERE expires_at > ? ORDER BY expires_at DESC, id';
-        return (await sql.all(query, now)).flatMap(({ id, data, expires_at: expiresAt }): SessionRecord[] => {
-          const parsed = database.parse(data);
-          return isObject(parsed) ? [{ id: String(id), data: parsed as JsonObject, expiresAt: Number(expiresAt) }] : [];
-        });
+        const query = `SELECT ${SESSION} FROM session WHERE expires_at > ? ORDER BY expires_at DESC, id`;
+        return (await sql.all<SessionRow>(query, now)).flatMap((row) => toSession(sql, row));
       }),
     put: ({ id, data, expiresAt }, now) =>
       database.write(`session/${id}`, async (sql) => {
@@ -57,6 +53,18 @@ export function openSessions(database: SqlDatabase): Sessions {
     remove: (id) =>
       database.write(`session/${id}`, async (sql) => (await sql.run('DELETE FROM session WHERE id = ?', id)) > 0),
   };
+}
+
+const SESSION = 'id, data, expires_at AS "expiresAt"';
+
+interface SessionRow extends Omit<SessionRecord, 'data'> {
+  readonly data: string;
+}
+
+/** Returns none if another program wrote the data. */
+function toSession(sql: Sql, row: SessionRow): readonly SessionRecord[] {
+  const data = sql.parse(row.data);
+  return isObject(data) ? [{ ...row, data: data as JsonObject }] : [];
 }
 
 /** Schema of a request. `user`: name of a person; null: everybody. */

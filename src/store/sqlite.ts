@@ -55,11 +55,13 @@ function prepare(database: DatabaseSync, file: string, isCurrent: boolean): void
   database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE;');
   const { version, isMarked } = recognize(database, file);
   if (isCurrent && version < SQLITE_LAYOUTS.length) {
-    throw olderFileError(file, version);
+    const what = version === 0 ? 'is empty' : `was written by an older Octavo (layout ${version})`;
+    throw new StoreError(
+      `${file} ${what}; name another file, or start the daemon of this version once, which migrates it`,
+    );
   }
-  const health = Object.values(database.prepare('PRAGMA quick_check(1)').get() ?? {})[0];
-  if (health !== 'ok') {
-    throw damagedFileError(file);
+  if (database.prepare('PRAGMA quick_check(1)').get()?.quick_check !== 'ok') {
+    throw new StoreError(`${file} ${DAMAGED}`);
   }
   database.exec('COMMIT; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
   if (version < SQLITE_LAYOUTS.length || !isMarked) {
@@ -78,13 +80,17 @@ function recognize(database: DatabaseSync, file: string): { readonly version: nu
   const isNew = !isMarked && version === 0 && tables.length === 0;
   // The first layout was written without an application id.
   if (!isNew && !isMarked && !(hasOurs && version > 0 && version <= SQLITE_LAYOUTS.length)) {
-    throw foreignFileError(file);
+    throw new StoreError(
+      `${file} is the database of another program and was not changed; set store.path to another file`,
+    );
   }
   if (version > SQLITE_LAYOUTS.length) {
-    throw newerFileError(file, version, SQLITE_LAYOUTS.length);
+    throw new StoreError(
+      `${file} was written by a newer Octavo (layout ${version}; this version supports up to ${SQLITE_LAYOUTS.length}); run that version or a newer one`,
+    );
   }
   if (!isNew && !hasOurs) {
-    throw damagedFileError(file);
+    throw new StoreError(`${file} ${DAMAGED}`);
   }
   return { version, isMarked };
 }
@@ -137,18 +143,6 @@ export class SqliteDatabase implements SqlDatabase {
     return this;
   }
 
-  parse(text: unknown): Json {
-    try {
-      return JSON.parse(String(text)) as Json;
-    } catch (error) {
-      throw damagedFileError(this.#file, error);
-    }
-  }
-
-  damagedError(): StoreError {
-    return damagedFileError(this.#file);
-  }
-
   async close(): Promise<void> {
     if (this.#database.isOpen) {
       await this.#alone(async () => withStoreErrors(this.#file, () => this.#database.close()));
@@ -172,7 +166,7 @@ export class SqliteDatabase implements SqlDatabase {
       statements.requireSuccess();
       return result;
     } finally {
-      statements.end();
+      statements.isOpen = false;
     }
   }
 
@@ -216,7 +210,7 @@ function identityOf(file: string): string | null {
 class SqliteStatements implements Sql {
   readonly #prepare: (statement: string) => StatementSync;
   readonly #file: string;
-  #isOpen = true;
+  isOpen = true;
   #failure: unknown = null;
 
   constructor(prepare: (statement: string) => StatementSync, file: string) {
@@ -224,20 +218,16 @@ class SqliteStatements implements Sql {
     this.#file = file;
   }
 
-  get isOpen(): boolean {
-    return this.#isOpen;
-  }
-
   async run(statement: string, ...values: readonly SqlValue[]): Promise<number> {
     return this.#execute(() => Number(this.#prepare(statement).run(...values).changes));
   }
 
-  async all(statement: string, ...values: readonly SqlValue[]): Promise<readonly SqlRow[]> {
-    return this.#execute(() => this.#prepare(statement).all(...values));
+  async all<Row extends object = SqlRow>(statement: string, ...values: readonly SqlValue[]): Promise<readonly Row[]> {
+    return this.#execute(() => this.#prepare(statement).all(...values) as object[] as Row[]);
   }
 
-  async get(statement: string, ...values: readonly SqlValue[]): Promise<SqlRow | undefined> {
-    return this.#execute(() => this.#prepare(statement).get(...values));
+  async get<Row extends object = SqlRow>(statement: string, ...values: readonly SqlValue[]): Promise<Row | undefined> {
+    return this.#execute(() => this.#prepare(statement).get(...values) as object as Row | undefined);
   }
 
   jsonItems(expression: string): string {
@@ -248,6 +238,18 @@ class SqliteStatements implements Sql {
     return `(${expression} ->> '${name}')`;
   }
 
+  parse(text: unknown): Json {
+    try {
+      return JSON.parse(String(text)) as Json;
+    } catch (error) {
+      throw this.damagedError(error);
+    }
+  }
+
+  damagedError(cause?: unknown): StoreError {
+    return new StoreError(`${this.#file} ${DAMAGED}`, { cause });
+  }
+
   /** Throws the first error of a statement: like PostgreSQL, nothing is committed after it. */
   requireSuccess(): void {
     if (this.#failure !== null) {
@@ -255,12 +257,8 @@ class SqliteStatements implements Sql {
     }
   }
 
-  end(): void {
-    this.#isOpen = false;
-  }
-
   #execute<T>(work: () => T): T {
-    if (!this.#isOpen) {
+    if (!this.isOpen) {
       throw new Error('the transaction of this statement has ended; await its statements');
     }
     try {
@@ -348,31 +346,4 @@ function keepPrivate(files: readonly string[]): void {
       }
     }
   }
-}
-
-/** Content of the file that Octavo cannot have written. */
-function damagedFileError(file: string, cause?: unknown): StoreError {
-  return new StoreError(`${file} ${DAMAGED}`, { cause });
-}
-
-/** Database that is not Octavo's. */
-function foreignFileError(file: string): StoreError {
-  return new StoreError(
-    `${file} is the database of another program and was not changed; set store.path to another file`,
-  );
-}
-
-/** File that a newer Octavo wrote. */
-function newerFileError(file: string, version: number, known: number): StoreError {
-  return new StoreError(
-    `${file} was written by a newer Octavo (layout ${version}; this version supports up to ${known}); run that version or a newer one`,
-  );
-}
-
-/** File that an older Octavo wrote, or that is empty, where it must not be changed. */
-function olderFileError(file: string, version: number): StoreError {
-  const what = version === 0 ? 'is empty' : `was written by an older Octavo (layout ${version})`;
-  return new StoreError(
-    `${file} ${what}; name another file, or start the daemon of this version once, which migrates it`,
-  );
 }

@@ -1,53 +1,11 @@
 /** Number of statements of an outbox: with PostgreSQL, each one is a round trip. */
-import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import type { NewContent, Outbox, ThreadAddition } from '../../src/store/outbox/outbox.ts';
-import { openOutbox } from '../../src/store/outbox/sql-outbox.ts';
-import type { Sql, SqlDatabase } from '../../src/store/sql/database.ts';
-import { OUTBOX_LAYOUTS } from '../../src/store/sql/schema-migrations.ts';
-import { SqliteDatabase } from '../../src/store/sqlite.ts';
+import { openMemoryDatabase } from '../../src/store/memory.ts';
+import type { NewContent, ThreadAddition } from '../../src/store/outbox/outbox.ts';
+import { openSqlStore } from '../../src/store/store.ts';
+import { wrapDatabase } from '../support/wrapped-database.ts';
 
 const COUNTS = { found: 3, incomplete: 1, 'skipped.spam': 2, 'redacted.email': 4 };
-
-/** Database that counts its statements; transactions are not counted. */
-function countingDatabase(): { readonly database: SqlDatabase; take(): number } {
-  const file = new DatabaseSync(':memory:');
-  file.exec(OUTBOX_LAYOUTS.join('\n'));
-  const real = new SqliteDatabase(file, 'memory');
-  let statements = 0;
-  const counting = (sql: Sql): Sql => ({
-    run: (...given) => {
-      statements += 1;
-      return sql.run(...given);
-    },
-    all: (...given) => {
-      statements += 1;
-      return sql.all(...given);
-    },
-    get: (...given) => {
-      statements += 1;
-      return sql.get(...given);
-    },
-    jsonItems: (expression) => sql.jsonItems(expression),
-    jsonMember: (expression, name) => sql.jsonMember(expression, name),
-  });
-  const database: SqlDatabase = {
-    read: (work) => real.read((sql) => work(counting(sql))),
-    write: (scope, work, keeps) => real.write(scope, (sql) => work(counting(sql)), keeps),
-    fenced: () => database,
-    parse: (text) => real.parse(text),
-    damagedError: () => real.damagedError(),
-    close: () => real.close(),
-  };
-  return {
-    database,
-    take: () => {
-      const taken = statements;
-      statements = 0;
-      return taken;
-    },
-  };
-}
 
 function contents(many: number, version: number, over: Partial<NewContent> = {}): NewContent[] {
   return Array.from({ length: many }, (_, index) => ({
@@ -67,8 +25,18 @@ function mail(index: number): ThreadAddition {
 
 /** Numbers of statements of the operations on this many conversations. */
 async function statementsOf(many: number): Promise<Readonly<Record<string, number>>> {
-  const { database, take } = countingDatabase();
-  const outbox: Outbox = openOutbox(database, 'org_1', { items: 10_000, bytes: 1_000_000 });
+  let statements = 0;
+  const take = () => {
+    const taken = statements;
+    statements = 0;
+    return taken;
+  };
+  // Transactions are not counted.
+  const database = wrapDatabase(openMemoryDatabase(), (_statement, call) => {
+    statements += 1;
+    return call();
+  });
+  const outbox = openSqlStore(database, null).outbox('org_1', { items: 10_000, bytes: 1_000_000 });
   const put = async (entries: readonly NewContent[], at = 100) => {
     const kept = await outbox.put({ source: 'desk', at, entries, counts: COUNTS });
     expect(kept.kind).toBe('kept');

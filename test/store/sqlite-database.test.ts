@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { StoreError } from '../../src/core/errors.ts';
 import { insertNewRows, type Sql, upsertRows } from '../../src/store/sql/database.ts';
 import { SqliteDatabase } from '../../src/store/sqlite.ts';
+import { wrapDatabase } from '../support/wrapped-database.ts';
 
 let connection: DatabaseSync;
 let database: SqliteDatabase;
@@ -191,16 +192,13 @@ describe('rows in few statements', () => {
         open();
         connection.exec('CREATE TABLE item (owner TEXT, name INTEGER, value INTEGER, PRIMARY KEY (owner, name))');
         let statements = 0;
-        const counted = (sql: Sql): Sql => ({
-          ...{ all: sql.all, get: sql.get, jsonItems: sql.jsonItems, jsonMember: sql.jsonMember },
-          run: (...args) => {
-            statements += 1;
-            return sql.run(...args);
-          },
+        const counting = wrapDatabase(database, (_statement, call) => {
+          statements += 1;
+          return call();
         });
         const keys = (rows: typeof first) => new Map(rows.map(([owner, name, value]) => [`${owner}${name}`, value]));
         await database.write('any', (sql) => upsertRows(sql, { ...target, rows: first }));
-        await database.write('any', (sql) => insert(counted(sql), { ...target, rows: second }));
+        await counting.write('any', (sql) => insert(sql, { ...target, rows: second }));
         const rows = await database.read((sql) => sql.all('SELECT owner, name, value FROM item'));
         const found = Object.fromEntries(rows.map(({ owner, name, value }) => [`${owner}${name}`, value]));
         const [old, late] = [keys(first), keys(insert === upsertRows ? second : second.toReversed())];

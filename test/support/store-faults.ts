@@ -30,14 +30,6 @@ export class FailingDatabase implements SqlDatabase {
     return new FailingDatabase(this.#real.fenced(lease), this.#fate);
   }
 
-  parse(text: unknown): ReturnType<SqlDatabase['parse']> {
-    return this.#real.parse(text);
-  }
-
-  damagedError(): StoreError {
-    return this.#real.damagedError();
-  }
-
   close(): Promise<void> {
     return this.#real.close();
   }

@@ -91,12 +91,7 @@ function lengthOf(rows: readonly SqlRow[]): number {
 /** Running checksum of a table. The order of columns does not matter, that of rows does. */
 class TableChecksum {
   readonly #hash = createHash('sha256');
-  readonly #name: string;
   #rows = 0;
-
-  constructor({ name }: StoredTable) {
-    this.#name = name;
-  }
 
   add(rows: readonly SqlRow[]): void {
     for (const row of rows) {
@@ -107,18 +102,9 @@ class TableChecksum {
   }
 
   /** Ends the computation. */
-  summary(): TableSummary {
-    return { name: this.#name, rows: this.#rows, checksum: this.#hash.digest('hex') };
+  summary(name: string): TableSummary {
+    return { name, rows: this.#rows, checksum: this.#hash.digest('hex') };
   }
-}
-
-/** Reads a table. */
-async function summarizeTable(sql: Sql, table: StoredTable): Promise<TableSummary> {
-  const checksum = new TableChecksum(table);
-  for await (const rows of readPages(sql, table)) {
-    checksum.add(rows);
-  }
-  return checksum.summary();
 }
 
 interface StoreCopy {
@@ -141,19 +127,22 @@ export async function copyStore(from: OpenDatabase, to: OpenDatabase, signal: Ab
     return to.database.write('copy', async (target) => {
       await allowPauses(target, to);
       await requireEmpty(target, to.name);
-      const copy = new RowCopy(source, target, to.isPostgres, signal);
-      const tables: TableSummary[] = [];
+      const copies: TableCopy[] = [];
       for (const table of STORED_TABLES) {
-        const summary = await copy.copy(table);
-        const stored = await summarizeTable(target, table);
-        if (stored.checksum !== summary.checksum) {
+        const copy = await copyTable(source, target, table, to.isPostgres, signal);
+        const { name, rows, checksum } = copy.summary;
+        const { summary: stored } = await checkTable(target, { ...table, json: [] });
+        if (stored.checksum !== checksum) {
           throw new StoreError(
-            `the copy of the table ${table.name} differs from the original (${stored.rows} of ${summary.rows} rows); nothing was stored`,
+            `the copy of the table ${name} differs from the original (${stored.rows} of ${rows} rows); nothing was stored`,
           );
         }
-        tables.push(summary);
+        copies.push(copy);
       }
-      return { tables, replaced: copy.replaced };
+      return {
+        tables: copies.map(({ summary }) => summary),
+        replaced: copies.reduce((sum, { replaced }) => sum + replaced, 0),
+      };
     });
   });
 }
@@ -181,61 +170,47 @@ async function requireEmpty(sql: Sql, name: string): Promise<void> {
   }
 }
 
-class RowCopy {
-  replaced = 0;
-  readonly #source: Sql;
-  readonly #target: Sql;
-  readonly #isPostgres: boolean;
-  readonly #signal: AbortSignal;
-
-  constructor(source: Sql, target: Sql, isPostgres: boolean, signal: AbortSignal) {
-    this.#source = source;
-    this.#target = target;
-    this.#isPostgres = isPostgres;
-    this.#signal = signal;
-  }
-
-  async copy(table: StoredTable): Promise<TableSummary> {
-    const { name, key } = table;
-    const checksum = new TableChecksum(table);
-    for await (const page of readPages(this.#source, table)) {
-      if (this.#signal.aborted) {
-        throw new CancelledError('interrupted; nothing was stored');
-      }
-      const rows = this.#isPostgres ? page.map((row) => this.#toText(row)) : page;
-      checksum.add(rows);
-      const columns = Object.keys(rows[0] ?? {}).filter((column) => !key.includes(column));
-      const values = rows.map((row) => [...key, ...columns].map((column) => row[column] as SqlValue));
-      await insertNewRows(this.#target, { table: name, key, columns, rows: values });
-    }
-    if (this.#isPostgres && table.isNumbered === true) {
-      const [column = ''] = key;
-      await this.#target.all(
-        `SELECT setval(pg_get_serial_sequence('${name}', '${column}'), MAX(${column})) FROM ${name} HAVING COUNT(*) > 0`,
-      );
-    }
-    return checksum.summary();
-  }
-
-  /** Replaces what PostgreSQL cannot store. */
-  #toText(row: SqlRow): SqlRow {
-    const hasOthers = Object.values(row).some((value) => typeof value === 'string' && isUnstorable(value));
-    return hasOthers
-      ? Object.fromEntries(Object.entries(row).map(([column, value]) => [column, this.#replace(value)]))
-      : row;
-  }
-
-  #replace(value: unknown): unknown {
-    if (typeof value !== 'string' || !isUnstorable(value)) {
-      return value;
-    }
-    this.replaced += 1;
-    return value.toWellFormed().replaceAll('\0', '\ufffd');
-  }
+interface TableCopy {
+  readonly summary: TableSummary;
+  readonly replaced: number;
 }
 
-function isUnstorable(value: string): boolean {
-  return value.includes('\0') || !value.isWellFormed();
+async function copyTable(
+  source: Sql,
+  target: Sql,
+  table: StoredTable,
+  isPostgres: boolean,
+  signal: AbortSignal,
+): Promise<TableCopy> {
+  const { name, key, isNumbered = false } = table;
+  const checksum = new TableChecksum();
+  let replaced = 0;
+  const toStorable = (value: unknown) => {
+    if (typeof value !== 'string' || (!value.includes('\0') && value.isWellFormed())) {
+      return value;
+    }
+    replaced += 1;
+    return value.toWellFormed().replaceAll('\0', '\ufffd');
+  };
+  for await (const page of readPages(source, table)) {
+    if (signal.aborted) {
+      throw new CancelledError('interrupted; nothing was stored');
+    }
+    const columns = Object.keys(page[0] ?? {}).filter((column) => !key.includes(column));
+    const rows = isPostgres
+      ? page.map((row) => Object.fromEntries(Object.entries(row).map(([column, value]) => [column, toStorable(value)])))
+      : page;
+    checksum.add(rows);
+    const values = rows.map((row) => [...key, ...columns].map((column) => row[column] as SqlValue));
+    await insertNewRows(target, { table: name, key, columns, rows: values });
+  }
+  if (isPostgres && isNumbered) {
+    const [column = ''] = key;
+    await target.all(
+      `SELECT setval(pg_get_serial_sequence('${name}', '${column}'), MAX(${column})) FROM ${name} HAVING COUNT(*) > 0`,
+    );
+  }
+  return { summary: checksum.summary(name), replaced };
 }
 
 interface StoreCheck {
@@ -289,28 +264,27 @@ export function checkStore(database: SqlDatabase): Promise<StoreCheck> {
   });
 }
 
+/** Reads a table: computes its checksum, and parses its JSON. */
 async function checkTable(sql: Sql, table: StoredTable) {
-  const checksum = new TableChecksum(table);
+  const { name, key, json = [] } = table;
+  const checksum = new TableChecksum();
   const findings: string[] = [];
   let damaged = 0;
   for await (const rows of readPages(sql, table)) {
     checksum.add(rows);
     for (const row of rows) {
-      const columns = (table.json ?? []).filter((column) => !isJson(row[column]));
+      const columns = json.filter((column) => !isJson(row[column]));
       damaged += columns.length;
       for (const column of columns.slice(0, MAX_LISTED - findings.length)) {
-        findings.push(`${table.name} ${nameRow(row, table)}: the column ${column} is not JSON`);
+        const id = key.map((part) => JSON.stringify(row[part])).join(' ');
+        findings.push(`${name} ${id}: the column ${column} is not JSON`);
       }
     }
   }
   if (damaged > findings.length) {
-    findings.push(`${table.name}: ${damaged - findings.length} more are not JSON`);
+    findings.push(`${name}: ${damaged - findings.length} more are not JSON`);
   }
-  return { summary: checksum.summary(), findings };
-}
-
-function nameRow(row: SqlRow, { key }: StoredTable): string {
-  return key.map((column) => JSON.stringify(row[column])).join(' ');
+  return { summary: checksum.summary(name), findings };
 }
 
 function isJson(value: unknown): boolean {
@@ -325,26 +299,26 @@ function isJson(value: unknown): boolean {
   }
 }
 
+/** Sizes of outboxes as they are counted, and of their content; `counts` is 0 for content without an outbox. */
+const SIZES = `SELECT organization, SUM(counts) AS counts, SUM(items) AS items, SUM(bytes) AS bytes,
+    SUM(own_items) AS "ownItems", SUM(own_bytes) AS "ownBytes" FROM (
+    SELECT organization, 1 AS counts, items, bytes, 0 AS own_items, 0 AS own_bytes FROM outbox
+    UNION ALL SELECT organization, 0, 0, 0, COUNT(*), SUM(bytes) FROM content GROUP BY organization
+  ) AS sizes GROUP BY organization ORDER BY counts DESC, organization`;
+
+interface SizeRow extends Record<'counts' | 'items' | 'bytes' | 'ownItems' | 'ownBytes', number> {
+  readonly organization: string;
+}
+
 /** Compares the size of each outbox with its content. */
 async function checkSums(sql: Sql): Promise<readonly string[]> {
-  const rows = await sql.all(
-    `SELECT content.organization, COUNT(*) AS items, SUM(content.bytes) AS bytes FROM content
-      GROUP BY content.organization`,
-  );
-  const stored = new Map(rows.map((row) => [String(row.organization), row]));
-  const findings: string[] = [];
-  for (const row of await sql.all('SELECT * FROM outbox ORDER BY organization')) {
-    const actual = stored.get(String(row.organization));
-    const [items, bytes] = [Number(actual?.items ?? 0), Number(actual?.bytes ?? 0)];
-    if (Number(row.items) !== items || Number(row.bytes) !== bytes) {
-      findings.push(
-        `the outbox of ${JSON.stringify(row.organization)} counts ${row.items} items of ${row.bytes} bytes, but has ${items} of ${bytes}`,
-      );
+  const rows = await sql.all<SizeRow>(SIZES);
+  return rows.flatMap(({ organization, counts, items, bytes, ownItems, ownBytes }) => {
+    const outbox = `the outbox of ${JSON.stringify(organization)}`;
+    if (counts === 0) {
+      return [`${outbox} has content that is not counted`];
     }
-    stored.delete(String(row.organization));
-  }
-  for (const organization of stored.keys()) {
-    findings.push(`the outbox of ${JSON.stringify(organization)} has content that is not counted`);
-  }
-  return findings;
+    const isRight = items === ownItems && bytes === ownBytes;
+    return isRight ? [] : [`${outbox} counts ${items} items of ${bytes} bytes, but has ${ownItems} of ${ownBytes}`];
+  });
 }

@@ -1,7 +1,6 @@
 /** Deposits: decides in memory what they change, and stores it with few statements for many entries. */
-import { inNumbers, inTexts, rowBatches, type SqlRow, type SqlValue } from '../sql/database.ts';
-import type { Deposit, Kept, NewContent, OutboxLimit } from './outbox.ts';
-import { answerHints, changeProcessed, moveCursor, readPosition, rememberDelivery } from './sources.ts';
+import { inNumbers, inTexts, runBatches, type SqlValue } from '../sql/database.ts';
+import type { Deposit, Kept, NewContent, OutboxLimit, ProcessedChange } from './outbox.ts';
 import {
   addCounts,
   type ContentState,
@@ -9,7 +8,9 @@ import {
   deleteContent,
   isFull,
   type OutboxSql,
+  readPosition,
   readStored,
+  rememberDelivery,
 } from './tables.ts';
 import { addMails, type ResolvedEntry } from './threads.ts';
 
@@ -19,7 +20,8 @@ type Outcomes = Record<DepositOutcome, number>;
 const THREADS = 25;
 
 export async function putDeposit(context: OutboxSql, deposit: Deposit, limit: OutboxLimit): Promise<Kept> {
-  const { source, at, delivery, cursor } = deposit;
+  const { sql, organization } = context;
+  const { source, at, delivery, cursor, handled = [] } = deposit;
   if (cursor !== undefined && cursor.round !== (await readPosition(context, source)).round) {
     return { kind: 'stale' };
   }
@@ -36,14 +38,45 @@ export async function putDeposit(context: OutboxSql, deposit: Deposit, limit: Ou
   }
   await changeStored(context, growth);
   if (cursor !== undefined) {
-    await moveCursor(context, source, cursor.value);
+    await sql.run(
+      `INSERT INTO source (organization, name, cursor) VALUES (?, ?, ?)
+       ON CONFLICT (organization, name) DO UPDATE SET cursor = excluded.cursor`,
+      ...[organization, source, JSON.stringify(cursor.value)],
+    );
     await changeProcessed(context, source, cursor.processed);
   }
-  await answerHints(context, source, deposit.handled ?? []);
+  if (handled.length > 0) {
+    // One that arrived again in the meantime has another mark and is kept.
+    await sql.run(
+      `DELETE FROM hint WHERE organization = ? AND source = ? AND ${inNumbers(sql, 'mark')}`,
+      ...[organization, source, JSON.stringify(handled.map(({ mark }) => mark))],
+    );
+  }
   const { waiting, withdrawn, confirmed } = outcomes;
   const unchanged = outcomes.unchanged + confirmed;
   await addCounts(context, source, { ...deposit.counts, unchanged, withdrawn, queued: waiting });
   return { kind: 'kept', waiting, unchanged, withdrawn, confirmed };
+}
+
+async function changeProcessed(
+  { sql, organization }: OutboxSql,
+  source: string,
+  { add, remove }: ProcessedChange = { add: [], remove: [] },
+): Promise<void> {
+  if (remove.length > 0) {
+    await sql.run(
+      `DELETE FROM processed WHERE organization = ? AND source = ? AND ${inTexts(sql, 'item')}`,
+      ...[organization, source, JSON.stringify(remove)],
+    );
+  }
+  if (add.length > 0) {
+    // The condition separates SELECT from ON CONFLICT in SQLite.
+    await sql.run(
+      `INSERT INTO processed (organization, source, item)
+       SELECT CAST(? AS TEXT), CAST(? AS TEXT), value FROM ${sql.jsonItems('?')} WHERE true ON CONFLICT DO NOTHING`,
+      ...[organization, source, JSON.stringify(add)],
+    );
+  }
 }
 
 /** Returns the difference to the amount of stored content. */
@@ -114,56 +147,38 @@ async function readKeys({ sql, organization }: OutboxSql, keys: readonly string[
     return new Map();
   }
   const list = JSON.stringify(keys);
-  const known = await sql.all(
+  const known = await sql.all<{ key: string; sent: string | null; dismissed: string | null }>(
     `SELECT key, sent, dismissed FROM conversation WHERE organization = ? AND ${inTexts(sql, 'key')}`,
     ...[organization, list],
   );
-  const contents = await sql.all(
+  const contents = await sql.all<PlannedRow>(
     `SELECT content.id, content.key, content.state, content.source, content.hash, content.redactor, content.bytes,
        content.since, content.at, content.replaced,
-       recheck.source AS check_source, recheck.id AS check_id, recheck.at AS check_at
+       recheck.source AS "checkSource", recheck.id AS "checkId", recheck.at AS "checkAt"
      FROM content LEFT JOIN recheck ON recheck.content = content.id
      WHERE content.organization = ? AND ${inTexts(sql, 'content.key')}`,
     ...[organization, list],
   );
-  const byKey = new Map<string, KeyContent>(
-    known.map(({ key, sent, dismissed }) => [
-      String(key),
-      { sent: sent as string | null, dismissed: dismissed as string | null },
-    ]),
-  );
-  for (const row of contents) {
-    const key = String(row.key);
-    byKey.set(key, { ...byKey.get(key), [row.state as ContentState]: toPlanned(row) });
+  const byKey = new Map<string, KeyContent>(known.map(({ key, ...hashes }) => [key, hashes]));
+  for (const { state, checkSource: source, checkId: id, checkAt: at, ...row } of contents) {
+    const check = source === null || id === null ? null : { source, id, at };
+    const content = { ...row, replaced: row.replaced === 1, check, payload: null };
+    byKey.set(row.key, { ...byKey.get(row.key), [state]: content });
   }
   return byKey;
 }
 
-function toPlanned(row: SqlRow): PlannedContent {
-  return {
-    id: Number(row.id),
-    key: String(row.key),
-    source: String(row.source),
-    hash: String(row.hash),
-    redactor: String(row.redactor),
-    bytes: Number(row.bytes),
-    since: Number(row.since),
-    at: Number(row.at),
-    replaced: row.replaced === 1,
-    check:
-      row.check_id === null
-        ? null
-        : {
-            source: String(row.check_source),
-            id: String(row.check_id),
-            at: row.check_at === null ? null : Number(row.check_at),
-          },
-    payload: null,
-  };
+/** Stored content, with its check if it has one. */
+interface PlannedRow extends Omit<PlannedContent, 'replaced' | 'check' | 'payload'> {
+  readonly state: ContentState;
+  readonly replaced: number;
+  readonly checkSource: string | null;
+  readonly checkId: string | null;
+  readonly checkAt: number | null;
 }
 
 async function write(context: OutboxSql, plan: DepositPlan): Promise<void> {
-  const { sql } = context;
+  const { sql, organization } = context;
   const { created, removed, postponed, replaced, checked } = plan;
   const idsOf = (contents: Iterable<PlannedContent>) => JSON.stringify([...contents].map(({ id }) => id));
   if (removed.size > 0) {
@@ -178,61 +193,44 @@ async function write(context: OutboxSql, plan: DepositPlan): Promise<void> {
       );
     }
   }
-  await postpone(
-    context,
-    [...postponed].filter(({ id }) => id !== null),
-  );
-  await insert(context, [...created]);
-  await check(context, [...checked]);
-}
-
-async function postpone({ sql }: OutboxSql, contents: readonly PlannedContent[]): Promise<void> {
-  for (const { list, values } of rowBatches(
+  await runBatches(
+    sql,
     '(CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS TEXT))',
-    contents.map(({ id, at, redactor }) => [id, at, redactor]),
-  )) {
-    await sql.run(
+    [...postponed].filter(({ id }) => id !== null).map(({ id, at, redactor }) => [id, at, redactor]),
+    (list) =>
       `WITH changed (id, at, redactor) AS (VALUES ${list})
        UPDATE content SET at = changed.at, redactor = changed.redactor FROM changed WHERE content.id = changed.id`,
-      ...values,
-    );
-  }
+  );
+  await insert(context, [...created]);
+  await runBatches(
+    sql,
+    '(?, ?, ?, ?, ?, ?)',
+    [...checked].map((content): SqlValue[] => {
+      const { source, id, at } = content.check as ContentCheck;
+      return [content.id, organization, source, content.key, id, at];
+    }),
+    (list) =>
+      `INSERT INTO recheck (content, organization, source, key, id, at) VALUES ${list}
+       ON CONFLICT (content) DO UPDATE SET id = excluded.id, at = excluded.at`,
+  );
 }
 
 /** Stores new content. Content that is to be checked gets its id. */
 async function insert({ sql, organization }: OutboxSql, created: readonly PlannedContent[]): Promise<void> {
   const checked = new Map(created.filter((each) => each.check !== null).map((content) => [content.key, content]));
   const returning = checked.size > 0 ? ' RETURNING id, key' : '';
-  for (const { list, values } of rowBatches(
+  const rows = await runBatches<{ id: number; key: string }>(
+    sql,
     "(?, ?, 'waiting', ?, ?, ?, ?, ?, ?, ?)",
     created.map(({ key, source, hash, redactor, bytes, since, at, payload }): SqlValue[] => [
       ...[organization, key, source, hash, redactor, bytes, since, at, payload],
     ]),
-  )) {
-    const rows = await sql.all(
+    (list) =>
       `INSERT INTO content (organization, key, state, source, hash, redactor, bytes, since, at, payload)
        VALUES ${list}${returning}`,
-      ...values,
-    );
-    for (const { id, key } of rows) {
-      Object.assign(checked.get(String(key)) ?? {}, { id: Number(id) });
-    }
-  }
-}
-
-async function check({ sql, organization }: OutboxSql, contents: readonly PlannedContent[]): Promise<void> {
-  for (const { list, values } of rowBatches(
-    '(?, ?, ?, ?, ?, ?)',
-    contents.map((content): SqlValue[] => {
-      const { source, id, at } = content.check as ContentCheck;
-      return [content.id, organization, source, content.key, id, at];
-    }),
-  )) {
-    await sql.run(
-      `INSERT INTO recheck (content, organization, source, key, id, at) VALUES ${list}
-       ON CONFLICT (content) DO UPDATE SET id = excluded.id, at = excluded.at`,
-      ...values,
-    );
+  );
+  for (const { id, key } of rows) {
+    Object.assign(checked.get(key) ?? {}, { id });
   }
 }
 

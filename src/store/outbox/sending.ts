@@ -1,8 +1,8 @@
 /** Batches that are being sent to the platform. */
-import { append, largest, smallest } from '../../core/lists.ts';
-import { inNumbers, type SqlRow } from '../sql/database.ts';
+import { largest, smallest } from '../../core/lists.ts';
+import { inNumbers } from '../sql/database.ts';
 import type { BatchLimits, OutgoingBatch } from './outbox.ts';
-import { countRows, type OutboxSql, removeContent } from './tables.ts';
+import { type ContentRow, countRows, type OutboxSql, removeContent } from './tables.ts';
 
 /**
  * Waiting content that may be sent: not while older content of the same key is being sent, nor while it must be checked
@@ -14,8 +14,9 @@ const READY = `FROM content AS own WHERE organization = ? AND state = 'waiting'
   SELECT 1 FROM content AS older
   WHERE older.organization = own.organization AND older.key = own.key AND older.state = 'sending')`;
 const OPEN_BATCHES =
-  'SELECT batch, MAX(at) AS at FROM content WHERE organization = ? AND batch IS NOT NULL GROUP BY batch';
-const OF_BATCH = 'organization = ? AND batch = ?';
+  'SELECT batch AS id, MAX(at) AS at FROM content WHERE organization = ? AND batch IS NOT NULL GROUP BY batch';
+/** Matches the content of a batch; its values are the organization and the batch. */
+export const OF_BATCH = 'organization = ? AND batch = ?';
 const NOT_IN_BATCH = 'batch = NULL, position = NULL, doubts = 0';
 
 /** Batch in flight or in doubt. `at` is the time at which it is sent again. */
@@ -26,7 +27,7 @@ interface OpenBatch {
 
 /** Marks the batches that an earlier process was sending as in doubt. Returns their number. */
 export async function recoverBatches(context: OutboxSql): Promise<number> {
-  const rows = await context.sql.all(
+  const rows = await context.sql.all<{ source: string; batch: number }>(
     `UPDATE content SET doubts = 1 WHERE organization = ? AND state = 'sending' AND doubts = 0
      RETURNING source, batch`,
     context.organization,
@@ -45,33 +46,23 @@ export async function nextBatch(context: OutboxSql, limits: BatchLimits, now: nu
 }
 
 export async function nextBatchTime(
-  context: OutboxSql,
+  { sql, organization }: OutboxSql,
   limits: Pick<BatchLimits, 'open' | 'inFlight'>,
 ): Promise<number | null> {
-  const { sql, organization } = context;
   // One statement is one round trip. A row without a batch is the next content that waits.
-  const rows = await sql.all(
-    `SELECT batch, at FROM (${OPEN_BATCHES}) AS open
+  const rows = await sql.all<{ id: number | null; at: number }>(
+    `SELECT id, at FROM (${OPEN_BATCHES}) AS open
      UNION ALL SELECT NULL, at FROM (SELECT at ${READY} ORDER BY at, id LIMIT 1) AS ready`,
     ...[organization, organization],
   );
-  const open = toBatches(rows.filter(({ batch }) => batch !== null));
-  const times = resting(open, limits.inFlight).map(({ at }) => at);
-  if (open.length < limits.open) {
-    append(
-      times,
-      rows.flatMap(({ batch, at }) => (batch === null ? [Number(at)] : [])),
-    );
-  }
+  const open = rows.filter((row) => row.id !== null) as OpenBatch[];
+  const waiting = open.length < limits.open ? rows.filter(({ id }) => id === null) : [];
+  const times = [...resting(open, limits.inFlight), ...waiting].map(({ at }) => at);
   return times.length === 0 ? null : smallest(times);
 }
 
-async function openBatches({ sql, organization }: OutboxSql): Promise<OpenBatch[]> {
-  return toBatches(await sql.all(`${OPEN_BATCHES} ORDER BY MAX(at), batch`, organization));
-}
-
-function toBatches(rows: readonly SqlRow[]): OpenBatch[] {
-  return rows.map(({ batch, at }) => ({ id: Number(batch), at: Number(at) }));
+function openBatches({ sql, organization }: OutboxSql): Promise<readonly OpenBatch[]> {
+  return sql.all<OpenBatch>(`${OPEN_BATCHES} ORDER BY MAX(at), batch`, organization);
 }
 
 function resting(open: readonly OpenBatch[], inFlight: readonly number[] = []): OpenBatch[] {
@@ -79,12 +70,7 @@ function resting(open: readonly OpenBatch[], inFlight: readonly number[] = []): 
 }
 
 function unusedId(open: readonly OpenBatch[]): number {
-  return (
-    largest(
-      open.map(({ id }) => id),
-      0,
-    ) + 1
-  );
+  return 1 + open.reduce((last, { id }) => Math.max(last, id), 0);
 }
 
 /** Starts a batch with the oldest content that is due, within the limits. */
@@ -95,23 +81,23 @@ async function beginBatch(
   batch: number,
 ): Promise<OutgoingBatch | null> {
   const ids: number[] = [];
-  let bytes = 0;
-  const ready = await sql.all(
+  let size = 0;
+  const ready = await sql.all<{ id: number; bytes: number }>(
     `SELECT id, bytes ${READY} AND at <= ? ORDER BY at, id LIMIT ?`,
     ...[organization, now, limits.items],
   );
-  for (const row of ready) {
+  for (const { id, bytes } of ready) {
     // Each payload is preceded by a comma or a bracket; the last bracket follows.
-    bytes += Number(row.bytes) + 1;
-    if (ids.length > 0 && bytes + 1 > limits.bytes) {
+    size += bytes + 1;
+    if (ids.length > 0 && size + 1 > limits.bytes) {
       break;
     }
-    ids.push(Number(row.id));
+    ids.push(id);
   }
   if (ids.length === 0) {
     return null;
   }
-  const rows = await sql.all(
+  const rows = await sql.all<BatchRow & { readonly position: number }>(
     `WITH chosen AS (
        SELECT id, ROW_NUMBER() OVER (ORDER BY at, id) - 1 AS place FROM content WHERE ${inNumbers(sql, 'id')}
      )
@@ -121,27 +107,30 @@ async function beginBatch(
   );
   return toBatch(
     batch,
-    rows.toSorted((a, b) => Number(a.position) - Number(b.position)),
+    rows.toSorted((a, b) => a.position - b.position),
   );
 }
 
+interface BatchRow {
+  readonly key: string;
+  readonly source: string;
+  readonly payload: string;
+  readonly doubts: number;
+}
+
 async function readBatch({ sql, organization }: OutboxSql, batch: number): Promise<OutgoingBatch> {
-  const rows = await sql.all(
+  const rows = await sql.all<BatchRow>(
     `SELECT key, source, doubts, payload FROM content WHERE ${OF_BATCH} ORDER BY position`,
     ...[organization, batch],
   );
   return toBatch(batch, rows);
 }
 
-function toBatch(id: number, rows: readonly Readonly<Record<string, unknown>>[]): OutgoingBatch {
+function toBatch(id: number, rows: readonly BatchRow[]): OutgoingBatch {
   return {
     id,
-    doubts: largest(rows.map(({ doubts }) => Number(doubts))),
-    items: rows.map(({ key, source, payload }) => ({
-      key: String(key),
-      source: String(source),
-      payload: String(payload),
-    })),
+    doubts: largest(rows.map(({ doubts }) => doubts)),
+    items: rows.map(({ key, source, payload }) => ({ key, source, payload })),
   };
 }
 
@@ -176,15 +165,11 @@ export async function recordSent(context: OutboxSql, batch: number, at: number):
 }
 
 export async function doubtBatch(context: OutboxSql, batch: number, until: number): Promise<void> {
-  const rows = await context.sql.all(
+  const rows = await context.sql.all<Pick<ContentRow, 'source'>>(
     `UPDATE content SET doubts = doubts + 1, at = ? WHERE ${OF_BATCH} RETURNING source`,
     ...[until, context.organization, batch],
   );
   await countRows(context, rows, 'doubted');
-}
-
-export async function restBatch({ sql, organization }: OutboxSql, batch: number, until: number): Promise<void> {
-  await sql.run(`UPDATE content SET at = ? WHERE ${OF_BATCH}`, until, organization, batch);
 }
 
 export async function releaseBatch(context: OutboxSql, batch: number): Promise<void> {
@@ -211,7 +196,7 @@ export async function splitBatch(context: OutboxSql, batch: number): Promise<voi
 
 export async function buryBatch(context: OutboxSql, batch: number, reason: string, at: number): Promise<void> {
   await removeContent(context, 'batch = ? AND replaced = 1', batch);
-  const rows = await context.sql.all(
+  const rows = await context.sql.all<Pick<ContentRow, 'source'>>(
     `UPDATE content SET state = 'dead', reason = ?, at = ?, ${NOT_IN_BATCH} WHERE ${OF_BATCH} RETURNING source`,
     ...[reason, at, context.organization, batch],
   );

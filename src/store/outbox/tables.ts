@@ -1,7 +1,6 @@
-/** Shared parts of the outbox: rows of content, the amount of stored content, and the counters. */
-import type { Json } from '../../core/json.ts';
-import { rowBatches, type Sql, type SqlRow, type SqlValue } from '../sql/database.ts';
-import type { OutboxLimit } from './outbox.ts';
+/** Shared parts of the outbox: rows of content, the amount of stored content, the counters, and the state of a source. */
+import { runBatches, type Sql, type SqlValue } from '../sql/database.ts';
+import type { OutboxLimit, SourcePosition } from './outbox.ts';
 
 export type ContentState = 'waiting' | 'sending' | 'dead';
 
@@ -9,13 +8,11 @@ export type ContentState = 'waiting' | 'sending' | 'dead';
 export interface OutboxSql {
   readonly sql: Sql;
   readonly organization: string;
-  /** Parses stored JSON. Throws StoreError. */
-  parse(text: unknown): Json;
 }
 
 export async function readStored({ sql, organization }: OutboxSql): Promise<OutboxLimit> {
-  const row = await sql.get('SELECT items, bytes FROM outbox WHERE organization = ?', organization);
-  return { items: Number(row?.items ?? 0), bytes: Number(row?.bytes ?? 0) };
+  const row = await sql.get<OutboxLimit>('SELECT items, bytes FROM outbox WHERE organization = ?', organization);
+  return row ?? { items: 0, bytes: 0 };
 }
 
 export function isFull(stored: OutboxLimit, limit: OutboxLimit): boolean {
@@ -40,44 +37,78 @@ export async function addCounts(
   counts: Readonly<Record<string, number>>,
 ): Promise<void> {
   const rows = Object.entries(counts).filter(([, by]) => by !== 0);
-  for (const { list, values } of rowBatches(
+  await runBatches(
+    sql,
     '(?, ?, ?, ?)',
     rows.map(([name, by]) => [organization, source, name, by]),
-  )) {
-    await sql.run(
+    (list) =>
       `INSERT INTO source_count (organization, source, name, value) VALUES ${list}
        ON CONFLICT (organization, source, name) DO UPDATE SET value = source_count.value + excluded.value`,
-      ...values,
-    );
-  }
+  );
+}
+
+/** Row of content that was changed or deleted. */
+export interface ContentRow {
+  readonly source: string;
+  readonly bytes: number;
 }
 
 /** Adds the number of rows of each source to a counter. */
-export async function countRows(context: OutboxSql, rows: readonly SqlRow[], name: string): Promise<void> {
-  for (const [source, { length }] of Map.groupBy(rows, (row) => String(row.source))) {
+export async function countRows(
+  context: OutboxSql,
+  rows: readonly Pick<ContentRow, 'source'>[],
+  name: string,
+): Promise<void> {
+  for (const [source, { length }] of Map.groupBy(rows, (row) => row.source)) {
     await addCounts(context, source, { [name]: length });
   }
 }
 
-/** Deletes content of the organization, its payloads and its checks. Returns the source and the size of each. */
+/** Deletes content of the organization, its payloads and its checks. */
 export async function deleteContent(
   { sql, organization }: OutboxSql,
   condition: string,
   ...values: readonly SqlValue[]
-): Promise<readonly SqlRow[]> {
+): Promise<readonly ContentRow[]> {
   const matching = `FROM content WHERE organization = ? AND ${condition}`;
   await sql.run(`DELETE FROM recheck WHERE content IN (SELECT id ${matching})`, organization, ...values);
-  return sql.all(`DELETE ${matching} RETURNING source, bytes`, organization, ...values);
+  return sql.all<ContentRow>(`DELETE ${matching} RETURNING source, bytes`, organization, ...values);
 }
 
-/** Deletes content and subtracts it from the amount of stored content. Returns the source of each. */
+/** Deletes content and subtracts it from the amount of stored content. */
 export async function removeContent(
   context: OutboxSql,
   condition: string,
   ...values: readonly SqlValue[]
-): Promise<readonly SqlRow[]> {
+): Promise<readonly ContentRow[]> {
   const rows = await deleteContent(context, condition, ...values);
-  const bytes = rows.reduce((sum, row) => sum + Number(row.bytes), 0);
+  const bytes = rows.reduce((sum, row) => sum + row.bytes, 0);
   await changeStored(context, { items: -rows.length, bytes: -bytes });
   return rows;
+}
+
+export async function readPosition({ sql, organization }: OutboxSql, source: string): Promise<SourcePosition> {
+  const row = await sql.get<{ cursor: string; since: number | null; round: number }>(
+    'SELECT cursor, since, round FROM source WHERE organization = ? AND name = ?',
+    ...[organization, source],
+  );
+  return row === undefined ? { cursor: null, since: null, round: 0 } : { ...row, cursor: sql.parse(row.cursor) };
+}
+
+/** Milliseconds for which the ids of webhook requests are remembered: senders repeat them for up to three days. */
+const DELIVERIES_KEPT = 4 * 24 * 3_600_000;
+
+/** Returns false if the delivery was already remembered. */
+export async function rememberDelivery(
+  { sql, organization }: OutboxSql,
+  source: string,
+  delivery: string,
+  at: number,
+): Promise<boolean> {
+  await sql.run('DELETE FROM delivery WHERE at < ?', at - DELIVERIES_KEPT);
+  const added = await sql.run(
+    'INSERT INTO delivery (organization, source, id, at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+    ...[organization, source, delivery, at],
+  );
+  return added > 0;
 }

@@ -1,5 +1,5 @@
 /** Conversations that arrive as single mails: the redacted mails of each thread, and its message ids. */
-import { insertNewRows, inTexts, rowBatches, upsertRows } from '../sql/database.ts';
+import { insertNewRows, inTexts, runBatches, upsertRows } from '../sql/database.ts';
 import type { NewContent, ThreadAddition, ThreadMail, Withdrawal } from './outbox.ts';
 import type { OutboxSql } from './tables.ts';
 
@@ -41,34 +41,21 @@ function isMail(entry: NewContent | Withdrawal): entry is MailEntry {
 
 async function readThreads({ sql, organization }: OutboxSql, entries: readonly MailEntry[]): Promise<ThreadBook> {
   const ids = [...new Set(entries.flatMap(({ thread }) => thread.links))];
-  const links = await sql.all(
+  const links = await sql.all<{ id: string; thread: string }>(
     `SELECT id, thread FROM mail_link WHERE organization = ? AND ${inTexts(sql, 'id')}`,
     ...[organization, JSON.stringify(ids)],
   );
-  const linked = new Map(links.map(({ id, thread }) => [String(id), String(thread)]));
+  const linked = new Map(links.map(({ id, thread }) => [id, thread]));
   const threads = JSON.stringify([...new Set([...linked.values(), ...entries.map(({ key }) => key)])]);
-  const sent = await sql.all(
+  const sent = await sql.all<{ key: string }>(
     `SELECT key FROM conversation WHERE organization = ? AND sent IS NOT NULL AND ${inTexts(sql, 'key')}`,
     ...[organization, threads],
   );
-  const mails = await sql.all(
+  const mails = await sql.all<ThreadMail & { readonly thread: string }>(
     `SELECT thread, id, at, role, subject, body FROM mail WHERE organization = ? AND ${inTexts(sql, 'thread')}`,
     ...[organization, threads],
   );
-  return new ThreadBook({
-    links: linked,
-    sent: new Set(sent.map(({ key }) => String(key))),
-    mails: mails.map(({ thread, id, at, role, subject, body }) => ({
-      thread: String(thread),
-      mail: {
-        id: String(id),
-        at: at === null ? null : Number(at),
-        role: String(role),
-        subject: String(subject),
-        body: String(body),
-      } satisfies ThreadMail,
-    })),
-  });
+  return new ThreadBook(linked, new Set(sent.map(({ key }) => key)), mails);
 }
 
 async function write({ sql, organization }: OutboxSql, book: ThreadBook): Promise<void> {
@@ -78,13 +65,14 @@ async function write({ sql, organization }: OutboxSql, book: ThreadBook): Promis
       ...[organization, JSON.stringify([...book.merges.keys()])],
     );
   }
-  for (const { list, values } of rowBatches('(CAST(? AS TEXT), CAST(? AS TEXT))', [...book.merges])) {
-    await sql.run(
-      `WITH merged (source, target) AS (VALUES ${list})
-       UPDATE mail_link SET thread = merged.target FROM merged WHERE organization = ? AND thread = merged.source`,
-      ...[...values, organization],
-    );
-  }
+  await runBatches(
+    sql,
+    '(CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT))',
+    [...book.merges].map(([source, target]) => [organization, source, target]),
+    (list) =>
+      `WITH merged (owner, source, target) AS (VALUES ${list})
+       UPDATE mail_link SET thread = merged.target FROM merged WHERE organization = owner AND thread = merged.source`,
+  );
   await insertNewRows(sql, {
     table: 'mail_link',
     key: ['organization', 'id'],
@@ -114,27 +102,26 @@ interface GrownThread {
   readonly merged: readonly string[];
 }
 
-interface StoredThreads {
-  /** Thread of each message id. */
-  readonly links: ReadonlyMap<string, string>;
-  /** Threads whose conversation was sent. */
-  readonly sent: ReadonlySet<string>;
-  readonly mails: readonly { readonly thread: string; readonly mail: ThreadMail }[];
-}
-
 class ThreadBook {
   /** Thread into which each stored thread was merged. */
   readonly merges = new Map<string, string>();
-  readonly #stored: StoredThreads;
+  readonly #stored: ReadonlyMap<string, string>;
+  readonly #sent: ReadonlySet<string>;
   readonly #links: Map<string, string>;
   readonly #mails = new Map<string, Map<string, ThreadMail>>();
   /** Ids of new and changed mails by thread. */
   readonly #changed = new Map<string, Set<string>>();
 
-  constructor(stored: StoredThreads) {
-    this.#stored = stored;
-    this.#links = new Map(stored.links);
-    for (const { thread, mail } of stored.mails) {
+  /** `links`: thread of each stored message id; `sent`: threads whose conversation was sent. */
+  constructor(
+    links: ReadonlyMap<string, string>,
+    sent: ReadonlySet<string>,
+    mails: readonly (ThreadMail & { readonly thread: string })[],
+  ) {
+    this.#stored = links;
+    this.#sent = sent;
+    this.#links = new Map(links);
+    for (const { thread, ...mail } of mails) {
       this.#of(thread).set(mail.id, mail);
     }
   }
@@ -142,7 +129,7 @@ class ThreadBook {
   /** Adds mails to the thread that one of their message ids belongs to; `key` is used for a new thread. */
   add(key: string, { mails, links, redactAgain }: ThreadAddition): GrownThread {
     const known = [...new Set(links.flatMap((id) => this.#links.get(id) ?? []))].sort();
-    const own = known.find((each) => this.#stored.sent.has(each)) ?? known[0] ?? key;
+    const own = known.find((each) => this.#sent.has(each)) ?? known[0] ?? key;
     const merged = known.filter((each) => each !== own);
     for (const other of merged) {
       this.#merge(other, own);
@@ -170,7 +157,7 @@ class ThreadBook {
   }
 
   newLinks(): readonly (readonly [id: string, thread: string])[] {
-    return [...this.#links].filter(([id]) => !this.#stored.links.has(id));
+    return [...this.#links].filter(([id]) => !this.#stored.has(id));
   }
 
   /** Returns mails to store, with their threads. */

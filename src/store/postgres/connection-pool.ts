@@ -51,23 +51,15 @@ export function readUrl(options: PostgresOptions): PostgresUrl {
  * because PgBouncer refuses them: each transaction sets its own.
  */
 export function connectionConfig(options: PostgresOptions): ClientConfig {
-  const { host, port, database, user, password, sslMode } = readUrl(options);
-  const verifies = sslMode === 'verify-full' || sslMode === 'verify-ca';
-  const ca = options.ca === undefined ? {} : { ca: options.ca };
+  const { sslMode, ...address } = readUrl(options);
+  const tls = {
+    ...(options.ca === undefined ? {} : { ca: options.ca }),
+    rejectUnauthorized: sslMode === 'verify-full' || sslMode === 'verify-ca',
+    ...(sslMode === 'verify-ca' ? { checkServerIdentity: () => undefined } : {}),
+  };
   return {
-    host,
-    port,
-    database,
-    user,
-    password,
-    ssl:
-      sslMode === 'disable'
-        ? false
-        : {
-            ...ca,
-            rejectUnauthorized: verifies,
-            ...(sslMode === 'verify-ca' ? { checkServerIdentity: () => undefined } : {}),
-          },
+    ...address,
+    ssl: sslMode === 'disable' ? false : tls,
     application_name: `octavo ${hostname()} ${process.pid}`.slice(0, MAX_NAME),
     connectionTimeoutMillis: options.connectTimeout ?? CONNECT_TIMEOUT,
     query_timeout: Math.ceil((options.statementTimeout ?? STATEMENT_TIMEOUT) * ANSWER_LIMIT),
@@ -97,12 +89,18 @@ function toNumber(text: string): number {
 /** Milliseconds that connections have to end in order. */
 const END_LIMIT = 2000;
 
-interface PoolOptions {
-  /** Largest number of connections. */
-  readonly size: number;
-  readonly clock: Clock;
-  /** Milliseconds without an answer after which the server is asked whether it runs the statement. */
-  readonly silenceLimit?: number | undefined;
+/** Client of a pool, with its socket and the comment at the beginning of its statements. */
+interface TaggedClient extends PoolClient {
+  readonly socket: Socket;
+  readonly tag: string;
+}
+
+/** Pool that is used until a connection of it does not answer. */
+interface Generation {
+  readonly pool: Pool;
+  readonly sockets: ReadonlySet<Socket>;
+  /** Functions that are called when it is replaced. */
+  readonly replaced: Set<() => void>;
 }
 
 /**
@@ -112,43 +110,49 @@ interface PoolOptions {
 export class ConnectionPool {
   readonly #create: () => Generation;
   readonly #watch: SilenceWatch;
-  readonly #id = randomBytes(6).toString('hex');
-  #number = 0;
   #current: Generation;
-  readonly #tags = new WeakMap<PoolClient, string>();
   #isClosed = false;
 
-  private constructor(create: () => Generation, config: ClientConfig, { clock, silenceLimit }: PoolOptions) {
+  private constructor(create: () => Generation, watch: SilenceWatch) {
     this.#create = create;
     this.#current = create();
-    this.#watch = new SilenceWatch({
-      clock,
-      limit: silenceLimit,
-      askServer: () => readRunningTags(config, this.#nextTag()),
-    });
+    this.#watch = watch;
   }
 
-  static async open(config: ClientConfig, options: PoolOptions): Promise<ConnectionPool> {
+  /** Opens a pool. Nothing is sent before it is used. */
+  static async open(options: PostgresOptions, clock: Clock): Promise<ConnectionPool> {
     const { Client, Pool } = await import('pg');
+    const config = connectionConfig(options);
+    const id = randomBytes(6).toString('hex');
+    let tags = 0;
+    const nextTag = () => {
+      tags += 1;
+      return createTag(`${id} ${tags}`);
+    };
     const create = () => {
-      const sockets = new Map<PoolClient, Socket>();
-      class ClientWithSocket extends Client {
+      const sockets = new Set<Socket>();
+      class OwnClient extends Client {
+        readonly socket: Socket;
+        /** One for each connection: with one for each transaction, pg_stat_statements would be full of different texts. */
+        readonly tag = nextTag();
+
         constructor(settings: ClientConfig) {
           const socket = new Socket();
           // The pool hides the password from loops over its settings.
           super({ ...settings, password: settings.password, stream: () => socket });
-          const client = this as unknown as PoolClient;
-          sockets.set(client, socket);
-          socket.once('close', () => sockets.delete(client));
+          this.socket = socket;
+          sockets.add(socket);
+          socket.once('close', () => sockets.delete(socket));
         }
       }
-      const pool = new Pool({ ...config, Client: ClientWithSocket as never, pipeline: true, max: options.size });
+      const pool = new Pool({ ...config, Client: OwnClient as never, pipeline: true, max: options.pool });
       // A connection that breaks is removed from the pool; the statement on it, or the next one, fails.
       pool.on('error', () => undefined);
       pool.on('connect', (client) => client.on('error', () => undefined));
       return { pool, sockets, replaced: new Set<() => void>() };
     };
-    return new ConnectionPool(create, config, options);
+    const watch = new SilenceWatch(() => readRunningTags(config, nextTag()), clock, options.silenceLimit);
+    return new ConnectionPool(create, watch);
   }
 
   /** Returns a connection that nobody else uses. */
@@ -157,13 +161,7 @@ export class ConnectionPool {
       const generation = this.#current;
       const client = await connectTo(generation);
       if (client !== null) {
-        return new PooledConnection({
-          client,
-          socket: generation.sockets.get(client) ?? new Socket(),
-          tag: this.#findTag(client),
-          watch: this.#watch,
-          replacePool: () => this.#replace(generation),
-        });
+        return new PooledConnection(client, this.#watch, () => this.#replace(generation));
       }
     }
   }
@@ -185,33 +183,14 @@ export class ConnectionPool {
       void endAll(generation);
     }
   }
-
-  /** Returns the tag of a connection. With one for each transaction, pg_stat_statements would be full of different texts. */
-  #findTag(client: PoolClient): string {
-    const tag = this.#tags.get(client) ?? this.#nextTag();
-    this.#tags.set(client, tag);
-    return tag;
-  }
-
-  #nextTag(): string {
-    this.#number += 1;
-    return createTag(`${this.#id} ${this.#number}`);
-  }
-}
-
-interface Generation {
-  readonly pool: Pool;
-  readonly sockets: ReadonlyMap<PoolClient, Socket>;
-  /** Functions that are called when it is replaced. */
-  readonly replaced: Set<() => void>;
 }
 
 /** Returns null if the pool was replaced while the call waited. */
-async function connectTo({ pool, replaced }: Generation): Promise<PoolClient | null> {
+async function connectTo({ pool, replaced }: Generation): Promise<TaggedClient | null> {
   const { promise, resolve } = Promise.withResolvers<null>();
   const onReplaced = () => resolve(null);
   replaced.add(onReplaced);
-  const connecting = pool.connect();
+  const connecting = pool.connect() as Promise<TaggedClient>;
   try {
     const client = await Promise.race([connecting, promise]);
     if (client === null) {
@@ -230,45 +209,39 @@ async function connectTo({ pool, replaced }: Generation): Promise<PoolClient | n
 async function endAll({ pool, sockets }: Generation): Promise<void> {
   await pool.end();
   setTimeout(() => {
-    for (const socket of sockets.values()) {
+    for (const socket of sockets) {
       socket.destroy();
     }
   }, END_LIMIT).unref();
 }
 
-interface PooledConnectionOptions {
-  readonly client: PoolClient;
-  readonly socket: Socket;
-  /** Comment at the beginning of its statements. */
-  readonly tag: string;
-  readonly watch: SilenceWatch;
-  /** Replaces the pool that it is from; see `ConnectionPool`. */
-  readonly replacePool: () => void;
-}
-
 /** Connection of a pool that one transaction uses. It is given up if its answers are lost. */
 export class PooledConnection implements WaitingConnection {
-  readonly #options: PooledConnectionOptions;
+  /** Replaces the pool that it is from, because it did not answer; see `ConnectionPool`. */
+  readonly replacePool: () => void;
+  readonly #client: TaggedClient;
+  readonly #watch: SilenceWatch;
   #waiting = 0;
   #isLost = false;
 
-  constructor(options: PooledConnectionOptions) {
-    this.#options = options;
+  constructor(client: TaggedClient, watch: SilenceWatch, replacePool: () => void) {
+    this.#client = client;
+    this.#watch = watch;
+    this.replacePool = replacePool;
   }
 
   get tag(): string {
-    return this.#options.tag;
+    return this.#client.tag;
   }
 
   get bytesRead(): number {
-    return this.#options.socket.bytesRead;
+    return this.#client.socket.bytesRead;
   }
 
   async query(text: string, values?: readonly SqlValue[]): Promise<QueryResult> {
-    const { client, tag } = this.#options;
     this.#waitFor(1);
     try {
-      return await client.query(`${tag}${text}`, values as SqlValue[] | undefined);
+      return await this.#client.query(`${this.tag}${text}`, values as SqlValue[] | undefined);
     } catch (error) {
       throw this.#isLost
         ? new Error('Connection terminated: its answers are lost, while the server answers on a new connection')
@@ -280,26 +253,21 @@ export class PooledConnection implements WaitingConnection {
 
   /** Gives it back to the pool; `isBroken`: it is not used again. */
   release(isBroken = false): void {
-    this.#options.client.release(isBroken);
-  }
-
-  /** Replaces the pool, because this connection did not answer. */
-  replacePool(): void {
-    this.#options.replacePool();
+    this.#client.release(isBroken);
   }
 
   giveUp(): void {
     this.#isLost = true;
-    this.#options.replacePool();
-    this.#options.socket.destroy();
+    this.replacePool();
+    this.#client.socket.destroy();
   }
 
   #waitFor(change: 1 | -1): void {
     this.#waiting += change;
     if (this.#waiting > 0) {
-      this.#options.watch.watch(this);
+      this.#watch.watch(this);
     } else {
-      this.#options.watch.unwatch(this);
+      this.#watch.unwatch(this);
     }
   }
 }

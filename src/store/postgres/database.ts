@@ -4,10 +4,9 @@ import type { QueryResult } from 'pg';
 import { type Clock, systemClock } from '../../core/clock.ts';
 import { LeaseLostError, type StoreError } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
-import type { Sql, SqlDatabase, SqlRow, SqlValue } from '../sql/database.ts';
+import type { Sql, SqlDatabase, SqlRow, SqlValue, TransactionListener } from '../sql/database.ts';
 import {
   ConnectionPool,
-  connectionConfig,
   type PooledConnection,
   type PostgresOptions,
   readUrl,
@@ -24,42 +23,38 @@ const IDLE_TIMEOUT = 4_000;
 /** Largest number of runs of a transaction that the server undoes because of others. */
 const MAX_ATTEMPTS = 5;
 
+/** Lease that the first message of a transaction checks. */
+type FencingLease = Parameters<SqlDatabase['fenced']>[0];
+
 /**
- * Selects one row if the lease (name, epoch) is held by a replica that is alive. Until the end of the transaction nobody
- * can claim, release or evict it.
+ * Returns a statement that selects one row if the lease is held by a replica that is alive. Until the end of the
+ * transaction nobody can claim, release or evict it. A message of several statements cannot have placeholders.
  */
-const FENCE = `SELECT 1 AS held FROM lease JOIN replica ON replica.id = lease.holder
-  WHERE lease.name = ? AND lease.epoch = ? AND replica.expires_at > clock_timestamp() FOR SHARE OF lease`;
+function fenceOf({ name, epoch }: FencingLease): string {
+  return `SELECT 1 AS held FROM lease JOIN replica ON replica.id = lease.holder
+    WHERE lease.name = ${quote(name)} AND lease.epoch = ${epoch} AND replica.expires_at > clock_timestamp() FOR SHARE OF lease`;
+}
 
 /**
  * Opens the database, and creates or migrates its tables. Throws StoreError if it cannot be reached or used. Later, a
  * database that cannot be reached fails only the calls that need it.
  */
-export async function openPostgresDatabase(options: PostgresOptions): Promise<PostgresDatabase> {
+export async function openPostgresDatabase(
+  options: PostgresOptions,
+  clock: Clock = systemClock,
+  onTransaction: TransactionListener = () => undefined,
+): Promise<PostgresDatabase> {
   await migrate(options);
-  return openPostgresPool(options);
+  return openPostgresPool(options, clock, onTransaction);
 }
 
 /** Opens a database whose tables exist. Nothing is sent before it is used. */
 export async function openPostgresPool(
   options: PostgresOptions,
   clock: Clock = systemClock,
+  onTransaction: TransactionListener = () => undefined,
 ): Promise<PostgresDatabase> {
-  const { pool: size, silenceLimit } = options;
-  const pool = await ConnectionPool.open(connectionConfig(options), { size, clock, silenceLimit });
-  return new PostgresDatabase(pool, options);
-}
-
-/** Returns the check of a lease without placeholders, which a message of several statements cannot have. */
-function fenceOf({ name, epoch }: FencingLease): string {
-  const values = [quote(name), String(epoch)];
-  return FENCE.replaceAll('?', () => values.shift() ?? 'NULL');
-}
-
-/** Returns one statement that changes settings until the transaction ends. The search path is not trusted before that. */
-function localSettings(settings: Readonly<Record<string, string | number>>): string {
-  const calls = Object.entries(settings).map(([name, value]) => `pg_catalog.set_config('${name}', '${value}', true)`);
-  return `SELECT ${calls.join(', ')}`;
+  return new PostgresDatabase(await ConnectionPool.open(options, clock), options, clock, onTransaction);
 }
 
 /** Returns a text as a literal of SQL, which does not depend on `standard_conforming_strings`. */
@@ -71,30 +66,36 @@ function quote(text: string): string {
 export class PostgresDatabase implements SqlDatabase {
   readonly errors: PostgresErrors;
   readonly #pool: ConnectionPool;
-  readonly #placeholders = new PlaceholderCache();
+  readonly #clock: Clock;
+  readonly #onTransaction: TransactionListener;
   readonly #current = new AsyncLocalStorage<PostgresTransaction>();
   readonly #settings: string;
   #isClosed = false;
 
-  constructor(pool: ConnectionPool, options: PostgresOptions) {
-    this.#pool = pool;
+  constructor(pool: ConnectionPool, options: PostgresOptions, clock: Clock, onTransaction: TransactionListener) {
     this.errors = new PostgresErrors(readUrl(options));
-    const timeout = options.statementTimeout ?? STATEMENT_TIMEOUT;
-    this.#settings = localSettings({
+    this.#pool = pool;
+    this.#clock = clock;
+    this.#onTransaction = onTransaction;
+    // Until the transaction ends. The search path is not trusted before that.
+    const settings = Object.entries({
       search_path: SCHEMA,
       standard_conforming_strings: 'on',
-      statement_timeout: timeout,
+      statement_timeout: options.statementTimeout ?? STATEMENT_TIMEOUT,
       idle_in_transaction_session_timeout: options.idleTimeout ?? IDLE_TIMEOUT,
     });
+    const calls = settings.map(([name, value]) => `pg_catalog.set_config('${name}', '${value}', true)`);
+    this.#settings = `SELECT ${calls.join(', ')}`;
   }
 
   read<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     const begin = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;${this.#settings}`;
-    return this.#transaction(begin, null, work, async (transaction) => {
+    const end = async (transaction: PostgresTransaction) => {
       await transaction.requireSuccess();
       // Nothing is to be stored, so the answer does not wait for the end.
       void transaction.rollBack();
-    });
+    };
+    return this.#timed('read', () => this.#transaction(begin, null, work, end));
   }
 
   write<T>(scope: string, work: (sql: Sql) => Promise<T>, keeps?: (result: T) => boolean): Promise<T> {
@@ -106,22 +107,8 @@ export class PostgresDatabase implements SqlDatabase {
       read: (work) => this.read(work),
       write: (scope, work, keeps) => this.#write(lease, scope, work, keeps),
       fenced: (other) => this.fenced(other),
-      parse: (text) => this.parse(text),
-      damagedError: () => this.damagedError(),
       close: () => this.close(),
     };
-  }
-
-  parse(text: unknown): Json {
-    try {
-      return JSON.parse(String(text)) as Json;
-    } catch (error) {
-      throw this.damagedError(error);
-    }
-  }
-
-  damagedError(cause?: unknown): StoreError {
-    return this.errors.create('has content that Octavo did not write; restore a backup, see docs/fleet.md', cause);
   }
 
   /** Ends all connections when the work under way has ended. */
@@ -141,14 +128,24 @@ export class PostgresDatabase implements SqlDatabase {
     const lock = `SELECT pg_advisory_xact_lock(hashtextextended(${quote(scope)},0))`;
     const begin = `BEGIN ISOLATION LEVEL READ COMMITTED;${this.#settings};${lock}`;
     const first = lease === null ? begin : `${begin};${fenceOf(lease)}`;
-    return this.#transaction(first, lease, work, async (transaction, result) => {
+    const end = async (transaction: PostgresTransaction, result: T) => {
       if (keeps?.(result) ?? true) {
         await transaction.commit();
       } else {
         await transaction.requireSuccess();
         await transaction.rollBack();
       }
-    });
+    };
+    return this.#timed('write', () => this.#transaction(first, lease, work, end));
+  }
+
+  async #timed<T>(operation: 'read' | 'write', work: () => Promise<T>): Promise<T> {
+    const from = this.#clock.monotonic();
+    try {
+      return await work();
+    } finally {
+      this.#onTransaction(operation, this.#clock.monotonic() - from);
+    }
   }
 
   async #transaction<T>(
@@ -167,7 +164,7 @@ export class PostgresDatabase implements SqlDatabase {
         await end(transaction, result);
         return result;
       } catch (error) {
-        const failure = transaction.failure;
+        const { failure } = transaction;
         await transaction.rollBack();
         const isStale = attempt === 1 && !transaction.hasBegun && isBroken(failure);
         if (!isStale && !(isConflict(failure) && attempt < MAX_ATTEMPTS)) {
@@ -183,7 +180,7 @@ export class PostgresDatabase implements SqlDatabase {
     }
     try {
       const connection = await this.#pool.connect();
-      return new PostgresTransaction(connection, begin, lease, this.errors, this.#placeholders);
+      return new PostgresTransaction(connection, begin, lease, this.errors);
     } catch (error) {
       throw this.errors.convert(error);
     }
@@ -196,12 +193,6 @@ export class PostgresDatabase implements SqlDatabase {
  */
 const NOT_TEXT = "'(?<!\\\\)((?:\\\\\\\\)*)\\\\u(?:0000|d[89a-f][0-9a-f]{2})', '\\1\\ufffd', 'g'";
 
-/** Lease that the last statement of the first message selects; see `FENCE`. */
-interface FencingLease {
-  readonly name: string;
-  readonly epoch: number;
-}
-
 /**
  * Statements of one transaction. Its first message begins it; the first statement is sent without waiting for the answer.
  * Fails after the end, and after the first failure: the server refuses further statements then.
@@ -209,51 +200,31 @@ interface FencingLease {
 class PostgresTransaction implements Sql {
   readonly #connection: PooledConnection;
   readonly #errors: PostgresErrors;
-  readonly #placeholders: PlaceholderCache;
   readonly #begun: Promise<void>;
-  #isOpen = true;
-  #hasBegun = false;
-  #failure: unknown = null;
+  isOpen = true;
+  /** True if the server confirmed the start. */
+  hasBegun = false;
+  /** First failure, as the client reported it; null if there is none. */
+  failure: unknown = null;
 
-  constructor(
-    connection: PooledConnection,
-    begin: string,
-    lease: FencingLease | null,
-    errors: PostgresErrors,
-    placeholders: PlaceholderCache,
-  ) {
+  constructor(connection: PooledConnection, begin: string, lease: FencingLease | null, errors: PostgresErrors) {
     this.#connection = connection;
     this.#errors = errors;
-    this.#placeholders = placeholders;
     this.#begun = this.#begin(begin, lease);
     // Each statement reports the failure.
     this.#begun.catch(() => undefined);
-  }
-
-  get isOpen(): boolean {
-    return this.#isOpen;
-  }
-
-  /** True if the server confirmed the start. */
-  get hasBegun(): boolean {
-    return this.#hasBegun;
-  }
-
-  /** First failure, as the client reported it; null if there is none. */
-  get failure(): unknown {
-    return this.#failure;
   }
 
   async run(statement: string, ...values: readonly SqlValue[]): Promise<number> {
     return (await this.#execute(statement, values)).rowCount ?? 0;
   }
 
-  async all(statement: string, ...values: readonly SqlValue[]): Promise<readonly SqlRow[]> {
-    return (await this.#execute(statement, values)).rows as readonly SqlRow[];
+  async all<Row extends object = SqlRow>(statement: string, ...values: readonly SqlValue[]): Promise<readonly Row[]> {
+    return (await this.#execute(statement, values)).rows;
   }
 
-  async get(statement: string, ...values: readonly SqlValue[]): Promise<SqlRow | undefined> {
-    return (await this.all(statement, ...values))[0];
+  async get<Row extends object = SqlRow>(statement: string, ...values: readonly SqlValue[]): Promise<Row | undefined> {
+    return (await this.all<Row>(statement, ...values))[0];
   }
 
   jsonItems(expression: string): string {
@@ -264,20 +235,32 @@ class PostgresTransaction implements Sql {
     return `(CAST(regexp_replace(${expression}, ${NOT_TEXT}) AS JSON) ->> '${name}')`;
   }
 
+  parse(text: unknown): Json {
+    try {
+      return JSON.parse(String(text)) as Json;
+    } catch (error) {
+      throw this.damagedError(error);
+    }
+  }
+
+  damagedError(cause?: unknown): StoreError {
+    return this.#errors.create('has content that Octavo did not write; restore a backup, see docs/fleet.md', cause);
+  }
+
   /** Commits. Throws StoreError if a statement failed, even if the work ignored it. */
   async commit(): Promise<void> {
     await this.requireSuccess();
-    this.#isOpen = false;
+    this.isOpen = false;
     try {
       const { command } = await this.#connection.query('COMMIT');
       if (command !== 'COMMIT') {
         throw new Error('a statement failed that nobody waited for');
       }
     } catch (error) {
-      this.#failure ??= error;
+      this.failure ??= error;
       throw isBroken(error) || isUnanswered(error)
         ? this.#errors.create('did not confirm a commit; what was written may be stored or not')
-        : this.#errors.convert(this.#failure);
+        : this.#errors.convert(this.failure);
     }
     this.#connection.release();
   }
@@ -285,19 +268,19 @@ class PostgresTransaction implements Sql {
   /** Throws the first failure, also of a statement whose failure the work ignored. */
   async requireSuccess(): Promise<void> {
     await this.#begun;
-    if (this.#failure !== null) {
-      throw this.#errors.convert(this.#failure);
+    if (this.failure !== null) {
+      throw this.#errors.convert(this.failure);
     }
   }
 
   /** Ends the transaction without storing anything, and gives the connection back. */
   async rollBack(): Promise<void> {
-    this.#isOpen = false;
+    this.isOpen = false;
     try {
-      if (isUnanswered(this.#failure)) {
+      if (isUnanswered(this.failure)) {
         this.#connection.replacePool();
       }
-      if (isBroken(this.#failure) || isUnanswered(this.#failure)) {
+      if (isBroken(this.failure) || isUnanswered(this.failure)) {
         this.#connection.release(true);
       } else {
         await this.#connection.query('ROLLBACK');
@@ -312,28 +295,28 @@ class PostgresTransaction implements Sql {
     try {
       // Several statements in a message have several results.
       const results = (await this.#connection.query(begin)) as unknown as readonly QueryResult[];
-      this.#hasBegun = true;
+      this.hasBegun = true;
       if (lease !== null && results.at(-1)?.rowCount !== 1) {
         throw new LeaseLostError(lease.name);
       }
     } catch (error) {
-      this.#failure ??= error;
+      this.failure ??= error;
       throw this.#errors.convert(error);
     }
   }
 
   async #execute(statement: string, values: readonly SqlValue[]): Promise<QueryResult> {
-    if (!this.#isOpen) {
+    if (!this.isOpen) {
       throw new Error('the transaction of this statement has ended; await its statements');
     }
     try {
-      const answer = this.#connection.query(this.#placeholders.convert(statement), values.map(toStored));
+      const answer = this.#connection.query(toNumbered(statement), values.map(toStored));
       answer.catch(() => undefined);
       await this.#begun;
       return await answer;
     } catch (error) {
-      this.#failure ??= error;
-      throw this.#errors.convert(this.#failure);
+      this.failure ??= error;
+      throw this.#errors.convert(this.failure);
     }
   }
 }
@@ -345,27 +328,12 @@ function toStored(value: SqlValue): SqlValue {
 
 /** Matches texts, quoted names and comments, which may contain `?`; then the placeholder itself. */
 const PARTS = /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|\?/g;
-/** Largest number of converted statements that are kept. */
-const MAX_KEPT = 1000;
 
-/** Statements with `?` for each value, converted to `$1`, `$2`, … once. */
-class PlaceholderCache {
-  readonly #converted = new Map<string, string>();
-
-  convert(statement: string): string {
-    const known = this.#converted.get(statement);
-    if (known !== undefined) {
-      return known;
-    }
-    let number = 0;
-    const converted = statement.replace(PARTS, (part) => {
-      number += part === '?' ? 1 : 0;
-      return part === '?' ? `$${number}` : part;
-    });
-    if (this.#converted.size >= MAX_KEPT) {
-      this.#converted.clear();
-    }
-    this.#converted.set(statement, converted);
-    return converted;
-  }
+/** Returns a statement with `$1`, `$2`, … for each `?`. */
+function toNumbered(statement: string): string {
+  let number = 0;
+  return statement.replace(PARTS, (part) => {
+    number += part === '?' ? 1 : 0;
+    return part === '?' ? `$${number}` : part;
+  });
 }

@@ -20,7 +20,7 @@ const DAMAGED = 'is damaged; restore a backup, see docs/fleet.md#backup-and-rest
 const NO_TABLES =
   'has lost tables of the schema "octavo"; restore a backup, see docs/fleet.md#backup-and-restore, or drop the schema to start empty';
 
-/** Advice by SQLSTATE, or by its first two characters. */
+/** Advice by SQLSTATE, by its first two characters, or by a code of Node.js. */
 const ADVICE: Readonly<Record<string, string>> = {
   '08': UNREACHABLE,
   '57P01': UNREACHABLE,
@@ -48,22 +48,15 @@ const ADVICE: Readonly<Record<string, string>> = {
   '23': 'refused a row that contradicts others',
   XX001: DAMAGED,
   XX002: DAMAGED,
+  ...adviceOf(UNREACHABLE, 'ECONNREFUSED ECONNRESET ENOTFOUND EAI_AGAIN ETIMEDOUT EHOSTUNREACH ENETUNREACH EPIPE'),
+  ...adviceOf(UNREACHABLE, 'ENOENT EACCES ECONNABORTED'),
+  ...adviceOf(UNTRUSTED, 'SELF_SIGNED_CERT_IN_CHAIN DEPTH_ZERO_SELF_SIGNED_CERT UNABLE_TO_VERIFY_LEAF_SIGNATURE'),
+  ...adviceOf(UNTRUSTED, 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY CERT_HAS_EXPIRED ERR_TLS_CERT_ALTNAME_INVALID'),
 };
 
-const SYSTEM_CODES: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(
-    [
-      ...['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EPIPE'],
-      ...['ENOENT', 'EACCES', 'ECONNABORTED'],
-    ].map((code) => [code, UNREACHABLE]),
-  ),
-  ...Object.fromEntries(
-    [
-      ...['SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
-      ...['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID'],
-    ].map((code) => [code, UNTRUSTED]),
-  ),
-};
+function adviceOf(advice: string, codes: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(codes.split(' ').map((code) => [code, advice]));
+}
 
 /** Advice by the message of an error of the client, which has no code. */
 const CLIENT_ERRORS: readonly (readonly [pattern: RegExp, advice: string])[] = [
@@ -132,7 +125,6 @@ function adviceFor(error: unknown): string | null {
   const message = messageOf(error);
   return (
     ADVICE[code] ??
-    SYSTEM_CODES[code] ??
     (/^[0-9A-Z]{5}$/.test(code) ? ADVICE[code.slice(0, 2)] : undefined) ??
     CLIENT_ERRORS.find(([pattern]) => pattern.test(message))?.[1] ??
     null

@@ -10,7 +10,7 @@ const OLDEST_VERSION = 14;
 const BEGIN =
   `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL search_path TO ${SCHEMA};` +
   `SELECT pg_advisory_xact_lock(hashtextextended('${SCHEMA}/migration', 0))`;
-const HISTORY_TABLE = `CREATE TABLE migration (
+const HISTORY_TABLE = `CREATE TABLE IF NOT EXISTS migration (
   number INTEGER PRIMARY KEY, readable_by INTEGER NOT NULL, applied_at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp()
 )`;
 
@@ -114,16 +114,11 @@ async function advance(client: Client, errors: PostgresErrors, migrations: reado
   if (await isNewest(client, errors, migrations)) {
     return;
   }
-  const { rows: found } = await client.query(
-    `SELECT to_regnamespace('${SCHEMA}') IS NOT NULL AS schema, to_regclass('${SCHEMA}.migration') IS NOT NULL AS known`,
-  );
-  const [{ schema, known } = { schema: 0, known: 0 }] = found;
-  if (schema !== 1) {
+  const schemas = await client.query(`SELECT 1 FROM pg_namespace WHERE nspname = '${SCHEMA}'`);
+  if (schemas.rows.length === 0) {
     await client.query(`CREATE SCHEMA ${SCHEMA}`);
   }
-  if (known !== 1) {
-    await client.query(HISTORY_TABLE);
-  }
+  await client.query(HISTORY_TABLE);
   const { rows } = await client.query('SELECT coalesce(max(number), 0) AS layout FROM migration');
   const layout = Number(rows[0]?.layout);
   for (const [index, { readableBy, statements }] of migrations.slice(layout).entries()) {

@@ -4,13 +4,6 @@ import { backoffDelay, type Clock, endsWithin, type Random, WakeUpSignal } from 
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { type FleetSignal, type FleetSignals, SIGNAL_KINDS } from '../leases.ts';
 
-interface SignalsOptions {
-  /** Creates a client, which is not connected yet. */
-  readonly createClient: () => Client;
-  readonly clock: Clock;
-  readonly random: Random;
-}
-
 const CHANNEL = 'octavo';
 /** Bytes of a payload; PostgreSQL takes messages of less than 8000 bytes. */
 const PAYLOAD_LIMIT = 7000;
@@ -24,7 +17,9 @@ const RECONNECT = { first: 500, longest: 60_000 } as const;
  * mode loses messages: the replicas find everything by their regular checks, too.
  */
 export class PostgresSignals implements FleetSignals {
-  readonly #options: SignalsOptions;
+  readonly #createClient: () => Client;
+  readonly #clock: Clock;
+  readonly #random: Random;
   readonly #listeners = new Set<(signal: FleetSignal) => void>();
   readonly #stopped = new AbortController();
   readonly #echo = new WakeUpSignal();
@@ -34,8 +29,11 @@ export class PostgresSignals implements FleetSignals {
   #heartbeat = '';
   #running: Promise<void> | null = null;
 
-  constructor(options: SignalsOptions) {
-    this.#options = options;
+  /** `createClient` returns a client that is not connected yet. */
+  constructor(createClient: () => Client, clock: Clock, random: Random) {
+    this.#createClient = createClient;
+    this.#clock = clock;
+    this.#random = random;
   }
 
   /** True if messages are delivered now. */
@@ -65,21 +63,19 @@ export class PostgresSignals implements FleetSignals {
   }
 
   async #run(): Promise<void> {
-    const { clock, random } = this.#options;
     const { signal } = this.#stopped;
     for (let failures = 1; !signal.aborted; failures += 1) {
       if (await this.#serve()) {
         failures = 1;
       }
-      const delay = backoffDelay(failures, RECONNECT.first, RECONNECT.longest, random);
-      await clock.sleep(delay, signal).catch(() => undefined);
+      const delay = backoffDelay(failures, RECONNECT.first, RECONNECT.longest, this.#random);
+      await this.#clock.sleep(delay, signal).catch(() => undefined);
     }
   }
 
   /** Serves one connection until it ends. Returns true if it delivered messages. Never rejects. */
   async #serve(): Promise<boolean> {
-    const { clock, createClient } = this.#options;
-    const client = createClient();
+    const client = this.#createClient();
     const ended = new AbortController();
     const end = () => ended.abort();
     const stop = () => void client.end().catch(() => undefined);
@@ -96,9 +92,12 @@ export class PostgresSignals implements FleetSignals {
         if (!hasDelivered) {
           hasDelivered = true;
           this.#client = client;
-          this.#announce();
+          // What the listeners may have missed.
+          for (const kind of SIGNAL_KINDS) {
+            this.#deliver({ kind, payload: {} });
+          }
         }
-        await clock.sleep(HEARTBEAT, signal).catch(() => undefined);
+        await this.#clock.sleep(HEARTBEAT, signal).catch(() => undefined);
       }
     } catch {
       // Connected again after a delay.
@@ -111,15 +110,14 @@ export class PostgresSignals implements FleetSignals {
 
   /** Sends a message to this process and returns true when it arrives. */
   async #delivers(client: Client, signal: AbortSignal): Promise<boolean> {
-    const { clock } = this.#options;
     this.#heartbeats += 1;
-    this.#heartbeat = `${this.#options.random()} ${this.#heartbeats}`;
+    this.#heartbeat = `${this.#random()} ${this.#heartbeats}`;
     const seen = this.#echo.count;
     const sent = notify(client, JSON.stringify({ heartbeat: this.#heartbeat }));
-    if (!(await endsWithin(clock, ECHO_LIMIT, [sent]))) {
+    if (!(await endsWithin(this.#clock, ECHO_LIMIT, [sent]))) {
       return false;
     }
-    await this.#echo.wait(seen, ECHO_LIMIT, clock, signal);
+    await this.#echo.wait(seen, ECHO_LIMIT, this.#clock, signal);
     return this.#echo.count !== seen;
   }
 
@@ -131,13 +129,6 @@ export class PostgresSignals implements FleetSignals {
     const kind = SIGNAL_KINDS.find((each) => each === message?.kind);
     if (kind !== undefined && isObject(message?.payload)) {
       this.#deliver({ kind, payload: message.payload as JsonObject });
-    }
-  }
-
-  /** Calls the listeners for what they may have missed. */
-  #announce(): void {
-    for (const kind of SIGNAL_KINDS) {
-      this.#deliver({ kind, payload: {} });
     }
   }
 

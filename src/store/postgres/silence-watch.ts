@@ -13,14 +13,7 @@ export interface WaitingConnection {
   giveUp(): void;
 }
 
-interface SilenceWatchOptions {
-  readonly clock: Clock;
-  /** Milliseconds without a byte after which the server is asked; default: 4 s. */
-  readonly limit?: number | undefined;
-  /** Returns the tags of the statements that the server is running; null if it cannot be asked. Never rejects. */
-  readonly askServer: () => Promise<ReadonlySet<string> | null>;
-}
-
+/** Milliseconds without a byte after which the server is asked. */
 const LIMIT = 4000;
 /** Share of the limit between two checks, and between a suspicion and its consequence. */
 const STEP = 1 / 4;
@@ -37,18 +30,23 @@ interface Silence {
  * lost, or the server never received it. If the server cannot be asked, nothing is given up.
  */
 export class SilenceWatch {
-  readonly #options: Required<SilenceWatchOptions>;
+  readonly #askServer: () => Promise<ReadonlySet<string> | null>;
+  readonly #clock: Clock;
+  readonly #limit: number;
   readonly #waiting = new Map<WaitingConnection, Silence>();
   readonly #stopped = new AbortController();
   #isRunning = false;
 
-  constructor(options: SilenceWatchOptions) {
-    this.#options = { ...options, limit: options.limit ?? LIMIT };
+  /** `askServer` returns the tags of the statements that the server is running; null if it cannot be asked. Never rejects. */
+  constructor(askServer: () => Promise<ReadonlySet<string> | null>, clock: Clock, limit = LIMIT) {
+    this.#askServer = askServer;
+    this.#clock = clock;
+    this.#limit = limit;
   }
 
   /** Watches a connection from now on. A second call means that it has received an answer. */
   watch(connection: WaitingConnection): void {
-    this.#waiting.set(connection, { bytesRead: connection.bytesRead, since: this.#options.clock.monotonic() });
+    this.#waiting.set(connection, { bytesRead: connection.bytesRead, since: this.#clock.monotonic() });
     if (!this.#isRunning && !this.#stopped.signal.aborted) {
       this.#isRunning = true;
       void this.#run();
@@ -67,47 +65,44 @@ export class SilenceWatch {
   /** Checks regularly while a connection waits. Never rejects. */
   async #run(): Promise<void> {
     while (this.#waiting.size > 0 && (await this.#pause())) {
-      const silent = this.#findSilent();
-      if (silent.size > 0) {
-        await this.#check(silent);
-      }
+      await this.#check(this.#findSilent());
     }
     this.#isRunning = false;
   }
 
   #findSilent(): ReadonlyMap<WaitingConnection, Silence> {
-    const { clock, limit } = this.#options;
-    const now = clock.monotonic();
+    const now = this.#clock.monotonic();
     for (const [connection, silence] of this.#waiting) {
       if (connection.bytesRead !== silence.bytesRead) {
         Object.assign(silence, { bytesRead: connection.bytesRead, since: now });
       }
     }
-    return new Map([...this.#waiting].filter(([, { since }]) => now - since >= limit));
+    return new Map([...this.#waiting].filter(([, { since }]) => now - since >= this.#limit));
   }
 
   async #check(silent: ReadonlyMap<WaitingConnection, Silence>): Promise<void> {
-    const { clock, askServer } = this.#options;
-    const running = await askServer();
+    if (silent.size === 0) {
+      return;
+    }
+    const running = await this.#askServer();
     const lost = running === null ? [] : [...silent].filter(([{ tag }]) => !running.has(tag));
     const isSilent = ([connection, silence]: readonly [WaitingConnection, Silence]) =>
       this.#waiting.get(connection) === silence && connection.bytesRead === silence.bytesRead;
     // The answer may be on its way, or received by this process and not read yet.
     if (lost.length > 0 && (await this.#pause())) {
-      for (const entry of lost.filter(isSilent)) {
-        entry[0].giveUp();
+      for (const [connection] of lost.filter(isSilent)) {
+        connection.giveUp();
       }
     }
     // Those that are running are checked again after the same time.
     for (const silence of silent.values()) {
-      silence.since = clock.monotonic();
+      silence.since = this.#clock.monotonic();
     }
   }
 
   /** Returns false if the watch was stopped. */
   #pause(): Promise<boolean> {
-    const { clock, limit } = this.#options;
-    return clock.sleep(limit * STEP, this.#stopped.signal).then(
+    return this.#clock.sleep(this.#limit * STEP, this.#stopped.signal).then(
       () => true,
       () => false,
     );

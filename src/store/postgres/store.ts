@@ -2,10 +2,10 @@
 import type { Clock, Random } from '../../core/clock.ts';
 import type { ClaimedLease, FleetStore, LeaseRecord, LeaseTable, OwnReplica, Replica } from '../leases.ts';
 import { updateNote } from '../record.ts';
-import { type SqlDatabase, type SqlRow, type TransactionListener, timedDatabase } from '../sql/database.ts';
+import type { Sql, SqlDatabase, TransactionListener } from '../sql/database.ts';
 import { openSqlStore, type Store } from '../store.ts';
 import { connectionConfig, type PostgresOptions } from './connection-pool.ts';
-import { openPostgresDatabase, openPostgresPool, type PostgresDatabase } from './database.ts';
+import { openPostgresDatabase, openPostgresPool } from './database.ts';
 import { PostgresSignals } from './signals.ts';
 
 /** Opens the store, and creates or migrates its tables. Throws StoreError. */
@@ -15,9 +15,8 @@ export async function openPostgresStore(
   random: Random,
   onTransaction?: TransactionListener,
 ): Promise<Store> {
-  const database = await openPostgresDatabase(options);
-  const timed = onTransaction === undefined ? database : timedDatabase(database, clock, onTransaction);
-  return openSqlStore(timed, await openFleetStore(options, clock, random));
+  const database = await openPostgresDatabase(options, clock, onTransaction);
+  return openSqlStore(database, await openFleetStore(options, clock, random));
 }
 
 /** Connections for leases and shared budgets: renewals do not wait for other work, nor for a renewal that gets no answer. */
@@ -37,21 +36,20 @@ export async function openFleetStore(options: PostgresOptions, clock: Clock, ran
   const database = await openPostgresPool(leasing);
   // Messages are sent without waiting for the answers to earlier ones.
   const createClient = () => new Client({ ...connectionConfig(leasing), pipeline: true });
-  const signals = new PostgresSignals({ createClient, clock, random });
+  const signals = new PostgresSignals(createClient, clock, random);
   return {
     leases: new PostgresLeases(database),
     signals,
     update: (topic, change) => updateNote(database, topic, change),
-    time: () => readTime(database),
+    time: () =>
+      database.read(async (sql) => {
+        const row = await sql.get('SELECT extract(epoch FROM clock_timestamp()) * 1000 AS time');
+        return Number(row?.time);
+      }),
     close: async () => {
       await Promise.all([signals.close(), database.close()]);
     },
   };
-}
-
-async function readTime(database: PostgresDatabase): Promise<number> {
-  const row = await database.read((sql) => sql.get('SELECT extract(epoch FROM clock_timestamp()) * 1000 AS time'));
-  return Number(row?.time);
 }
 
 /** Greatest epoch that JavaScript can count. Only another program can write a greater one, and nobody claims that lease. */
@@ -104,19 +102,18 @@ export class PostgresLeases implements LeaseTable {
           ...[id, version, address, weight, isDraining ? 1 : 0, extension, extension, ttl],
         );
       }
-      return (await sql.all(`SELECT name, ${EPOCH} FROM lease WHERE holder = ? ORDER BY name`, id)).map(toClaimed);
+      return sql.all(`SELECT name, ${EPOCH} FROM lease WHERE holder = ? ORDER BY name`, id);
     });
   }
 
   evict(): Promise<number> {
     return this.#database.write('evictions', async (sql) => {
       // A replica whose row is locked is renewing, claiming or leaving. The next eviction checks it again.
-      const rows = await sql.all(
+      const rows = await sql.all<{ id: string }>(
         'SELECT id FROM replica WHERE expires_at < clock_timestamp() ORDER BY id FOR UPDATE SKIP LOCKED',
       );
       for (const { id } of rows) {
-        await sql.run('UPDATE lease SET holder = NULL, since = clock_timestamp() WHERE holder = ?', String(id));
-        await sql.run('DELETE FROM replica WHERE id = ?', String(id));
+        await removeReplica(sql, id);
       }
       return rows.length;
     });
@@ -132,7 +129,7 @@ export class PostgresLeases implements LeaseTable {
       if (own === undefined) {
         return [];
       }
-      const rows = await sql.all(
+      return sql.all(
         `WITH free AS MATERIALIZED (
            SELECT name FROM lease WHERE holder IS NULL AND epoch < ${MAX_EPOCH} AND name IN (${NAMES})
            ORDER BY since, name LIMIT ? FOR UPDATE SKIP LOCKED
@@ -141,7 +138,6 @@ export class PostgresLeases implements LeaseTable {
          WHERE lease.name = free.name RETURNING lease.name, lease.epoch`,
         ...[JSON.stringify(names), limit, replica],
       );
-      return rows.map(toClaimed);
     });
   }
 
@@ -159,8 +155,7 @@ export class PostgresLeases implements LeaseTable {
   async leave(replica: string): Promise<void> {
     await this.#database.write(`replica/${replica}`, async (sql) => {
       await sql.get('SELECT id FROM replica WHERE id = ? FOR UPDATE', replica);
-      await sql.run('UPDATE lease SET holder = NULL, since = clock_timestamp() WHERE holder = ?', replica);
-      await sql.run('DELETE FROM replica WHERE id = ?', replica);
+      await removeReplica(sql, replica);
     });
   }
 
@@ -184,51 +179,32 @@ export class PostgresLeases implements LeaseTable {
 
   replicas(): Promise<readonly Replica[]> {
     return this.#database.read(async (sql) => {
-      const rows = await sql.all(
-        `SELECT id, version, address, weight, is_draining, ${milliseconds('started_at')} AS started_at,
-         ${milliseconds('seen_at')} AS seen_at, ${milliseconds('(expires_at - clock_timestamp())')} AS rest
+      const rows = await sql.all<Omit<Replica, 'isDraining'> & { isDraining: number }>(
+        `SELECT id, version, address, weight, is_draining AS "isDraining", ${milliseconds('started_at')} AS "startedAt",
+         ${milliseconds('seen_at')} AS "seenAt", ${milliseconds('(expires_at - clock_timestamp())')} AS "left"
          FROM replica ORDER BY id`,
       );
-      return rows.map(toReplica);
+      return rows.map((row) => ({ ...row, isDraining: row.isDraining === 1 }));
     });
   }
 
   leases(): Promise<readonly LeaseRecord[]> {
-    return this.#database.read(async (sql) => {
-      const rows = await sql.all(
-        `SELECT name, holder, ${EPOCH}, ${milliseconds('(clock_timestamp() - since)')} AS age FROM lease
+    return this.#database.read((sql) =>
+      sql.all(
+        `SELECT name, ${EPOCH}, holder, ${milliseconds('(clock_timestamp() - since)')} AS age FROM lease
          WHERE name <> ? ORDER BY name`,
         REMOVED,
-      );
-      return rows.map(
-        ({ name, holder, epoch, age }): LeaseRecord => ({
-          ...toClaimed({ name, epoch }),
-          holder: holder === null ? null : String(holder),
-          age: Number(age),
-        }),
-      );
-    });
+      ),
+    );
   }
+}
+
+async function removeReplica(sql: Sql, id: string): Promise<void> {
+  await sql.run('UPDATE lease SET holder = NULL, since = clock_timestamp() WHERE holder = ?', id);
+  await sql.run('DELETE FROM replica WHERE id = ?', id);
 }
 
 /** Returns an expression for the whole milliseconds of a time or an interval. */
 function milliseconds(expression: string): string {
   return `floor(extract(epoch FROM ${expression}) * 1000)::bigint`;
-}
-
-function toClaimed({ name, epoch }: SqlRow): ClaimedLease {
-  return { name: String(name), epoch: Number(epoch) };
-}
-
-function toReplica(row: SqlRow): Replica {
-  return {
-    id: String(row.id),
-    version: String(row.version),
-    address: String(row.address),
-    weight: Number(row.weight),
-    isDraining: row.is_draining === 1,
-    startedAt: Number(row.started_at),
-    seenAt: Number(row.seen_at),
-    left: Number(row.rest),
-  };
 }

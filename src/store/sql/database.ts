@@ -1,13 +1,13 @@
 /** A database behind the store: statements in the SQL that SQLite and PostgreSQL share. See docs/fleet.md. */
 
-import type { Clock } from '../../core/clock.ts';
 import type { StoreError } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
+import { append } from '../../core/lists.ts';
 
 /** Integers are whole; true and false are stored as 1 and 0, times as milliseconds since the epoch, lists as JSON text. */
 export type SqlValue = string | number | null;
 
-/** Row by column name: texts, numbers (also for 64-bit integers) and nulls. */
+/** Row by column name: texts, numbers (also for 64-bit integers, and 1 or 0 for a condition) and nulls. */
 export type SqlRow = Readonly<Record<string, unknown>>;
 
 /**
@@ -18,13 +18,18 @@ export type SqlRow = Readonly<Record<string, unknown>>;
 export interface Sql {
   /** Returns the number of changed rows. */
   run(statement: string, ...values: readonly SqlValue[]): Promise<number>;
-  all(statement: string, ...values: readonly SqlValue[]): Promise<readonly SqlRow[]>;
+  /** Returns all rows. `Row` names the types that the columns have in the tables; nothing checks them. */
+  all<Row extends object = SqlRow>(statement: string, ...values: readonly SqlValue[]): Promise<readonly Row[]>;
   /** Returns the first row; undefined if there is none. */
-  get(statement: string, ...values: readonly SqlValue[]): Promise<SqlRow | undefined>;
+  get<Row extends object = SqlRow>(statement: string, ...values: readonly SqlValue[]): Promise<Row | undefined>;
   /** Returns an item of FROM, `each`, whose column `value` has the items of a JSON list: texts, or numbers to CAST. */
   jsonItems(expression: string): string;
   /** Returns an expression: the text of a member of a JSON object, or NULL if there is none. */
   jsonMember(expression: string, name: string): string;
+  /** Parses stored JSON. Throws StoreError. */
+  parse(text: unknown): Json;
+  /** Returns the error for content that Octavo cannot have written. */
+  damagedError(): StoreError;
 }
 
 /** A database with Octavo's tables. Every method throws StoreError if it cannot be used. */
@@ -43,10 +48,6 @@ export interface SqlDatabase {
    * replica that is alive, and otherwise throws LeaseLostError. A write under way delays the next claim.
    */
   fenced(lease: { readonly name: string; readonly epoch: number }): SqlDatabase;
-  /** Parses stored JSON. */
-  parse(text: unknown): Json;
-  /** Returns the error for content that Octavo cannot have written. */
-  damagedError(): StoreError;
   /** Ends the connections, after the work under way. */
   close(): Promise<void>;
 }
@@ -63,42 +64,24 @@ interface NewRows {
 }
 
 /** Adds rows, or replaces those with the same key. Of several new rows with the same key, the last one stays. */
-export async function upsertRows(sql: Sql, { rows, ...target }: NewRows): Promise<void> {
-  const { key, columns } = target;
-  if (rows.length === 0) {
-    return;
-  }
+export function upsertRows(sql: Sql, target: NewRows): Promise<void> {
+  const { key, columns, rows } = target;
   const update = columns.map((column) => `${column} = excluded.${column}`).join(', ');
-  const last = rows.length < 2 ? rows : [...new Map(rows.map((row) => [keyText(row, key.length), row])).values()];
-  await insertChunks(sql, { ...target, rows: last }, `DO UPDATE SET ${update}`);
+  const keyOf = (row: readonly SqlValue[]) => JSON.stringify(row.slice(0, key.length));
+  const last = rows.length < 2 ? rows : [...new Map(rows.map((row) => [keyOf(row), row])).values()];
+  return insert(sql, { ...target, rows: last }, `DO UPDATE SET ${update}`);
 }
 
 /** Adds rows, except for those whose key exists. */
-export async function insertNewRows(sql: Sql, target: NewRows): Promise<void> {
-  if (target.rows.length > 0) {
-    await insertChunks(sql, target, 'DO NOTHING');
-  }
+export function insertNewRows(sql: Sql, target: NewRows): Promise<void> {
+  return insert(sql, target, 'DO NOTHING');
 }
 
-async function insertChunks(sql: Sql, { table, key, columns, rows }: NewRows, conflict: string): Promise<void> {
+async function insert(sql: Sql, { table, key, columns, rows }: NewRows, conflict: string): Promise<void> {
   const names = [...key, ...columns];
-  for (const { list, values } of rowBatches(`(${names.map(() => '?').join(', ')})`, rows)) {
-    await sql.run(
-      `INSERT INTO ${table} (${names.join(', ')}) VALUES ${list} ON CONFLICT (${key.join(', ')}) ${conflict}`,
-      ...values,
-    );
-  }
-}
-
-function keyText(row: readonly SqlValue[], length: number): string {
-  return JSON.stringify(row.slice(0, length));
-}
-
-/** Part of the rows, as the text that follows VALUES, and its values. */
-interface RowBatch {
-  /** Such as `(?, ?), (?, ?)`. */
-  readonly list: string;
-  readonly values: readonly SqlValue[];
+  const start = `INSERT INTO ${table} (${names.join(', ')}) VALUES `;
+  const end = ` ON CONFLICT (${key.join(', ')}) ${conflict}`;
+  await runBatches(sql, `(${names.map(() => '?').join(', ')})`, rows, (list) => `${start}${list}${end}`);
 }
 
 const MAX_VALUES = 500;
@@ -107,17 +90,25 @@ const MAX_LENGTH = 1024 * 1024;
 /** Sizes of batches with more rows are multiples of this, so that few different statements are prepared. */
 const STEP = 8;
 
-/** Divides rows into batches. `row` is the text of one row, such as `(?, ?)`. */
-export function* rowBatches(row: string, rows: readonly (readonly SqlValue[])[]): Generator<RowBatch> {
+/**
+ * Runs a statement on rows, several at a time, and returns the rows that it returns. `row` is the text of one row, such as
+ * `(?, ?)`; `statement` gets the list of them, to follow VALUES.
+ */
+export async function runBatches<Row extends object = SqlRow>(
+  sql: Sql,
+  row: string,
+  rows: readonly (readonly SqlValue[])[],
+  statement: (list: string) => string,
+): Promise<readonly Row[]> {
   const most = Math.max(1, Math.floor(MAX_VALUES / (rows[0]?.length ?? 1)));
-  let start = 0;
-  while (start < rows.length) {
+  const returned: Row[] = [];
+  for (let start = 0; start < rows.length; ) {
     const fitting = countFitting(rows, start, most);
-    const size = fitting > STEP ? fitting - (fitting % STEP) : fitting;
-    const batch = rows.slice(start, start + size);
-    yield { list: batch.map(() => row).join(', '), values: batch.flat() };
-    start += size;
+    const batch = rows.slice(start, start + (fitting > STEP ? fitting - (fitting % STEP) : fitting));
+    append(returned, await sql.all<Row>(statement(batch.map(() => row).join(', ')), ...batch.flat()));
+    start += batch.length;
   }
+  return returned;
 }
 
 function countFitting(rows: readonly (readonly SqlValue[])[], start: number, most: number): number {
@@ -136,38 +127,6 @@ function countFitting(rows: readonly (readonly SqlValue[])[], start: number, mos
 
 /** Listener for the duration of each transaction, also of one that failed, in milliseconds. */
 export type TransactionListener = (operation: 'read' | 'write', milliseconds: number) => void;
-
-/** Returns the same database, which reports how long its transactions took. */
-export function timedDatabase(
-  database: SqlDatabase,
-  clock: Pick<Clock, 'monotonic'>,
-  onTransaction: TransactionListener,
-): SqlDatabase {
-  const timed = async <T>(operation: 'read' | 'write', work: () => Promise<T>): Promise<T> => {
-    const from = clock.monotonic();
-    try {
-      return await work();
-    } finally {
-      onTransaction(operation, clock.monotonic() - from);
-    }
-  };
-  return {
-    read: (work) => timed('read', () => database.read(work)),
-    write: (scope, work, keeps) => timed('write', () => database.write(scope, work, keeps)),
-    fenced: (lease) => timedDatabase(database.fenced(lease), clock, onTransaction),
-    parse: (text) => database.parse(text),
-    damagedError: () => database.damagedError(),
-    close: () => database.close(),
-  };
-}
-
-export function textOrNull(value: unknown): string | null {
-  return value === null || value === undefined ? null : String(value);
-}
-
-export function numberOrNull(value: unknown): number | null {
-  return value === null || value === undefined ? null : Number(value);
-}
 
 /** Returns a condition that matches a column with the items of a JSON list of texts, which is one value. */
 export function inTexts(sql: Sql, column: string): string {

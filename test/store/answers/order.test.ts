@@ -1,14 +1,11 @@
 // Answers do not depend on the order in which a database happens to return rows.
-import { DatabaseSync } from 'node:sqlite';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { openMemoryStore } from '../../../src/store/memory.ts';
-import type { Sql, SqlDatabase } from '../../../src/store/sql/database.ts';
-import { SQLITE_LAYOUTS } from '../../../src/store/sql/schema-migrations.ts';
-import { SqliteDatabase } from '../../../src/store/sqlite.ts';
+import { openMemoryDatabase, openMemoryStore } from '../../../src/store/memory.ts';
 import { openSqlStore, type Store } from '../../../src/store/store.ts';
 import { countCases, SEED } from '../../support/campaign.ts';
+import { wrapDatabase } from '../../support/wrapped-database.ts';
 import { FLEET_OPERATIONS } from './fleet-operations.ts';
 import { NOTIFICATION_OPERATIONS } from './notification-operations.ts';
 import { answer, calls, type StoreRun } from './operation.ts';
@@ -25,36 +22,13 @@ function isOrdered(statement: string): boolean {
   return /\bORDER BY\b/.test(outer);
 }
 
-/** Returns the same statements. The rows of those without an order are returned in reverse. */
-function reversedSql(sql: Sql): Sql {
-  const all = async (statement: string, ...values: Parameters<Sql['all']>[1][]) => {
-    const rows = await sql.all(statement, ...values);
-    return isOrdered(statement) ? rows : rows.toReversed();
-  };
-  return {
-    all,
-    get: async (statement, ...values) => (await all(statement, ...values))[0],
-    run: (statement, ...values) => sql.run(statement, ...values),
-    jsonItems: (expression) => sql.jsonItems(expression),
-    jsonMember: (expression, name) => sql.jsonMember(expression, name),
-  };
-}
-
-function reversedDatabase(database: SqlDatabase): SqlDatabase {
-  return {
-    read: (work) => database.read((sql) => work(reversedSql(sql))),
-    write: (scope, work, keeps) => database.write(scope, (sql) => work(reversedSql(sql)), keeps),
-    fenced: (lease) => reversedDatabase(database.fenced(lease)),
-    parse: (text) => database.parse(text),
-    damagedError: () => database.damagedError(),
-    close: () => database.close(),
-  };
-}
-
+/** Store that returns the rows of statements without an order in reverse. */
 function openReversed(): Store {
-  const connection = new DatabaseSync(':memory:');
-  connection.exec(SQLITE_LAYOUTS.join('\n'));
-  return openSqlStore(reversedDatabase(new SqliteDatabase(connection, 'the state in memory')), null);
+  const reversed = wrapDatabase(openMemoryDatabase(), async (statement, call) => {
+    const rows = await call();
+    return (typeof rows === 'number' || isOrdered(statement) ? rows : rows.toReversed()) as typeof rows;
+  });
+  return openSqlStore(reversed, null);
 }
 
 /** Shows everything in its order, also that of maps and sets. */

@@ -10,9 +10,10 @@ import {
   TRANSIENT_TABLES,
 } from '../../../src/store/open/copy-store.ts';
 import { type OpenDatabase, openDatabase, type StorePlace } from '../../../src/store/open/open-store.ts';
-import type { Sql, SqlDatabase } from '../../../src/store/sql/database.ts';
+import type { SqlDatabase } from '../../../src/store/sql/database.ts';
 import { openSqlStore } from '../../../src/store/store.ts';
 import { hasPostgres, type PostgresCluster, startPostgres } from '../../support/postgres.ts';
+import { wrapDatabase } from '../../support/wrapped-database.ts';
 
 const NEVER = new AbortController().signal;
 const LIMIT = { items: 1000, bytes: 10_000_000 };
@@ -156,29 +157,16 @@ describe.runIf(hasPostgres)('copies with PostgreSQL', () => {
   test('keep both transactions open, however long a table takes to be read back', async () => {
     const seen: unknown[] = [];
     /** Notes how long the server lets the transactions pause before each table is read. */
-    const observed = ({ database, ...rest }: OpenDatabase): OpenDatabase => {
-      const watch = (sql: Sql): Sql => ({
-        ...{ run: (...args) => sql.run(...args), get: (...args) => sql.get(...args) },
-        jsonItems: (expression) => sql.jsonItems(expression),
-        jsonMember: (expression, name) => sql.jsonMember(expression, name),
-        all: async (statement, ...values) => {
-          if (statement.startsWith('SELECT * FROM')) {
-            const [row] = await sql.all("SELECT current_setting('idle_in_transaction_session_timeout') AS pause");
-            seen.push(row?.pause);
-          }
-          return sql.all(statement, ...values);
-        },
-      });
-      const watched: SqlDatabase = {
-        read: (work) => database.read((sql) => work(watch(sql))),
-        write: (scope, work) => database.write(scope, (sql) => work(watch(sql))),
-        fenced: (lease) => database.fenced(lease),
-        parse: (text) => database.parse(text),
-        damagedError: () => database.damagedError(),
-        close: () => database.close(),
-      };
-      return { ...rest, database: watched };
-    };
+    const observed = (opened: OpenDatabase): OpenDatabase => ({
+      ...opened,
+      database: wrapDatabase(opened.database, async (statement, call, sql) => {
+        if (statement.startsWith('SELECT * FROM')) {
+          const row = await sql.get("SELECT current_setting('idle_in_transaction_session_timeout') AS pause");
+          seen.push(row?.pause);
+        }
+        return call();
+      }),
+    });
     await copyStore(observed(await openPostgres()), observed(await openPostgres()), NEVER);
     expect(seen).toHaveLength(2 * STORED_TABLES.length);
     expect(new Set(seen)).toEqual(new Set(['1h']));

@@ -25,7 +25,7 @@ const clock = {
 
 function open(url: string) {
   const createClient = () => new pg.Client(connectionConfig({ url, pool: 1 }));
-  const signals = new PostgresSignals({ createClient, clock, random: Math.random });
+  const signals = new PostgresSignals(createClient, clock, Math.random);
   const received: FleetSignal[] = [];
   const end = signals.listen((signal) => received.push(signal));
   const connected = () => vi.waitFor(() => expect(signals.isConnected).toBe(true), { timeout: 20_000 });

@@ -24,13 +24,10 @@ function openWatch(answer: () => ReadonlySet<string> | null | Promise<ReadonlySe
   const startedAt = clock.monotonic();
   const now = () => clock.monotonic() - startedAt;
   const questions: number[] = [];
-  const watch = new SilenceWatch({
-    clock,
-    askServer: async () => {
-      questions.push(now());
-      return answer();
-    },
-  });
+  const watch = new SilenceWatch(async () => {
+    questions.push(now());
+    return answer();
+  }, clock);
   return { clock, watch, questions, connect: (tag: string) => new FakeConnection(tag, now) };
 }
 
