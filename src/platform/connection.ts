@@ -2,7 +2,7 @@
 import type { Clock, Random } from '../core/clock.ts';
 import { type AppError, ConfigError } from '../core/errors.ts';
 import { withoutTrailingSlashes } from '../core/url.ts';
-import { createRequestQueue, type RequestQueue } from '../queue/dispatcher.ts';
+import { RequestQueue } from '../queue/dispatcher.ts';
 import { openTransport, type Timeouts, type Transport } from './http/transport.ts';
 
 /** Conditions under which requests are sent, and how they are marked. */
@@ -70,7 +70,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     timeouts: { connect: 10_000, headers: 30_000, body: 30_000, ...options.timeouts },
     clock,
   });
-  const queue = options.queue ?? createRequestQueue({ clock, random, concurrency });
+  const queue = options.queue ?? new RequestQueue({ clock, random, concurrency });
   return {
     baseUrl: withoutTrailingSlashes(base.href),
     origin: base.origin,

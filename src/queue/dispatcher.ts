@@ -15,43 +15,14 @@ import {
   JobRegistry,
   type Waiter,
 } from './jobs.ts';
-import { Average, type Permit, type RateLimiter } from './limiter.ts';
+import { Average, type Permit, RateLimiter } from './limiter.ts';
 import { type QueueMemory, recall } from './memory.ts';
 import { type NextJob, PriorityQueue } from './priority-queue.ts';
 import { type QueuedRequest, type Repeat, type Reply, TimeoutError } from './request.ts';
 import { createServerClock, type ServerClock } from './server-clock.ts';
-import { openLimiter, type SharedState } from './shared-limiter.ts';
+import { SharedLimiter, type SharedState } from './shared-limiter.ts';
 import type { Outcome, QueueEvent, QueueSnapshot } from './snapshot.ts';
 import { Timer } from './timer.ts';
-
-/** Queue of all requests to the platform with one token. */
-export interface RequestQueue {
-  /**
-   * Sends a request and resolves with the value of the response. Rejects with the error of the response, or with the
-   * last error when the retries are used up. Rejects with CancelledError when the signal aborts, the deadline passes or
-   * the queue drains; a write that is in flight then rejects with a TransientError whose `maybeDone` is true.
-   */
-  request<T>(request: QueuedRequest<T>): Promise<T>;
-  /** Rejects the waiting requests whose `refusal` returns an error now, such as those of work that is stopping. */
-  recheck(): void;
-  /** Returns the current state, for status and metrics. */
-  snapshot(): QueueSnapshot;
-
-  /** Returns the milliseconds until the rate limit lets the next request be sent; 0 if none waits for that. */
-  limitedFor(): number;
-  /**
-   * Returns the rate-limit state to save for the next process; null if the queue has no owner. Call it after `drain`.
-   * See docs/rate-limiting.md#shutdown-and-restart.
-   */
-  remember(): QueueMemory | null;
-  /** Estimates the seconds that work takes under the known limits, with `parallel` work items in progress at most. */
-  estimate(work: readonly Work[], parallel?: number): number;
-  /**
-   * Rejects new requests, cancels waiting ones, and resolves once no request is in flight. Aborts the requests that are
-   * still in flight after `milliseconds`.
-   */
-  drain(milliseconds: number): Promise<void>;
-}
 
 export interface QueueOptions {
   readonly clock: Clock;
@@ -71,13 +42,8 @@ export interface QueueOptions {
 
 const DEADLINE = 600_000;
 
-/** Creates the queue for one token. */
-export function createRequestQueue(options: QueueOptions): RequestQueue {
-  return new Dispatcher(options);
-}
-
 /**
- * Request queue. A job goes through these steps:
+ * Queue of all requests to the platform with one token. A job goes through these steps:
  *
  * 1. `request` adds it to the registry and to the priority queue, or shares the job of an identical read.
  * 2. `#pump` takes the next job that the rate limiter and the circuit breaker admit, while a slot is free.
@@ -85,7 +51,7 @@ export function createRequestQueue(options: QueueOptions): RequestQueue {
  * 4. `#settle` answers its callers, or `#requeue` lets it wait for the next attempt.
  * 5. `#wake` takes up what is due: delayed jobs, deadlines, and waits for the rate limit.
  */
-class Dispatcher implements RequestQueue {
+export class RequestQueue {
   readonly #options: QueueOptions;
   readonly #clock: Clock;
   readonly #limiter: RateLimiter;
@@ -106,14 +72,17 @@ class Dispatcher implements RequestQueue {
   #onIdle: (() => void) | null = null;
 
   constructor(options: QueueOptions) {
-    const { clock, shared: state } = options;
+    const { clock, shared } = options;
     const now = () => clock.monotonic();
     this.#options = options;
     this.#clock = clock;
     const memory = recall(options.memory, options.owner, clock.now());
     const serverClock = createServerClock(clock.now() - now(), memory?.ahead ?? 0);
     this.#serverClock = serverClock;
-    this.#limiter = openLimiter({ state, clock, serverClock, wake: () => this.#pump() });
+    this.#limiter =
+      shared === undefined
+        ? new RateLimiter(serverClock)
+        : new SharedLimiter({ state: shared, clock, serverClock, wake: () => this.#pump() });
     this.#limiter.recall(memory?.budgets ?? [], now());
     this.#breaker = createCircuitBreaker(now, (state) => options.onEvent?.({ kind: 'breaker', state }));
     this.#timer = new Timer(clock, () => this.#wake());
@@ -124,6 +93,11 @@ class Dispatcher implements RequestQueue {
     this.#runner.addEventListener('next', () => this.#pump());
   }
 
+  /**
+   * Sends a request and resolves with the value of the response. Rejects with the error of the response, or with the
+   * last error when the retries are used up. Rejects with CancelledError when the signal aborts, the deadline passes or
+   * the queue drains; a write that is in flight then rejects with a TransientError whose `maybeDone` is true.
+   */
   request<T>(request: QueuedRequest<T>): Promise<T> {
     if (this.#draining || request.signal?.aborted) {
       const why = this.#draining ? 'the queue is shutting down' : 'it was cancelled';
@@ -157,6 +131,7 @@ class Dispatcher implements RequestQueue {
     });
   }
 
+  /** Rejects the waiting requests whose `refusal` returns an error now, such as those of work that is stopping. */
   recheck(): void {
     for (const job of this.#registry.all().filter(({ state }) => state !== 'in-flight')) {
       this.#refuse(job);
@@ -211,15 +186,15 @@ class Dispatcher implements RequestQueue {
   }
 
   /** Runs a job, and then others in the same slot: p-queue takes far more time to end a slot and to start another. */
-  async #runSlot({ job, isProbe }: NextJob): Promise<void> {
-    await this.#run(job, isProbe);
+  async #runSlot(first: NextJob): Promise<void> {
+    await this.#run(first);
     // The slot ends if the concurrency is lower again, because overdue requests have ended.
     while (this.#runner.pending <= this.#runner.concurrency) {
       const next = this.#take();
       if (next === null) {
         return;
       }
-      const running = this.#run(next.job, next.isProbe);
+      const running = this.#run(next);
       // What the job before has learned may admit more than one.
       this.#pump();
       await running;
@@ -227,7 +202,7 @@ class Dispatcher implements RequestQueue {
   }
 
   /** Sends one attempt and settles or requeues the job; never rejects. */
-  async #run(job: Job, isProbe: boolean): Promise<void> {
+  async #run({ entry: { job }, isProbe }: NextJob): Promise<void> {
     if (this.#refuse(job)) {
       return;
     }
@@ -235,7 +210,7 @@ class Dispatcher implements RequestQueue {
     const isTrial = this.#breaker.state !== 'closed';
     job.state = 'in-flight';
     job.attempts += 1;
-    this.#timer.set(this.#inFlight.add(job, sentAt, this.#limiter.budget(job.request).rtt ?? 0));
+    this.#timer.set(this.#inFlight.add(job, sentAt, this.#limiter.budget(job.request).rtt.value ?? 0));
     try {
       const permit = this.#limiter.onSent(job.request, sentAt, isProbe);
       const value = await this.#breaker.run(() => this.#attempt(job, permit));
@@ -350,7 +325,11 @@ class Dispatcher implements RequestQueue {
     this.#waiting.discard(job);
     job.state = 'settled';
     this.#registry.remove(job);
-    settleWaiters(job, notify);
+    for (const waiter of job.waiters) {
+      waiter.stop();
+      notify(waiter);
+    }
+    job.waiters.clear();
     if (this.#registry.size === 0) {
       this.#timer.clear();
     }
@@ -397,19 +376,13 @@ class Dispatcher implements RequestQueue {
   #record(job: Job, sentAt: number, outcome: Outcome): void {
     this.#outcomes[outcome] += 1;
     const { name, class: requestClass } = job.request;
-    const waited = sentAt - job.waitingSince;
+    const { priority, waitingSince } = job;
     const took = this.#clock.monotonic() - sentAt;
-    this.#options.onEvent?.({
-      kind: 'attempt',
-      name,
-      class: requestClass,
-      priority: job.priority,
-      outcome,
-      waited,
-      took,
-    });
+    const waited = sentAt - waitingSince;
+    this.#options.onEvent?.({ kind: 'attempt', name, class: requestClass, priority, outcome, waited, took });
   }
 
+  /** Returns the current state, for status and metrics. */
   snapshot(): QueueSnapshot {
     const now = this.#clock.monotonic();
     const oldest = this.#registry.oldest;
@@ -426,12 +399,17 @@ class Dispatcher implements RequestQueue {
     };
   }
 
+  /** Returns the milliseconds until the rate limit lets the next request be sent; 0 if none waits for that. */
   limitedFor(): number {
     const { wakeAt } = this.#waiting;
     const isLimited = wakeAt !== Number.POSITIVE_INFINITY && this.#breaker.state === 'closed';
     return isLimited ? Math.max(0, wakeAt - this.#clock.monotonic()) : 0;
   }
 
+  /**
+   * Returns the rate-limit state to save for the next process; null if the queue has no owner. Call it after `drain`.
+   * See docs/rate-limiting.md#shutdown-and-restart.
+   */
   remember(): QueueMemory | null {
     const { owner } = this.#options;
     const budgets = this.#limiter.remember(this.#clock.monotonic());
@@ -439,12 +417,17 @@ class Dispatcher implements RequestQueue {
     return owner === undefined ? null : { version: 1, owner, savedAt: this.#clock.now(), ahead, budgets };
   }
 
+  /** Estimates the seconds that work takes under the known limits, with `parallel` work items in progress at most. */
   estimate(work: readonly Work[], parallel = Number.POSITIVE_INFINITY): number {
     const { concurrency } = this.#options;
     const { budgets, rtt } = this.snapshot();
     return estimateSeconds({ work, parallel, rtt, concurrency, budgets });
   }
 
+  /**
+   * Rejects new requests, cancels waiting ones, and resolves once no request is in flight. Aborts the requests that are
+   * still in flight after `milliseconds`.
+   */
   async drain(milliseconds: number): Promise<void> {
     this.#draining = true;
     for (const job of this.#registry.all()) {
@@ -510,15 +493,6 @@ class RetryQuota {
   credit(): void {
     this.left = Math.min(FULL, this.left + 1);
   }
-}
-
-/** Calls back every caller of a job. */
-function settleWaiters({ waiters }: Job, notify: (waiter: Waiter) => void): void {
-  for (const waiter of waiters) {
-    waiter.stop();
-    notify(waiter);
-  }
-  waiters.clear();
 }
 
 /** Rejects the callers for whom the request must not be sent now. Returns the error if no caller is left. */

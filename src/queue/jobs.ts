@@ -171,26 +171,13 @@ export class JobRegistry {
 
   /** Removes and returns the delayed jobs whose next attempt is due. */
   takeDue(now: number): Job[] {
-    const due: Job[] = [];
-    for (let next = this.#delayed.peek(); next !== undefined && next.at <= now; next = this.#delayed.peek()) {
-      this.#delayed.pop();
-      if (next.job.state === 'delayed') {
-        due.push(next.job);
-      }
-    }
-    return due;
+    const due = takeUntil(this.#delayed, now);
+    return due.map(({ job }) => job).filter(({ state }) => state === 'delayed');
   }
 
   /** Removes and returns the jobs whose deadline has passed. */
   takeExpired(now: number): Job[] {
-    const expired: Job[] = [];
-    for (let next = this.#deadlines.peek(); next !== undefined && next.at <= now; next = this.#deadlines.peek()) {
-      this.#deadlines.pop();
-      if (next.job !== null) {
-        expired.push(next.job);
-      }
-    }
-    return expired;
+    return takeUntil(this.#deadlines, now).flatMap(({ job }) => job ?? []);
   }
 
   /** Returns the time of the next attempt or deadline; Infinity if there is none. */
@@ -198,6 +185,16 @@ export class JobRegistry {
     const delayed = this.#delayed.peek()?.at ?? Number.POSITIVE_INFINITY;
     return Math.min(delayed, this.#deadlines.peek()?.at ?? Number.POSITIVE_INFINITY);
   }
+}
+
+/** Removes and returns the entries of a heap up to a time. */
+function takeUntil<T extends { readonly at: number }>(heap: TinyQueue<T>, now: number): T[] {
+  const taken: T[] = [];
+  for (let next = heap.peek(); next !== undefined && next.at <= now; next = heap.peek()) {
+    heap.pop();
+    taken.push(next);
+  }
+  return taken;
 }
 
 function createDeadlineHeap(deadlines: Iterable<Deadline> = []): TinyQueue<Deadline> {

@@ -8,11 +8,12 @@ import {
   FLOOR_BIAS,
   isUnreserved,
   OtherClients,
-  type Pacing,
+  type PacingSpan,
   PROBE,
   RateWindow,
   RefillRate,
-  release,
+  releaseInBucket,
+  releaseInWindow,
   SEND,
 } from './pacing.ts';
 import { type RateHeaders, REQUEST_CLASSES, type RequestClass } from './request.ts';
@@ -45,37 +46,7 @@ export type BudgetChange = 'joined' | 'split' | null;
  * | used up | waits for the reset |
  * | cooldown after a 429 | waits for Retry-After, else for the reset; then one probe |
  */
-export interface RateLimiter {
-  /** Returns the budget of a call: that of its class, or of its operation if the class was split. */
-  budget(call: Call): Budget;
-  /** Returns each budget once. */
-  budgets(): readonly Budget[];
-  /** Returns the state to save for the next process. */
-  remember(now: number): RememberedBudget[];
-  /** Restores the state that another process saved; call it before anything is sent. */
-  recall(remembered: readonly RememberedBudget[], now: number): void;
-  /** Returns the rate-limit key of a call: its class, or its operation if the class was split. */
-  limitKey(call: Call): string;
-  /** Decides about the next request; `waiting` requests share its budget. */
-  decide(call: Call, now: number, waiting: number, urgent: boolean): Decision;
-  /** Records a request that is sent now. */
-  onSent(call: Call, now: number, probe: boolean): Permit;
-  /** Records a response other than 429. */
-  onResponse(permit: Permit, headers: RateHeaders, receivedAt: number): BudgetChange;
-  /** Records a 429. `jitter` in [0, 1) spreads the backoff if the platform names no wait. */
-  onRefused(permit: Permit, headers: RateHeaders, receivedAt: number, jitter: number): void;
-  /** Records a request that was sent and got no response. */
-  onLost(permit: Permit): void;
-  /** Records a request that never reached the platform. */
-  onUnsent(permit: Permit): void;
-}
-
-/** Creates a rate limiter with one budget per class. */
-export function createRateLimiter(clock: ServerClock): RateLimiter {
-  return new ClassRateLimiter(clock);
-}
-
-class ClassRateLimiter implements RateLimiter {
+export class RateLimiter {
   readonly #clock: ServerClock;
   readonly #byKey = new Map<string, Budget>();
   readonly #split = new Set<RequestClass>();
@@ -83,6 +54,7 @@ class ClassRateLimiter implements RateLimiter {
   readonly #joinEvidence = new Map<string, number>();
   #budgets: Budget[] = [];
 
+  /** Creates one budget per class. */
   constructor(clock: ServerClock) {
     this.#clock = clock;
     for (const name of REQUEST_CLASSES) {
@@ -91,23 +63,28 @@ class ClassRateLimiter implements RateLimiter {
     }
   }
 
+  /** Returns the rate-limit key of a call: its class, or its operation if the class was split. */
   limitKey(call: Call): string {
     return this.#split.has(call.class) ? `${call.class} ${call.name}` : call.class;
   }
 
+  /** Returns the budget of a call: that of its class, or of its operation if the class was split. */
   budget(call: Call): Budget {
     const key = this.limitKey(call);
     return this.#byKey.get(key) ?? this.#add(new Budget(key, call.class, this.#clock));
   }
 
+  /** Returns each budget once. */
   budgets(): readonly Budget[] {
     return this.#budgets;
   }
 
+  /** Returns the state to save for the next process. */
   remember(now: number): RememberedBudget[] {
     return this.#budgets.flatMap((budget) => budget.remember(now) ?? []);
   }
 
+  /** Restores the state that another process saved; call it before anything is sent. */
   recall(remembered: readonly RememberedBudget[], now: number): void {
     for (const each of remembered) {
       const [own, ...others] = each.classes.flatMap((name) => this.#byKey.get(name) ?? []);
@@ -120,14 +97,17 @@ class ClassRateLimiter implements RateLimiter {
     }
   }
 
+  /** Decides about the next request; `waiting` requests share its budget. */
   decide(call: Call, now: number, waiting: number, urgent: boolean): Decision {
     return this.budget(call).decide(now, waiting, urgent);
   }
 
+  /** Records a request that is sent now. */
   onSent(call: Call, now: number, probe: boolean): Permit {
     return this.budget(call).onSent({ call, limitKey: this.limitKey(call), sentAt: now, probe });
   }
 
+  /** Records a response other than 429. */
   onResponse(permit: Permit, headers: RateHeaders, receivedAt: number): BudgetChange {
     this.#clock.observe(headers, permit.sentAt, receivedAt);
     const own = this.#budgetOf(permit);
@@ -137,7 +117,7 @@ class ClassRateLimiter implements RateLimiter {
     }
     const { class: requestClass, name } = permit.call;
     // The remaining count of a bucket rises by itself, which would look like separate limits.
-    if (!this.#split.has(requestClass) && !own.isBucket) {
+    if (!this.#split.has(requestClass) && !own.learned.isBucket) {
       const detector = this.#splitDetectors.get(requestClass);
       if (detector?.observe(name, headers, permit.sentAt, receivedAt)) {
         this.#splitClass(requestClass);
@@ -147,15 +127,18 @@ class ClassRateLimiter implements RateLimiter {
     return this.#joinIfSame(own) ? 'joined' : null;
   }
 
+  /** Records a 429. `jitter` in [0, 1) spreads the backoff if the platform names no wait. */
   onRefused(permit: Permit, headers: RateHeaders, receivedAt: number, jitter: number): void {
     this.#clock.observe(headers, permit.sentAt, receivedAt);
     this.#budgetOf(permit).onRefused(permit, headers, receivedAt, jitter);
   }
 
+  /** Records a request that was sent and got no response. */
   onLost(permit: Permit): void {
     this.#budgetOf(permit).onLost(permit);
   }
 
+  /** Records a request that never reached the platform. */
   onUnsent(permit: Permit): void {
     this.#budgetOf(permit).onUnsent(permit);
   }
@@ -211,26 +194,27 @@ class ClassRateLimiter implements RateLimiter {
  * remaining, and `own` dropped by more than its own requests. `none`: there is no evidence either way.
  */
 function compareBudgets(own: Budget, other: Budget): 'same' | 'different' | 'none' {
-  if (own.remaining === null || other.remaining === null) {
+  const [left, otherLeft] = [own.learned.remaining, other.learned.remaining];
+  if (left === null || otherLeft === null) {
     return 'none';
   }
-  if (own.limit !== other.limit) {
+  if (own.learned.limit !== other.learned.limit) {
     return 'different';
   }
-  if (own.resetAt !== other.resetAt) {
+  if (own.learned.window.resetAt !== other.learned.window.resetAt) {
     return 'none';
   }
   const slack = own.inFlight + other.inFlight + 2;
   // Within a window the remaining count only falls, so a later response cannot show more than an earlier one.
-  if (own.remaining > other.remaining + slack) {
+  if (left > otherLeft + slack) {
     return 'different';
   }
-  return own.unexplained >= 1 && own.remaining >= other.remaining - slack ? 'same' : 'none';
+  return own.learned.unexplained >= 1 && left >= otherLeft - slack ? 'same' : 'none';
 }
 
 /** Permit of a request in flight, returned by the rate limiter when the request is sent. */
 export interface Permit {
-  readonly call: { readonly class: RequestClass; readonly name: string };
+  readonly call: Call;
   /** Rate-limit key under which the request was sent. */
   readonly limitKey: string;
   /** Monotonic milliseconds. */
@@ -249,43 +233,20 @@ export class Budget {
   readonly limitKeys: string[];
   /** Classes of these keys. */
   readonly classes: RequestClass[];
+  readonly learned: LearnedLimit;
+  /** Average round trip. */
+  readonly rtt = new Average();
+  inFlight = 0;
   readonly #clock: ServerClock;
-  readonly #learned: LearnedLimit;
   readonly #cooldown = new Cooldown();
   readonly #probe = new Probe();
   readonly #cap = new InFlightCap();
-  readonly #rtt = new Average();
-  #inFlight = 0;
 
   constructor(limitKey: string, requestClass: RequestClass, clock: ServerClock) {
     this.limitKeys = [limitKey];
     this.classes = [requestClass];
     this.#clock = clock;
-    this.#learned = new LearnedLimit(clock);
-  }
-
-  get limit(): number | null {
-    return this.#learned.limit;
-  }
-  get remaining(): number | null {
-    return this.#learned.remaining;
-  }
-  get resetAt(): number | null {
-    return this.#learned.window.resetAt;
-  }
-  /** True if the limit is a token bucket. */
-  get isBucket(): boolean {
-    return this.#learned.isBucket;
-  }
-  get inFlight(): number {
-    return this.#inFlight;
-  }
-  get rtt(): number | null {
-    return this.#rtt.value;
-  }
-  /** Requests since the start of the window that are certainly from other clients. */
-  get unexplained(): number {
-    return this.#learned.unexplained;
+    this.learned = new LearnedLimit(clock);
   }
 
   /** Decides about the next request; `waiting` requests share the budget, and an urgent one may use the reserve. */
@@ -293,21 +254,21 @@ export class Budget {
     if (now < this.#cooldown.until) {
       return { kind: 'wait', until: this.#cooldown.until, why: 'refused by the platform (429)' };
     }
-    if (this.#inFlight >= this.#cap.max) {
+    if (this.inFlight >= this.#cap.max) {
       return { kind: 'wait', until: Number.POSITIVE_INFINITY, why: 'the platform limits concurrent requests' };
     }
-    const rtt = this.#rtt.value ?? 0;
-    const decision = this.#learned.decide(now, { waiting, isUrgent, inFlight: this.#inFlight, rtt });
+    const rtt = this.rtt.value ?? 0;
+    const decision = this.learned.decide(now, { waiting, isUrgent, inFlight: this.inFlight, rtt });
     if (decision !== null) {
       return decision;
     }
-    return this.#learned.isUnreported && this.#cooldown.refusals === 0 ? SEND : this.#probe.decide(now, rtt);
+    return this.learned.isUnreported && this.#cooldown.refusals === 0 ? SEND : this.#probe.decide(now, rtt);
   }
 
   /** Records a request; call it right before sending. */
   onSent(permit: Permit): Permit {
-    this.#inFlight += 1;
-    this.#learned.onSent();
+    this.inFlight += 1;
+    this.learned.onSent();
     if (permit.probe) {
       this.#probe.onSent(permit.sentAt);
     }
@@ -317,12 +278,12 @@ export class Budget {
   /** Records any response other than 429. */
   onResponse(permit: Permit, headers: RateHeaders, receivedAt: number): void {
     this.#settle(permit);
-    this.#rtt.add(Math.max(0, receivedAt - permit.sentAt));
+    this.rtt.add(Math.max(0, receivedAt - permit.sentAt));
     this.#cap.grow();
     this.#cooldown.onResponse(permit.sentAt);
-    this.#learned.onResponse(permit, headers, receivedAt, {
-      inFlight: this.#inFlight,
-      rtt: this.#rtt.value ?? 0,
+    this.learned.onResponse(permit, headers, receivedAt, {
+      inFlight: this.inFlight,
+      rtt: this.rtt.value ?? 0,
     });
   }
 
@@ -333,18 +294,18 @@ export class Budget {
     const resetAt = this.#clock.resetOf(headers, receivedAt);
     const isConcurrencyLimit = headers.remaining !== null && headers.remaining > 0;
     if (isNew && (isConcurrencyLimit || resetAt === null)) {
-      this.#cap.halve(this.#inFlight + 1);
+      this.#cap.halve(this.inFlight + 1);
     }
     if (resetAt !== null && !isConcurrencyLimit) {
-      this.#learned.onUsedUp(headers.limit, resetAt, receivedAt);
+      this.learned.onUsedUp(headers.limit, resetAt, receivedAt);
     }
     if (headers.retryAfter === null && isConcurrencyLimit) {
-      this.#cooldown.close(receivedAt + (this.#cap.max > 1 ? (this.#rtt.value ?? 0) : this.#cooldown.backoff));
-    } else if (headers.retryAfter !== null || headers.reset === null || this.isBucket) {
+      this.#cooldown.close(receivedAt + (this.#cap.max > 1 ? (this.rtt.value ?? 0) : this.#cooldown.backoff));
+    } else if (headers.retryAfter !== null || headers.reset === null || this.learned.isBucket) {
       // The reset of a bucket is when it is full; it has tokens again long before.
       this.#cooldown.closeFor(headers.retryAfter, receivedAt, jitter);
     } else {
-      this.#cooldown.closeUntilReset(this.#learned.window, receivedAt);
+      this.#cooldown.closeUntilReset(this.learned.window, receivedAt);
     }
   }
 
@@ -354,17 +315,17 @@ export class Budget {
    */
   onLost(permit: Permit): void {
     this.#settle(permit);
-    this.#learned.onUncounted();
+    this.learned.onUncounted();
   }
 
   /** Records a request that never reached the platform. */
   onUnsent(permit: Permit): void {
     this.#settle(permit);
-    this.#learned.otherClients.count(-1);
+    this.learned.otherClients.count(-1);
   }
 
   #settle(permit: Permit): void {
-    this.#inFlight -= 1;
+    this.inFlight -= 1;
     if (permit.probe) {
       this.#probe.onSettled();
     }
@@ -377,9 +338,9 @@ export class Budget {
       this.classes,
       other.classes.filter((name) => !this.classes.includes(name)),
     );
-    this.#inFlight += other.#inFlight;
-    this.#learned.otherClients.count(other.#inFlight);
-    this.#learned.merge(other.#learned);
+    this.inFlight += other.inFlight;
+    this.learned.otherClients.count(other.inFlight);
+    this.learned.merge(other.learned);
     this.#probe.merge(other.#probe);
     this.#cooldown.close(other.#cooldown.until);
   }
@@ -397,7 +358,7 @@ export class Budget {
   remember(now: number): RememberedBudget | null {
     const { classes, limitKeys } = this;
     const isSplit = limitKeys.length > classes.length || limitKeys.some((key) => key.includes(' '));
-    const limit = isSplit ? null : this.#learned.remember(now, this.#inFlight);
+    const limit = isSplit ? null : this.learned.remember(now, this.inFlight);
     const { until } = this.#cooldown;
     const closedUntil = until > now ? this.#clock.toServer(until) : null;
     return limit === null ? null : { classes: [...classes], ...limit, closedUntil };
@@ -405,7 +366,7 @@ export class Budget {
 
   /** Restores the state that another process saved. */
   recall(remembered: RememberedBudget, now: number): void {
-    this.#learned.recall(remembered, now);
+    this.learned.recall(remembered, now);
     if (remembered.closedUntil !== null) {
       this.#cooldown.close(this.#clock.toMonotonic(remembered.closedUntil));
     }
@@ -416,9 +377,9 @@ export class Budget {
     return {
       classes: [...this.classes],
       operations: this.limitKeys.flatMap((key) => key.split(' ')[1] ?? []),
-      ...this.#learned.snapshot(now, this.#inFlight),
+      ...this.learned.snapshot(now, this.inFlight),
       cooldown: Math.max(0, this.#cooldown.until - now),
-      rtt: this.rtt,
+      rtt: this.rtt.value,
     };
   }
 }
@@ -590,6 +551,9 @@ interface Report {
   readonly receivedAt: number;
 }
 
+/** Share of a window by which its end may be uncertain for requests to be paced to its earliest end. */
+const MAX_UNCERTAIN_SHARE = 0.6;
+
 /** Rate limit, as learned from the headers of responses. All times are monotonic milliseconds. */
 class LearnedLimit {
   readonly window: RateWindow;
@@ -640,7 +604,7 @@ class LearnedLimit {
       return AFTER_RESPONSE;
     }
     if (raw >= 1) {
-      return isUrgent || waiting <= raw ? SEND : release(now, raw, { inFlight, rtt }, this.#pacing(state));
+      return isUrgent || waiting <= raw ? SEND : this.#pace(state, now, raw, inFlight, rtt);
     }
     if (inFlight === 0 && remaining > share && !isUnreserved(now, this.window)) {
       // The estimate of other clients' usage leaves nothing, so one request checks it. Not near the end of the window:
@@ -657,9 +621,27 @@ class LearnedLimit {
     return this.#refillRate.isBucket && inFlight >= Math.max(1, remaining / 4, needed);
   }
 
-  #pacing({ limit, answeredAt }: Counted): Pacing {
-    const { window, otherClients } = this;
-    return { limit, answeredAt, window, otherClients, refillRate: this.#refillRate };
+  /** Paces a request that is not urgent. `raw`: requests that may still be sent, if nothing is reserved. */
+  #pace({ limit, answeredAt }: Counted, now: number, raw: number, inFlight: number, rtt: number): Decision {
+    const refill = this.#refillRate.minRefill;
+    if (refill !== null) {
+      const seenAt = inFlight === 0 ? answeredAt : null;
+      return releaseInBucket(now, raw, { limit, refill, seenAt, end: this.window.end });
+    }
+    // After a silence, one request first checks what other clients have left.
+    const isStale = inFlight > 0 && now - answeredAt > 2 * rtt;
+    return releaseInWindow(now, raw, limit, isStale ? this.window : this.#earliestSpan());
+  }
+
+  /**
+   * Returns the part of the window to pace over. What is left when it ends is lost, so it ends at the earliest possible
+   * time, unless that is too uncertain, other clients use what is left, or the limit may be a token bucket.
+   */
+  #earliestSpan(): PacingSpan {
+    const { length, end, earliestEnd } = this.window;
+    const isUncertain = end - earliestEnd > length * MAX_UNCERTAIN_SHARE;
+    const keepsEnd = isUncertain || this.otherClients.areSeen || this.#refillRate.doResetsMove;
+    return { length, end: keepsEnd ? end : earliestEnd };
   }
 
   /** Records a request that is sent now. */

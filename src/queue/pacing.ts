@@ -17,15 +17,13 @@ export const AFTER_RESPONSE: Decision = { kind: 'wait', until: Number.POSITIVE_I
 
 /** Share at the end of a window in which nothing is reserved. See docs/rate-limiting.md#request-pacing. */
 const UNRESERVED_SHARE = 0.1;
-/** Share of a window by which its end may be uncertain for requests to be paced to its earliest end. */
-const MAX_UNCERTAIN_SHARE = 0.6;
 /** Share of a token bucket that is reserved for urgent requests. */
 const BUCKET_RESERVE = 0.2;
 /** Interval at which one request checks the remaining count of a token bucket that others may share, in ms. */
 const CHECK_INTERVAL = 2000;
 
 /** Window to pace requests over. Times are monotonic milliseconds. */
-interface PacingSpan {
+export interface PacingSpan {
   readonly end: number;
   readonly length: number;
 }
@@ -33,43 +31,6 @@ interface PacingSpan {
 /** Returns true near the end of a window, where neither this queue nor another Octavo reserves anything. */
 export function isUnreserved(now: number, { end, length }: PacingSpan): boolean {
   return now >= end - length * UNRESERVED_SHARE;
-}
-
-/** Limit to pace requests over. `answeredAt` is the time of the last response, monotonic milliseconds. */
-export interface Pacing {
-  readonly limit: number;
-  readonly answeredAt: number;
-  readonly window: RateWindow;
-  readonly otherClients: OtherClients;
-  readonly refillRate: RefillRate;
-}
-
-/** Paces a request that is not urgent. `raw`: requests that may still be sent, if nothing is reserved. */
-export function release(
-  now: number,
-  raw: number,
-  { inFlight, rtt }: { readonly inFlight: number; readonly rtt: number },
-  pacing: Pacing,
-): Decision {
-  const { limit, answeredAt, window, refillRate } = pacing;
-  const refill = refillRate.minRefill;
-  if (refill !== null) {
-    const seenAt = inFlight === 0 ? answeredAt : null;
-    return releaseInBucket(now, raw, { limit, refill, seenAt, end: window.end });
-  }
-  // After a silence, one request first checks what other clients have left.
-  const isStale = inFlight > 0 && now - answeredAt > 2 * rtt;
-  return releaseInWindow(now, raw, limit, isStale ? window : earliestSpan(pacing));
-}
-
-/**
- * Returns the part of the window to pace over. What is left when it ends is lost, so it ends at the earliest possible
- * time, unless that is too uncertain, other clients use what is left, or the limit may be a token bucket.
- */
-function earliestSpan({ window: { length, end, earliestEnd }, otherClients, refillRate }: Pacing): PacingSpan {
-  const isUncertain = end - earliestEnd > length * MAX_UNCERTAIN_SHARE;
-  const keepsEnd = isUncertain || otherClients.areSeen || refillRate.doResetsMove;
-  return { length, end: keepsEnd ? end : earliestEnd };
 }
 
 /** Paces requests over a window. The reserve for urgent requests and other clients falls linearly. */

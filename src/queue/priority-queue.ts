@@ -24,16 +24,11 @@ interface SubQueue {
   overtakes: number;
 }
 
-interface Pick {
+/** Job to send now, and where it waits. */
+export interface NextJob {
   readonly subQueue: SubQueue;
   readonly heap: TinyQueue<Entry>;
   readonly entry: Entry;
-  readonly isProbe: boolean;
-}
-
-/** Job to send now. */
-export interface NextJob {
-  readonly job: Job;
   /** True if the request is sent as a probe, to learn a budget. */
   readonly isProbe: boolean;
 }
@@ -71,11 +66,11 @@ export class PriorityQueue {
   /** Removes and returns the job to send now; null if every job has to wait. `now` is monotonic milliseconds. */
   take(now: number): NextJob | null {
     this.wakeAt = Number.POSITIVE_INFINITY;
-    const pick = this.#pick(now);
-    if (pick === null) {
+    const next = this.#pick(now);
+    if (next === null) {
       return null;
     }
-    const { subQueue, heap, entry, isProbe } = pick;
+    const { subQueue, heap, entry } = next;
     heap.pop();
     this.#entries.delete(entry.job);
     subQueue.waiting -= 1;
@@ -83,7 +78,7 @@ export class PriorityQueue {
     const other = this.#front(subQueue.others);
     const overtakes = heap === subQueue.urgent && other !== undefined && compareEntries(other, entry) < 0;
     subQueue.overtakes = overtakes ? subQueue.overtakes + 1 : 0;
-    return { job: entry.job, isProbe };
+    return next;
   }
 
   /** Moves a job whose priority has changed. */
@@ -146,9 +141,9 @@ export class PriorityQueue {
     return subQueue;
   }
 
-  #pick(now: number): Pick | null {
+  #pick(now: number): NextJob | null {
     const nextAttemptAt = this.#breaker.nextAttemptAt();
-    let best: Pick | null = null;
+    let best: NextJob | null = null;
     for (const subQueue of this.#subQueues.values()) {
       const pick = this.#pickFrom(subQueue, now, nextAttemptAt);
       if (pick !== null && (best === null || compareEntries(pick.entry, best.entry) < 0)) {
@@ -158,7 +153,7 @@ export class PriorityQueue {
     return best;
   }
 
-  #pickFrom(subQueue: SubQueue, now: number, nextAttemptAt: number): Pick | null {
+  #pickFrom(subQueue: SubQueue, now: number, nextAttemptAt: number): NextJob | null {
     const urgent = this.#front(subQueue.urgent);
     const other = this.#front(subQueue.others);
     const first = urgent !== undefined && (other === undefined || compareEntries(urgent, other) < 0) ? urgent : other;
@@ -176,7 +171,7 @@ export class PriorityQueue {
     return this.#pickAllowed(subQueue, now, first, urgent);
   }
 
-  #pickAllowed(subQueue: SubQueue, now: number, first: Entry, urgent: Entry | undefined): Pick | null {
+  #pickAllowed(subQueue: SubQueue, now: number, first: Entry, urgent: Entry | undefined): NextJob | null {
     const waiting = this.#waitingWith(subQueue);
     const isUrgentFirst = first === urgent || subQueue.overtakes >= MAX_OVERTAKES;
     const decision = this.#limiter.decide(subQueue.call, now, waiting, isUrgentFirst);

@@ -3,116 +3,76 @@
 import { z } from 'zod';
 import { type Clock, endsWithin } from '../core/clock.ts';
 import type { Json } from '../core/json.ts';
-import {
-  type Budget,
-  type BudgetChange,
-  type Call,
-  createRateLimiter,
-  type Permit,
-  type RateLimiter,
-} from './limiter.ts';
-import type { RememberedBudget } from './memory.ts';
+import { type BudgetChange, type Call, type Permit, RateLimiter } from './limiter.ts';
 import type { Decision } from './pacing.ts';
 import type { RateHeaders } from './request.ts';
 import type { ServerClock } from './server-clock.ts';
 import { Timer } from './timer.ts';
 
-interface LimiterOptions {
-  /** State that the replicas share; absent: this process is the only one that uses the token. */
-  readonly state: SharedState | undefined;
+/** What the budgets of a token need. */
+interface SharedContext {
+  readonly state: SharedState;
   readonly clock: Clock;
   readonly serverClock: ServerClock;
   /** Called when a request may be sent earlier than decided. */
   readonly wake: () => void;
 }
 
-interface SharedLimiterOptions extends LimiterOptions {
-  readonly limiter: RateLimiter;
-  readonly state: SharedState;
-}
-
-/** Opens the rate limiter of a token, which other replicas may use as well. */
-export function openLimiter({ state, ...options }: LimiterOptions): RateLimiter {
-  const limiter = createRateLimiter(options.serverClock);
-  return state === undefined ? limiter : new SharedLimiter({ ...options, limiter, state });
-}
-
 /**
  * Rate limiter of a replica whose token other replicas use as well: a request needs the consent of the limiter, and a
  * reservation in the ledger of its budget. Token buckets have no ledger: what is left of them shows in every response.
  */
-class SharedLimiter implements RateLimiter {
-  readonly #options: SharedLimiterOptions;
-  readonly #limiter: RateLimiter;
+export class SharedLimiter extends RateLimiter {
+  readonly #context: SharedContext;
   readonly #shared = new Map<string, SharedBudget>();
   /** Budget under which each request was sent. */
   readonly #sent = new WeakMap<Permit, SharedBudget>();
 
-  constructor(options: SharedLimiterOptions) {
-    this.#options = options;
-    this.#limiter = options.limiter;
+  constructor(context: SharedContext) {
+    super(context.serverClock);
+    this.#context = context;
   }
 
-  budget(call: Call): Budget {
-    return this.#limiter.budget(call);
-  }
-
-  budgets(): readonly Budget[] {
-    return this.#limiter.budgets();
-  }
-
-  remember(now: number): RememberedBudget[] {
-    return this.#limiter.remember(now);
-  }
-
-  recall(remembered: readonly RememberedBudget[], now: number): void {
-    this.#limiter.recall(remembered, now);
-  }
-
-  limitKey(call: Call): string {
-    return this.#limiter.limitKey(call);
-  }
-
-  decide(call: Call, now: number, waiting: number, urgent: boolean): Decision {
-    const decision = this.#limiter.decide(call, now, waiting, urgent);
-    if (decision.kind === 'wait' || this.budget(call).isBucket) {
+  override decide(call: Call, now: number, waiting: number, urgent: boolean): Decision {
+    const decision = super.decide(call, now, waiting, urgent);
+    if (decision.kind === 'wait' || this.budget(call).learned.isBucket) {
       return decision;
     }
     return this.#sharedBudget(call).decide(now, waiting) ?? decision;
   }
 
-  onSent(call: Call, now: number, probe: boolean): Permit {
-    const permit = this.#limiter.onSent(call, now, probe);
+  override onSent(call: Call, now: number, probe: boolean): Permit {
+    const permit = super.onSent(call, now, probe);
     const shared = this.#sharedBudget(call);
     this.#sent.set(permit, shared);
     shared.onSent();
     return permit;
   }
 
-  onResponse(permit: Permit, headers: RateHeaders, receivedAt: number): BudgetChange {
+  override onResponse(permit: Permit, headers: RateHeaders, receivedAt: number): BudgetChange {
     this.#sent.get(permit)?.onAnswer(headers, receivedAt);
-    return this.#limiter.onResponse(permit, headers, receivedAt);
+    return super.onResponse(permit, headers, receivedAt);
   }
 
-  onRefused(permit: Permit, headers: RateHeaders, receivedAt: number, jitter: number): void {
+  override onRefused(permit: Permit, headers: RateHeaders, receivedAt: number, jitter: number): void {
     this.#sent.get(permit)?.onAnswer(headers, receivedAt);
-    this.#limiter.onRefused(permit, headers, receivedAt, jitter);
+    super.onRefused(permit, headers, receivedAt, jitter);
   }
 
-  onLost(permit: Permit): void {
+  override onLost(permit: Permit): void {
     this.#sent.get(permit)?.onLost();
-    this.#limiter.onLost(permit);
+    super.onLost(permit);
   }
 
-  onUnsent(permit: Permit): void {
+  override onUnsent(permit: Permit): void {
     this.#sent.get(permit)?.onUnsent();
-    this.#limiter.onUnsent(permit);
+    super.onUnsent(permit);
   }
 
   #sharedBudget(call: Call): SharedBudget {
     const keys = [...this.budget(call).limitKeys].sort();
     const name = keys.join(',');
-    const shared = this.#shared.get(name) ?? new SharedBudget({ ...this.#options, keys });
+    const shared = this.#shared.get(name) ?? new SharedBudget(keys, this.#context);
     this.#shared.set(name, shared);
     return shared;
   }
@@ -130,19 +90,11 @@ const WITHOUT = 5000;
 const BATCH = 50;
 const WHY = 'waits for its share of the rate limit';
 
-interface SharedBudgetOptions {
-  /** Rate-limit keys that share the budget. */
-  readonly keys: readonly string[];
-  readonly state: SharedState;
-  readonly clock: Clock;
-  readonly serverClock: ServerClock;
-  /** Called when requests may be sent that had to wait. */
-  readonly wake: () => void;
-}
-
 /** Part of a replica in a rate limit that several replicas share. Each request needs a reservation in the ledger. */
 class SharedBudget {
-  readonly #options: SharedBudgetOptions;
+  /** Rate-limit keys that share the budget. */
+  readonly #keys: readonly string[];
+  readonly #context: SharedContext;
   readonly #idle: Timer;
   #credit = 0;
   /** Server time at which the credit expires; null: it is for the request that shows the window. */
@@ -156,9 +108,10 @@ class SharedBudget {
   #nextAt = 0;
   #withoutUntil = 0;
 
-  constructor(options: SharedBudgetOptions) {
-    this.#options = options;
-    this.#idle = new Timer(options.clock, () => void this.#exchange(0));
+  constructor(keys: readonly string[], context: SharedContext) {
+    this.#keys = keys;
+    this.#context = context;
+    this.#idle = new Timer(context.clock, () => void this.#exchange(0));
   }
 
   /** Returns null if a request may be sent now; otherwise asks for reservations. */
@@ -184,22 +137,22 @@ class SharedBudget {
 
   onAnswer(headers: RateHeaders, receivedAt: number): void {
     this.#inFlight -= 1;
-    const resetAt = this.#options.serverClock.resetOf(headers, receivedAt);
+    const resetAt = this.#context.serverClock.resetOf(headers, receivedAt);
     const { limit, remaining } = headers;
     const wasUnknown = this.#isUnknown;
     this.#isUnknown = limit === null || remaining === null || resetAt === null;
-    if (this.#isUnknown) {
+    if (limit === null || remaining === null || resetAt === null) {
       if (!wasUnknown) {
         // Nobody needs to wait for a window to show.
         void this.#exchange(0);
       }
       return;
     }
-    if (limit !== null && remaining !== null && resetAt !== null) {
-      const isNew = this.#observed === null || resetAt > this.#observed.resetAt + 1000;
-      const lowest = isNew ? remaining : Math.min(remaining, this.#observed?.remaining ?? remaining);
-      this.#observed = { limit, remaining: lowest, resetAt: isNew ? resetAt : (this.#observed?.resetAt ?? resetAt) };
-    }
+    const known = this.#observed;
+    this.#observed =
+      known === null || resetAt > known.resetAt + SAME
+        ? { limit, remaining, resetAt }
+        : { limit, remaining: Math.min(remaining, known.remaining), resetAt: known.resetAt };
     this.#giveBackLater();
   }
 
@@ -216,19 +169,19 @@ class SharedBudget {
 
   #giveBackLater(): void {
     this.#idle.clear();
-    this.#idle.set(this.#options.clock.monotonic() + IDLE);
+    this.#idle.set(this.#context.clock.monotonic() + IDLE);
   }
 
   #nextExchange({ granted, resetAt }: LedgerGrant, now: number): number {
     if (granted > 0) {
       return now;
     }
-    const reset = resetAt === null ? now + PROBE_POLL : this.#options.serverClock.toMonotonic(resetAt);
+    const reset = resetAt === null ? now + PROBE_POLL : this.#context.serverClock.toMonotonic(resetAt);
     return Math.min(now + POLL, Math.max(reset, now + 1));
   }
 
   #expire(now: number): void {
-    if (this.#resetAt !== null && this.#options.serverClock.toServer(now) >= this.#resetAt) {
+    if (this.#resetAt !== null && this.#context.serverClock.toServer(now) >= this.#resetAt) {
       this.#credit = 0;
       this.#resetAt = null;
     }
@@ -239,7 +192,8 @@ class SharedBudget {
       return;
     }
     this.#isExchanging = true;
-    const { state, clock, keys, wake } = this.#options;
+    const { state, clock, serverClock, wake } = this.#context;
+    const keys = this.#keys;
     const lost = this.#lost;
     const holder = `${state.replica} ${keys.join(',')}`;
     const report = { keys, holder, observed: this.#observed, inFlight: this.#inFlight, lost, wanted };
@@ -247,8 +201,7 @@ class SharedBudget {
     this.#credit = 0;
     let grant: LedgerGrant = { granted: 0, resetAt: null };
     const change = (value: Json): Json => {
-      const now = this.#options.serverClock.toServer(clock.monotonic());
-      const result = exchangeKeys(value, { ...report, now });
+      const result = exchangeKeys(value, { ...report, now: serverClock.toServer(clock.monotonic()) });
       grant = result.grant;
       return result.ledgers;
     };

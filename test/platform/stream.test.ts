@@ -13,7 +13,7 @@ import { type CallOptions, openWriter, type Writer } from '../../src/platform/cl
 import { type Connection, openConnection } from '../../src/platform/connection.ts';
 import { readOnly } from '../../src/platform/http/transport.ts';
 import { operations } from '../../src/platform/operations/index.ts';
-import { createRequestQueue } from '../../src/queue/dispatcher.ts';
+import { RequestQueue } from '../../src/queue/dispatcher.ts';
 import { type LocalServer, serveLocally } from '../support/local-server.ts';
 
 /* Event streams over real sockets: answers that begin, continue, pause and break off. */
@@ -50,7 +50,7 @@ async function serve(listener: (answer: ServerResponse, times: number) => void):
 
 function writer(baseUrl: string, timeouts = {}): Writer {
   const random = () => 0;
-  const queue = createRequestQueue({ clock: systemClock, random, concurrency: 4 });
+  const queue = new RequestQueue({ clock: systemClock, random, concurrency: 4 });
   const connection = openConnection({
     ...{
       baseUrl,

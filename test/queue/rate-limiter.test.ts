@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createRateLimiter, type Permit, type RateLimiter } from '../../src/queue/limiter.ts';
+import { type Permit, RateLimiter } from '../../src/queue/limiter.ts';
 import { NO_RATE_HEADERS, type RateHeaders, readRateHeaders } from '../../src/queue/request.ts';
 import { createServerClock } from '../../src/queue/server-clock.ts';
 
@@ -16,7 +16,7 @@ function headersOf(remaining: number, reset: number, rest: Partial<RateHeaders> 
 
 /** Creates a rate limiter after one response: `remaining` of 100, in a window that ends at this second. */
 function limiterWith(remaining: number, resetSecond = 60, receivedAt = 0): RateLimiter {
-  const limiter = createRateLimiter(createServerClock(OFFSET));
+  const limiter = new RateLimiter(createServerClock(OFFSET));
   const probe = limiter.onSent(read, 0, true);
   limiter.onResponse(probe, headersOf(remaining, EPOCH + resetSecond), receivedAt);
   return limiter;
@@ -67,7 +67,7 @@ describe('decide', () => {
   });
 
   test('sends one probe at a time while the limit is unknown', () => {
-    const limiter = createRateLimiter(createServerClock(OFFSET));
+    const limiter = new RateLimiter(createServerClock(OFFSET));
     expect(limiter.decide(read, 0, 9, true).kind).toBe('probe');
     limiter.onSent(read, 0, true);
     expect(limiter.decide(read, 10, 9, true)).toMatchObject({ kind: 'wait', until: 5000 });
@@ -75,7 +75,7 @@ describe('decide', () => {
   });
 
   test('sends without limit if responses have no rate-limit headers', () => {
-    const limiter = createRateLimiter(createServerClock(OFFSET));
+    const limiter = new RateLimiter(createServerClock(OFFSET));
     limiter.onResponse(limiter.onSent(read, 0, true), NO_RATE_HEADERS, 100);
     send(limiter, 100, 500);
     expect(limiter.decide(read, 100, 9999, false).kind).toBe('send');
@@ -86,7 +86,7 @@ describe('responses', () => {
   test('from a newer window replace the count, from this window only lower it, from an older one are ignored', () => {
     const limiter = limiterWith(50);
     const permits = send(limiter, 1000, 4);
-    const left = () => limiter.budget(read).remaining;
+    const left = () => limiter.budget(read).learned.remaining;
     const answer = (remaining: number, second: number) => {
       const permit = permits.pop();
       if (permit !== undefined) {
@@ -105,7 +105,7 @@ describe('responses', () => {
     const [lost, unsent] = send(limiter, 1000, 2);
     limiter.onLost(lost as Permit);
     limiter.onUnsent(unsent as Permit);
-    expect(limiter.budget(read)).toMatchObject({ remaining: 49, inFlight: 0 });
+    expect(limiter.budget(read)).toMatchObject({ learned: { remaining: 49 }, inFlight: 0 });
   });
 
   test('reveal the usage of other clients', () => {
@@ -152,7 +152,7 @@ describe('a 429', () => {
   });
 
   test('without headers waits ever longer, up to a minute', () => {
-    const limiter = createRateLimiter(createServerClock(OFFSET));
+    const limiter = new RateLimiter(createServerClock(OFFSET));
     let now = 1000;
     const waits = Array.from({ length: 10 }, () => {
       limiter.onRefused(limiter.onSent(read, now, true), NO_RATE_HEADERS, now, 0);
@@ -197,7 +197,7 @@ describe('the server’s clock', () => {
   });
 
   test('uses up a window before its earliest possible end, once a request has checked the count', () => {
-    const limiter = createRateLimiter(createServerClock(OFFSET));
+    const limiter = new RateLimiter(createServerClock(OFFSET));
     // The window ends at 2.0 s of the server, which may be at any time from 1.5 s to 2.5 s.
     limiter.onResponse(limiter.onSent(read, 500, true), headersOf(40, EPOCH + 2, { date: OFFSET }), 500);
     const check = limiter.onSent(read, 1500, false);

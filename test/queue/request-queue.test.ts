@@ -7,7 +7,7 @@ import {
   RejectedError,
   TransientError,
 } from '../../src/core/errors.ts';
-import { createRequestQueue, type QueueOptions } from '../../src/queue/dispatcher.ts';
+import { type QueueOptions, RequestQueue } from '../../src/queue/dispatcher.ts';
 import {
   NO_RATE_HEADERS,
   type QueuedRequest,
@@ -20,7 +20,7 @@ import { createVirtualClock } from './virtual-clock.ts';
 
 function setUp(options: Partial<QueueOptions> = {}) {
   const clock = createVirtualClock();
-  const queue = createRequestQueue({ clock, random: () => 0.5, concurrency: 1, ...options });
+  const queue = new RequestQueue({ clock, random: () => 0.5, concurrency: 1, ...options });
   return { clock, queue, sent: [] as string[] };
 }
 
@@ -408,7 +408,7 @@ test('an estimate follows dependencies', () => {
 });
 
 test('sends 5000 requests with at most 50 in flight', async () => {
-  const queue = createRequestQueue({ clock: createVirtualClock(), random: () => 0, concurrency: 50 });
+  const queue = new RequestQueue({ clock: createVirtualClock(), random: () => 0, concurrency: 50 });
   const reply: Reply<number> = { headers: NO_RATE_HEADERS, receivedAt: 1000, result: { ok: true, value: 1 } };
   let inFlight = 0;
   let most = 0;

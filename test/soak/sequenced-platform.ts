@@ -4,7 +4,7 @@ import { type Emulator, type EmulatorState, startEmulator } from '../../src/emul
 import { seededRandom } from '../../src/emulator/http/faults.ts';
 import type { Connection } from '../../src/platform/connection.ts';
 import { openTransport, type Transport } from '../../src/platform/http/transport.ts';
-import { createRequestQueue } from '../../src/queue/dispatcher.ts';
+import { RequestQueue } from '../../src/queue/dispatcher.ts';
 import { toAbortSignal } from '../../src/queue/request.ts';
 import { createVirtualClock, type VirtualClock } from '../queue/virtual-clock.ts';
 import { noStreams } from '../support/no-streams.ts';
@@ -64,7 +64,7 @@ export class SequencedPlatform implements AsyncDisposable {
     return {
       baseUrl: this.emulator.url,
       origin: this.emulator.url,
-      queue: createRequestQueue({ clock, random, concurrency }),
+      queue: new RequestQueue({ clock, random, concurrency }),
       transport: { ...noStreams, send: (request, signal) => this.#send(request, signal) },
       clock,
       close: async () => undefined,

@@ -6,7 +6,7 @@ import type { Conversation } from '../../src/conversations/model/ticket.ts';
 import { TransientError } from '../../src/core/errors.ts';
 import type { Connection } from '../../src/platform/connection.ts';
 import type { HttpAnswer } from '../../src/platform/http/transport.ts';
-import { createRequestQueue } from '../../src/queue/dispatcher.ts';
+import { RequestQueue } from '../../src/queue/dispatcher.ts';
 import { toAbortSignal } from '../../src/queue/request.ts';
 import type { VirtualClock } from '../queue/virtual-clock.ts';
 import { noStreams } from './no-streams.ts';
@@ -99,7 +99,7 @@ export class ConversationSink {
     return {
       baseUrl: 'http://platform.example',
       origin: 'http://platform.example',
-      queue: createRequestQueue({ clock, random: () => 0.5, concurrency: 10 }),
+      queue: new RequestQueue({ clock, random: () => 0.5, concurrency: 10 }),
       transport: {
         ...noStreams,
         send: ({ body }, signal) => this.#send(body ?? '', toAbortSignal(signal), clock, isDead),

@@ -1,6 +1,6 @@
 /** Simulates a rate-limited server and its clients. */
 import { RateLimitedError, TransientError } from '../../src/core/errors.ts';
-import { createRequestQueue, type QueueOptions, type RequestQueue } from '../../src/queue/dispatcher.ts';
+import { type QueueOptions, RequestQueue } from '../../src/queue/dispatcher.ts';
 import {
   NO_RATE_HEADERS,
   type QueuedRequest,
@@ -101,7 +101,7 @@ export class SimulatedServer {
   /** Queue on this server's clock whose requests have no deadline. */
   queue(options: Partial<QueueOptions> = {}): RequestQueue {
     const { clock, random } = this;
-    return createRequestQueue({
+    return new RequestQueue({
       clock,
       random,
       concurrency: CONCURRENCY,

@@ -12,7 +12,7 @@ import type { EmulatorStore } from '../../src/emulator/model/store.ts';
 import { defaultState } from '../../src/emulator/organizations/seed.ts';
 import type { Connection } from '../../src/platform/connection.ts';
 import type { HttpAnswer, HttpRequest } from '../../src/platform/http/transport.ts';
-import { createRequestQueue, type QueueOptions } from '../../src/queue/dispatcher.ts';
+import { type QueueOptions, RequestQueue } from '../../src/queue/dispatcher.ts';
 import { createVirtualClock, type VirtualClock } from '../queue/virtual-clock.ts';
 import { noStreams } from './no-streams.ts';
 
@@ -75,7 +75,7 @@ export class VirtualPlatform {
     return {
       baseUrl: 'http://platform.example',
       origin: 'http://platform.example',
-      queue: createRequestQueue({ clock, random: () => 0.5, concurrency: 10, ...options }),
+      queue: new RequestQueue({ clock, random: () => 0.5, concurrency: 10, ...options }),
       transport: { ...noStreams, send: (request) => this.#send(request, token) },
       clock,
       close: async () => undefined,

@@ -3,7 +3,7 @@ import type { Config, OrganizationConfig } from '../../config/config.ts';
 import { CancelledError, messageOf, TransientError } from '../../core/errors.ts';
 import type { ClientOptions } from '../../platform/client.ts';
 import { type Connection, openConnection } from '../../platform/connection.ts';
-import { createRequestQueue } from '../../queue/dispatcher.ts';
+import { RequestQueue } from '../../queue/dispatcher.ts';
 import type { CancelSignal } from '../../queue/request.ts';
 import type { QueueEvent } from '../../queue/snapshot.ts';
 import type { OrganizationTarget } from './config.ts';
@@ -55,7 +55,7 @@ function connect(
   const { timeout, baseUrl } = config.platform;
   const { clock, random } = context;
   const { concurrency, deadline } = config.queue;
-  const queue = createRequestQueue({ clock, random, concurrency, deadline, onEvent: monitor.onEvent });
+  const queue = new RequestQueue({ clock, random, concurrency, deadline, onEvent: monitor.onEvent });
   const connection = openConnection({
     baseUrl,
     token: organization.token,

@@ -8,7 +8,7 @@ import { parseBounded } from '../../core/json.ts';
 import { append } from '../../core/lists.ts';
 import { withoutTrailingSlashes } from '../../core/url.ts';
 import { networkError, openDispatcher } from '../../platform/http/dispatcher.ts';
-import { createRequestQueue } from '../../queue/dispatcher.ts';
+import { RequestQueue } from '../../queue/dispatcher.ts';
 import { type Priority, type RateHeaders, type Reply, type RequestClass, toAbortSignal } from '../../queue/request.ts';
 import type { SourceRecord } from '../model/ticket.ts';
 
@@ -99,7 +99,7 @@ export function openProviderClient(context: Omit<ProviderContext, 'name'>, accou
     bodyTimeout: TIMEOUT,
     maxResponseSize: MAX_SIZE,
   });
-  const queue = createRequestQueue({ clock, random, concurrency });
+  const queue = new RequestQueue({ clock, random, concurrency });
   const attempt = async (request: ProviderRequest, signal: AbortSignal): Promise<Reply<ProviderAnswer>> => {
     const what = `${label}: ${request.name}`;
     const bearer = tokens === null ? {} : { authorization: `Bearer ${await tokens.access.token()}` };

@@ -7,7 +7,7 @@ import type { EventBus } from '../../core/event-bus.ts';
 import type { Json } from '../../core/json.ts';
 import type { Logger } from '../../log.ts';
 import { type Connection, openConnection } from '../../platform/connection.ts';
-import { createRequestQueue, type RequestQueue } from '../../queue/dispatcher.ts';
+import { RequestQueue } from '../../queue/dispatcher.ts';
 import { isWorthSaving, type QueueMemory } from '../../queue/memory.ts';
 import type { SharedState } from '../../queue/shared-limiter.ts';
 import type { Note } from '../../store/record.ts';
@@ -158,7 +158,7 @@ export class TokenConnections {
     const { concurrency, deadline } = config.queue;
     const memory = await this.#note(token, store).read();
     const owner = tokenDigest(baseUrl, token);
-    const queue = createRequestQueue({
+    const queue = new RequestQueue({
       clock,
       random,
       concurrency,

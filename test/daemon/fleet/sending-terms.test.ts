@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CancelledError, LeaseLostError } from '../../../src/core/errors.ts';
 import { sendingTerms, userAgent } from '../../../src/daemon/fleet/sending-terms.ts';
-import { createRequestQueue } from '../../../src/queue/dispatcher.ts';
+import { RequestQueue } from '../../../src/queue/dispatcher.ts';
 import { NO_RATE_HEADERS, type QueuedRequest } from '../../../src/queue/request.ts';
 import { createVirtualClock } from '../../queue/virtual-clock.ts';
 import { SEED } from '../../support/campaign.ts';
@@ -47,7 +47,7 @@ describe('terms of an organization', () => {
     const property = fc.asyncProperty(arbitrary, async ({ endsAt, concurrency, requests }) => {
       const clock = createVirtualClock();
       const start = clock.monotonic();
-      const queue = createRequestQueue({ clock, random: () => 0.5, concurrency });
+      const queue = new RequestQueue({ clock, random: () => 0.5, concurrency });
       const terms = sendingTerms({ ...options, lease: lease(() => start + endsAt - clock.monotonic()) });
       const writes: number[] = [];
       const ends = requests.map(async ({ isWrite, at, takes }, index) => {
