@@ -65,14 +65,6 @@ const MARKER = '.octavo-checkout';
 /** Checks out files as committed: without converting line endings or running filters such as LFS. */
 const ATTRIBUTES = '* -text -filter -ident -working-tree-encoding\n';
 
-/**
- * Opens a checkout without accessing disk or network. A broken or incomplete copy is deleted and cloned again. Hooks
- * and submodules of the repository never run. Throws SourceError for an invalid URL or ref.
- */
-export function openCheckout(options: CheckoutOptions): Checkout {
-  return new Checkout(options);
-}
-
 interface RemoteRef {
   /** Source of the fetch: a full ref name or a commit id. */
   readonly source: string;
@@ -80,7 +72,10 @@ interface RemoteRef {
   readonly commit: string | null;
 }
 
-/** Local copy of one ref of a repository. */
+/**
+ * Local copy of one ref of a repository. A broken or incomplete copy is deleted and cloned again. Hooks and submodules
+ * of the repository never run.
+ */
 export class Checkout {
   /** Directory of the manifests on disk; exists after the first successful sync. */
   readonly root: string;
@@ -94,6 +89,7 @@ export class Checkout {
   /** Result of this process, which checked out the files; an unchanged commit needs no work. */
   #last: SyncResult | null = null;
 
+  /** Accesses neither disk nor network. Throws SourceError for an invalid URL or ref. */
   constructor(options: CheckoutOptions) {
     this.#options = options;
     this.#remote = readRemote(options.url);
@@ -217,25 +213,24 @@ export class Checkout {
 
   /** Looks up the ref in the repository without fetching. Throws SourceError if it does not exist, or on no response. */
   async #findRemoteRef(before: string | null): Promise<RemoteRef> {
-    if (isCommitId(this.#options.ref)) {
-      if (before !== this.#options.ref) {
+    const { ref } = this.#options;
+    if (isCommitId(ref)) {
+      if (before !== ref) {
         await this.#listRemote(['HEAD']);
       }
-      return { source: this.#options.ref, commit: this.#options.ref };
+      return { source: ref, commit: ref };
     }
     // Like git, but without its precedence: a new branch must not redirect a source that names a tag.
-    const names =
-      this.#options.ref.startsWith('refs/') || this.#options.ref === 'HEAD'
-        ? [this.#options.ref]
-        : [`refs/heads/${this.#options.ref}`, `refs/tags/${this.#options.ref}`, `refs/${this.#options.ref}`];
+    const isWhole = ref.startsWith('refs/') || ref === 'HEAD';
+    const names = isWhole ? [ref] : [`refs/heads/${ref}`, `refs/tags/${ref}`, `refs/${ref}`];
     const refs = await this.#listRemote(names.flatMap((name) => [name, `${name}^{}`]));
     const found = names.filter((name) => refs.has(name));
     const [source] = found;
     if (source === undefined) {
-      throw this.#fail(new Error(`it has no branch or tag "${this.#options.ref}"`), 'fetch');
+      throw this.#fail(new Error(`it has no branch or tag "${ref}"`), 'fetch');
     }
     if (found.length > 1) {
-      const reason = `"${this.#options.ref}" is ambiguous: it has ${found.join(' and ')}; set ref to the one that is meant`;
+      const reason = `"${ref}" is ambiguous: it has ${found.join(' and ')}; set ref to the one that is meant`;
       throw this.#fail(new Error(reason), 'fetch');
     }
     return { source, commit: refs.get(`${source}^{}`) ?? refs.get(source) ?? null };
@@ -245,8 +240,7 @@ export class Checkout {
     try {
       // The copy may not exist yet.
       const git = this.#connect({ root: this.#directory, gitDir: repositoryIn(this.repository).gitDir });
-      const answer = await git.raw(['ls-remote', '--quiet', 'octavo', ...patterns]);
-      return refsIn(answer);
+      return refsIn(await git.raw(['ls-remote', '--quiet', REMOTE, ...patterns]));
     } catch (error) {
       throw this.#fail(error, 'reach');
     }
@@ -371,14 +365,9 @@ async function timeOf(path: string): Promise<number> {
   return mtimeMs;
 }
 
-interface WrittenFile {
-  readonly path: string;
-  readonly size: number;
-}
-
 /** Returns the objects and packs that were written after a time, including incomplete ones. */
-async function filesSince(objects: string, start: number): Promise<readonly WrittenFile[]> {
-  const found: WrittenFile[] = [];
+async function filesSince(objects: string, start: number): Promise<readonly { path: string; size: number }[]> {
+  const found: { path: string; size: number }[] = [];
   for (const name of await namesIn(objects)) {
     const folder = join(objects, name);
     // A new entry changes the time of its directory.

@@ -3,8 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SourceError } from '../core/errors.ts';
+import { listCommit } from './objects.ts';
 import { repositoryIn } from './repository.ts';
-import { type Git, gitFailure, gitIn, isCommitId, openGit } from './run.ts';
+import { type Git, gitFailure, gitIn, isCommitId, openGit, tryGit } from './run.ts';
 
 /** Returns the first line of a commit's message, and the email of its author as the commit claims it, or null. */
 export async function describeCommit(
@@ -17,8 +18,17 @@ export async function describeCommit(
 }
 
 /** Resolves a branch, tag, full ref, commit or expression such as `HEAD~1` to a commit; null if there is none. */
-export async function resolveRef(directory: string, ref: string): Promise<string | null> {
-  const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`];
+export function resolveRef(directory: string, ref: string): Promise<string | null> {
+  return commitOf(directory, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`]);
+}
+
+/** Returns the merge base of two commits; null if there is none, or the history of the clone is too short. */
+export function mergeBase(directory: string, one: string, other: string): Promise<string | null> {
+  return commitOf(directory, ['merge-base', '--end-of-options', one, other]);
+}
+
+/** Returns the commit that git prints; null if it fails. */
+async function commitOf(directory: string, args: readonly string[]): Promise<string | null> {
   const commit = await answerOf(directory, args);
   return commit !== null && isCommitId(commit) ? commit : null;
 }
@@ -32,12 +42,6 @@ async function answerOf(directory: string, args: readonly string[]): Promise<str
   }
 }
 
-/** Returns the merge base of two commits; null if there is none, or the history of the clone is too short. */
-export async function mergeBase(directory: string, one: string, other: string): Promise<string | null> {
-  const commit = await answerOf(directory, ['merge-base', '--end-of-options', one, other]);
-  return commit !== null && isCommitId(commit) ? commit : null;
-}
-
 /** Returns the URL that a repository was cloned from, or null. It may contain a password; do not print it. */
 export async function readOriginUrl(directory: string): Promise<string | null> {
   return (await answerOf(directory, ['remote', 'get-url', 'origin'])) || null;
@@ -45,23 +49,16 @@ export async function readOriginUrl(directory: string): Promise<string | null> {
 
 /** Creates a repository in a directory, with the branch `main` and no commit. Throws SourceError. */
 export async function initRepository(directory: string): Promise<void> {
-  try {
-    const git = openGit({ repository: repositoryIn(directory) });
-    await git.raw(['init', '--quiet', '--template=', '--initial-branch=main']);
-  } catch (error) {
-    throw gitFailure(`cannot create a git repository in ${directory}`, error);
-  }
+  const git = openGit({ repository: repositoryIn(directory) });
+  const args = ['init', '--quiet', '--template=', '--initial-branch=main'];
+  await tryGit(`cannot create a git repository in ${directory}`, () => git.raw(args));
 }
 
 /** Returns `origin`, or the first other remote; null if there is none. */
 export async function findRemote(directory: string): Promise<string | null> {
-  try {
-    const answer = await gitIn(directory).raw(['remote']);
-    const names = answer.split('\n').filter((name) => name !== '' && !name.startsWith('-'));
-    return names.includes('origin') ? 'origin' : (names[0] ?? null);
-  } catch (error) {
-    throw gitFailure(`${directory} is not in a git repository`, error);
-  }
+  const answer = await tryGit(`${directory} is not in a git repository`, async () => gitIn(directory).raw(['remote']));
+  const names = answer.split('\n').filter((name) => name !== '' && !name.startsWith('-'));
+  return names.includes('origin') ? 'origin' : (names[0] ?? null);
 }
 
 export interface Author {
@@ -75,6 +72,9 @@ interface FileChange {
   readonly from: string | null;
   readonly to: string | null;
 }
+
+/** Mode of a file that is not a symbolic link. */
+const REGULAR = /^100\d{3}$/;
 
 /** Tree based on that of a commit. */
 export interface NewTree {
@@ -108,11 +108,11 @@ export async function makeTree(
     });
   try {
     await git().raw(['read-tree', `${commit}^{tree}`]);
-    const entries = await modesOf(directory, commit);
+    const files = await listCommit(git(), commit);
     const lines: string[] = [];
     for (const [path, text] of texts) {
-      const mode = entries.get(path);
-      if (mode === undefined) {
+      const mode = files.get(path)?.mode;
+      if (mode === undefined || !REGULAR.test(mode)) {
         throw new SourceError(`${path} is not a file in ${commit.slice(0, 7)}`);
       }
       const blob = (await git(text).raw(['hash-object', '-w', '--stdin'])).trim();
@@ -133,18 +133,16 @@ export async function commitTree(
   directory: string,
   { tree, parent, message, author }: { tree: string; parent: string; message: string; author: Author },
 ): Promise<string> {
-  try {
-    const config = [`user.name=${author.name}`, `user.email=${author.email}`];
-    const git = gitIn(directory, { config, input: message });
-    return (await git.raw(['commit-tree', tree, '-p', parent, '-F', '-'])).trim();
-  } catch (error) {
-    throw gitFailure(`cannot commit on top of ${parent.slice(0, 7)}`, error);
-  }
+  const config = [`user.name=${author.name}`, `user.email=${author.email}`];
+  const made = await tryGit(`cannot commit on top of ${parent.slice(0, 7)}`, async () =>
+    gitIn(directory, { config, input: message }).raw(['commit-tree', tree, '-p', parent, '-F', '-']),
+  );
+  return made.trim();
 }
 
 /** Reads a commit and its changes. Throws SourceError. */
-export async function readCommit(directory: string, commit: string): Promise<ReadCommit> {
-  try {
+export function readCommit(directory: string, commit: string): Promise<ReadCommit> {
+  return tryGit(`cannot read ${commit.slice(0, 7)}`, async () => {
     const raw = await gitIn(directory).raw(['cat-file', 'commit', commit]);
     const [head = ''] = raw.split('\n\n', 1);
     const of = (name: string) =>
@@ -157,9 +155,7 @@ export async function readCommit(directory: string, commit: string): Promise<Rea
       message: raw.slice(head.length + 2),
       changes: first === undefined ? [] : await changesBetween(directory, first, commit),
     };
-  } catch (error) {
-    throw gitFailure(`cannot read ${commit.slice(0, 7)}`, error);
-  }
+  });
 }
 
 /** Returns true if a commit is in the history of another. */
@@ -178,16 +174,6 @@ export async function configuredAuthor(directory: string): Promise<Author | null
     ['user.name', 'user.email'].map((key) => answerOf(directory, ['config', '--get', key])),
   );
   return name && email ? { name, email } : null;
-}
-
-async function modesOf(directory: string, commit: string): Promise<ReadonlyMap<string, string>> {
-  const listed = await gitIn(directory).raw(['ls-tree', '-r', '-z', '--full-tree', commit]);
-  return new Map(
-    listed.split('\0').flatMap((line) => {
-      const [, mode = '', path = ''] = /^(100\d{3}) blob [0-9a-f]+\t(.*)$/s.exec(line) ?? [];
-      return mode === '' ? [] : [[path, mode] as const];
-    }),
-  );
 }
 
 async function changesBetween(directory: string, one: string, other: string): Promise<readonly FileChange[]> {

@@ -3,7 +3,9 @@ import { posix } from 'node:path';
 import { SourceError } from '../core/errors.ts';
 import { MAX_FILE_BYTES } from '../core/files/disk.ts';
 import type { FileEntry, FileTree } from '../core/files/file-tree.ts';
-import { type Git, type GitOptions, gitFailure, gitIn } from './run.ts';
+import { compareText } from '../core/lists.ts';
+import { orNull } from './repository.ts';
+import { type Git, type GitOptions, gitIn, tryGit } from './run.ts';
 
 /** Opens git on the repository of the objects. */
 type OpenGit = (options: Pick<GitOptions, 'input'>) => Git;
@@ -49,6 +51,31 @@ function linesOf(names: readonly string[]): string {
   return names.map((name) => `${name.replaceAll('\n', '\ufffd')}\n`).join('');
 }
 
+/** File of a commit. */
+export interface TreeFile {
+  readonly mode: string;
+  readonly id: string;
+}
+
+/**
+ * Returns the files of a commit by path. `inside`: only those below this directory of the repository; empty: all. Throws
+ * OutputError if their listing has more than `most` bytes.
+ */
+export async function listCommit(git: Git, commit: string, inside = '', most?: number): Promise<Map<string, TreeFile>> {
+  const listed = await git.raw(['ls-tree', '-r', '-z', '--full-tree', commit, ...below(inside)], most);
+  return new Map(
+    listed.split('\0').flatMap((line) => {
+      const [, mode = '', id = '', name = ''] = /^(\d+) \w+ ([0-9a-f]+)\t(.*)$/s.exec(line) ?? [];
+      return mode === '' ? [] : [[name, { mode, id }] as const];
+    }),
+  );
+}
+
+/** Returns the arguments that select what is below a directory of the repository; empty: everything. */
+export function below(inside: string): string[] {
+  return inside === '' ? [] : ['--', `${inside}/`];
+}
+
 /** Limits of a commit. */
 const TREE_LIMITS = { files: 250_000, bytes: 4 * 1024 ** 3 } as const;
 
@@ -57,11 +84,9 @@ const MAX_LISTING_SIZE = 32 * 1_048_576;
 
 /** Throws SourceError for a commit with more files or bytes than the limits. */
 export async function checkTreeSize(git: Git, commit: string, limits: { files: number; bytes: number } = TREE_LIMITS) {
-  const listed = await git
-    .raw(['ls-tree', '-r', '-l', '-z', '--full-tree', commit], MAX_LISTING_SIZE)
-    .catch((error) => {
-      throw gitFailure(`cannot list the files of commit ${commit.slice(0, 7)}`, error);
-    });
+  const listed = await tryGit(`cannot list the files of commit ${commit.slice(0, 7)}`, () =>
+    git.raw(['ls-tree', '-r', '-l', '-z', '--full-tree', commit], MAX_LISTING_SIZE),
+  );
   let files = 0;
   let bytes = 0;
   for (const [, size] of listed.matchAll(/(?:^|\0)\d+ blob [0-9a-f]+ +(\d+)\t/g)) {
@@ -135,11 +160,10 @@ interface Listing {
 
 async function listBlobs(repository: string, ref: string, folder: string): Promise<Listing> {
   const git = gitIn(repository);
-  const below = folder === '' ? [] : ['--', `${folder}/`];
-  const options = ['-r', '-z', '-l', '--full-tree', '--end-of-options'];
-  const lines = await git.raw(['ls-tree', ...options, `${ref}^{commit}`, ...below], MAX_LISTING_SIZE).catch((error) => {
-    throw gitFailure(`cannot read ${JSON.stringify(ref)} in ${repository}`, error);
-  });
+  const args = ['ls-tree', '-r', '-z', '-l', '--full-tree', '--end-of-options', `${ref}^{commit}`, ...below(folder)];
+  const lines = await tryGit(`cannot read ${JSON.stringify(ref)} in ${repository}`, () =>
+    git.raw(args, MAX_LISTING_SIZE),
+  );
   const blobs = new Map<string, Blob>();
   const linkBlobs: Blob[] = [];
   const seen = new Set<string>();
@@ -170,26 +194,18 @@ function listEntries(
   links: Listing['links'],
   linkBlobs: readonly Blob[],
 ): readonly FileEntry[] {
-  const entries = [...blobs.values()].map(({ path, id, size }) => ({ path, size, version: id }));
+  const entries = Array.from(blobs.values(), ({ path, id, size }) => ({ path, size, version: id }));
   const folders = foldersOf(linkBlobs.length > 0 ? blobs.keys() : []);
   for (const link of linkBlobs) {
-    const target = targetOf(link.path, links);
+    // Null if it leaves the tree, in which case reading it fails.
+    const target = orNull(() => followLinks(link.path, links));
     const blob = target === null ? undefined : blobs.get(target);
     if (blob !== undefined || target === null || !folders.has(target)) {
       // A link's content changes with its target, so it has the target's version; a broken link is listed as itself.
       entries.push({ path: link.path, size: blob?.size ?? link.size, version: blob?.id ?? link.id });
     }
   }
-  return entries.filter(({ path }) => !isHidden(path)).sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
-}
-
-/** Returns the target of a link; null if it leaves the tree, in which case reading it fails. */
-function targetOf(path: string, links: Listing['links']): string | null {
-  try {
-    return followLinks(path, links);
-  } catch {
-    return null;
-  }
+  return entries.filter(({ path }) => !isHidden(path)).sort((a, b) => compareText(a.path, b.path));
 }
 
 /** Returns every directory that contains a file at any depth. */
@@ -270,9 +286,9 @@ async function readBlobs(repository: string, blobs: readonly Blob[]): Promise<Re
     return new Map();
   }
   const names = blobs.map(({ id }) => id);
-  const objects = await readObjects((options) => gitIn(repository, options), names).catch((error) => {
-    throw gitFailure(`cannot read files in ${repository}`, error);
-  });
+  const objects = await tryGit(`cannot read files in ${repository}`, () =>
+    readObjects((options) => gitIn(repository, options), names),
+  );
   return new Map(objects.map(({ id, content }) => [id, content]));
 }
 

@@ -1,9 +1,18 @@
 /** Reads and moves refs that are shared through a remote: applied refs, one for each scope, and branches. */
 import { SourceError } from '../core/errors.ts';
-import { encodeScope, ROOT_SCOPE, scopeSuffix } from '../core/scope.ts';
+import { ROOT_SCOPE, scopeSuffix } from '../core/scope.ts';
 import { findRemote } from './commits.ts';
 import { readObjects } from './objects.ts';
-import { checkRefName, type Git, type GitOptions, gitFailure, gitIn, isCommitId, openRemoteGit } from './run.ts';
+import {
+  checkRefName,
+  type Git,
+  type GitOptions,
+  gitFailure,
+  gitIn,
+  isCommitId,
+  openRemoteGit,
+  tryGit,
+} from './run.ts';
 
 /** Only file of a commit that records what was applied. */
 const RECORD_FILE = '.octavo-applied.json';
@@ -66,10 +75,12 @@ export function openRefHost(directory: string): RefHost {
   };
 }
 
-/** Applied refs of one organization, as of the last read. */
+/** Applied refs of one organization, as of the last read: their tips by name. */
 export class AppliedRefs {
   readonly #host: RefHost;
   readonly #organization: string;
+  /** Start of their names. */
+  readonly #prefix: string;
   readonly #pattern: RegExp;
   #local: ReadonlyMap<string, string> = new Map();
   /** Null if the remote was not read. */
@@ -79,15 +90,14 @@ export class AppliedRefs {
     checkRefName(appliedRef(organization));
     this.#host = host;
     this.#organization = organization;
-    const prefix = `refs/octavo/${organization}/`.replaceAll(/[^\w/]/g, (character) => `\\${character}`);
-    this.#pattern = new RegExp(`^${prefix}(?:([\\w%-]+)/)?applied$`);
+    this.#prefix = `refs/octavo/${organization}/`;
+    this.#pattern = new RegExp(`^${this.#prefix.replaceAll(/[^\w/]/g, '\\$&')}(?:[\\w%-]+/)?applied$`);
   }
 
   /** Reads the refs of this repository, without a network. Throws SourceError. */
   async readLocal(): Promise<void> {
-    const prefix = `refs/octavo/${this.#organization}/`;
-    const options = ['for-each-ref', '--format=%(objectname)%09%(refname)'];
-    this.#local = this.#tipsIn(await this.#try(`list ${prefix}`, () => this.#host.git().raw([...options, prefix])));
+    const args = ['for-each-ref', '--format=%(objectname)%09%(refname)', this.#prefix];
+    this.#local = this.#tipsIn(await this.#try(`list ${this.#prefix}`, () => this.#host.git().raw(args)));
   }
 
   /** Reads the refs of this repository and fetches those of the remote, as `readLocal` and `update` do. */
@@ -106,11 +116,14 @@ export class AppliedRefs {
       return;
     }
     const found = await this.#ask(remote);
-    const stale = [...found].filter(([id, tip]) => this.#local.get(id) !== tip);
+    const stale = [...found].filter(([ref, tip]) => this.#local.get(ref) !== tip).map(([ref]) => ref);
     if (stale.length > 0) {
-      const refs = stale.map(([id]) => this.#refOf(id)).map((ref) => `+${ref}:${ref}`);
-      await this.#try(`fetch ${this.#refOf(stale[0]?.[0] ?? '')} from ${remote.label}`, async () =>
-        fetchRefs(await this.#host.remoteGit(), remote.name, refs),
+      await this.#try(`fetch ${stale[0]} from ${remote.label}`, async () =>
+        fetchRefs(
+          await this.#host.remoteGit(),
+          remote.name,
+          stale.map((ref) => `+${ref}:${ref}`),
+        ),
       );
       // The fetched refs may be newer than the listed ones; a move is then refused, and nothing is lost.
       await this.readLocal();
@@ -120,15 +133,14 @@ export class AppliedRefs {
 
   /** Returns the tip of a scope's ref; null if there is none. */
   tipOf(scope: string): string | null {
-    const id = idOf(scope);
-    return this.#remote?.get(id) ?? this.#local.get(id) ?? null;
+    const ref = appliedRef(this.#organization, scope);
+    return this.#remote?.get(ref) ?? this.#local.get(ref) ?? null;
   }
 
   /** Returns the tips of the other scopes, by ref name, without refs that the remote no longer has. */
   others(scope: string): ReadonlyMap<string, string> {
-    const own = idOf(scope);
-    const tips = this.#remote ?? this.#local;
-    return new Map([...tips].filter(([id]) => id !== own).map(([id, tip]) => [this.#refOf(id), tip]));
+    const own = appliedRef(this.#organization, scope);
+    return new Map([...(this.#remote ?? this.#local)].filter(([ref]) => ref !== own));
   }
 
   /** Reads the record of a tip. `ref` is used in messages. Throws SourceError. */
@@ -179,16 +191,15 @@ export class AppliedRefs {
    */
   async move(scope: string, to: string): Promise<{ readonly pushed: boolean }> {
     const ref = appliedRef(this.#organization, scope);
-    const id = idOf(scope);
     const remote = await this.#host.remote();
     if (remote === null) {
-      await this.#moveLocal(ref, to, this.#local.get(id) ?? '');
+      await this.#moveLocal(ref, to, this.#local.get(ref) ?? '');
     } else {
-      await this.#push(remote, ref, to, this.#remote?.get(id) ?? '');
-      this.#remote = new Map([...(this.#remote ?? []), [id, to]]);
+      await this.#push(remote, ref, to, this.#remote?.get(ref) ?? '');
+      this.#remote = new Map([...(this.#remote ?? []), [ref, to]]);
       await this.#try(`move ${ref} in this clone`, () => this.#host.git().raw(['update-ref', ref, to]));
     }
-    this.#local = new Map([...this.#local, [id, to]]);
+    this.#local = new Map([...this.#local, [ref, to]]);
     return { pushed: remote !== null };
   }
 
@@ -200,11 +211,7 @@ export class AppliedRefs {
       await this.readLocal();
       const now = this.#local;
       this.#local = seen;
-      const id = this.#idIn(ref) ?? '';
-      if (now.get(id) !== seen.get(id)) {
-        throw movedSince(ref, now.get(id));
-      }
-      throw this.#host.fail(error, `move ${ref}`);
+      throw now.get(ref) === seen.get(ref) ? this.#host.fail(error, `move ${ref}`) : movedSince(ref, now.get(ref));
     }
   }
 
@@ -213,7 +220,7 @@ export class AppliedRefs {
       await pushRef(await this.#host.remoteGit(), remote.name, { ref, to, from });
     } catch (error) {
       // The push may have succeeded and only its response was lost.
-      const now = (await this.#ask(remote).catch(() => null))?.get(this.#idIn(ref) ?? '');
+      const now = (await this.#ask(remote).catch(() => null))?.get(ref);
       if (now === to) {
         return;
       }
@@ -224,20 +231,14 @@ export class AppliedRefs {
   }
 
   async #ask(remote: RemoteName): Promise<ReadonlyMap<string, string>> {
-    const pattern = `refs/octavo/${this.#organization}/*`;
+    const pattern = `${this.#prefix}*`;
     return this.#try(`ask ${remote.label} for ${pattern}`, async () =>
       this.#tipsIn(await listRefs(await this.#host.remoteGit(), remote.name, [pattern])),
     );
   }
 
   #tipsIn(listed: string): ReadonlyMap<string, string> {
-    const tips = new Map<string, string>();
-    for (const [ref, tip] of refsIn(listed)) {
-      const id = this.#idIn(ref);
-      if (id !== null) {
-        tips.set(id, tip);
-      }
-    }
+    const tips = new Map([...refsIn(listed)].filter(([ref]) => this.#pattern.test(ref)));
     if (tips.size > MAX_SCOPES) {
       throw new SourceError(
         `refs/octavo/${this.#organization} has ${tips.size} scopes, more than the limit of ${MAX_SCOPES}; delete the refs of unused scopes`,
@@ -253,20 +254,6 @@ export class AppliedRefs {
       throw this.#host.fail(error, tried);
     }
   }
-
-  #idIn(ref: string): string | null {
-    const match = this.#pattern.exec(ref);
-    return match === null ? null : (match[1] ?? '');
-  }
-
-  #refOf(id: string): string {
-    return `refs/octavo/${this.#organization}/${id === '' ? '' : `${id}/`}applied`;
-  }
-}
-
-/** Returns the component of a scope in its ref; empty for the root scope. */
-function idOf(scope: string): string {
-  return scope === ROOT_SCOPE ? '' : encodeScope(scope);
 }
 
 function movedSince(ref: string, now: string | undefined): SourceError {
@@ -351,8 +338,7 @@ export class RemoteBranches {
       checkRefName(branch);
     }
     const refs = branches.map((branch) => `refs/heads/${branch}`);
-    const listed = await this.#try('list the branches of the remote', (git) => listRefs(git, this.#remote, refs));
-    const tips = refsIn(listed);
+    const tips = refsIn(await this.#try('list the branches of the remote', (git) => listRefs(git, this.#remote, refs)));
     return new Map(
       branches.flatMap((branch) => {
         const commit = tips.get(`refs/heads/${branch}`);
@@ -361,12 +347,8 @@ export class RemoteBranches {
     );
   }
 
-  async #try(tried: string, work: (git: Git) => Promise<string>): Promise<string> {
-    try {
-      return await work(await openRemoteGit(this.#directory));
-    } catch (error) {
-      throw gitFailure(`cannot ${tried}`, error);
-    }
+  #try(tried: string, work: (git: Git) => Promise<string>): Promise<string> {
+    return tryGit(`cannot ${tried}`, async () => work(await openRemoteGit(this.#directory)));
   }
 }
 

@@ -21,22 +21,15 @@ const MAX_POINTER_LENGTH = 8192;
  * the layout of a bare repository is ordinary content, because a commit can contain one whose settings name commands.
  */
 export function findRepository(directory: string): Repository | null {
-  let folder: string;
-  try {
-    folder = realpathSync.native(directory);
-  } catch {
-    return null;
-  }
-  for (;;) {
+  let last: string | null = null;
+  for (let folder = realPathOf(directory); folder !== null && folder !== last; folder = dirname(folder)) {
     const gitDir = gitDirOf(folder);
     if (gitDir !== null) {
       return { root: folder, gitDir };
     }
-    if (folder === dirname(folder)) {
-      return null;
-    }
-    folder = dirname(folder);
+    last = folder;
   }
+  return null;
 }
 
 /** Works like `findRepository`; throws SourceError if there is none. */
@@ -69,13 +62,11 @@ function gitDirOf(folder: string): string | null {
  * of the directory, because everything inside comes with the untrusted content.
  */
 function pointedTo(folder: string, path: string, stats: Stats): string | null {
-  try {
+  return orNull(() => {
     const target = stats.isSymbolicLink() && statSync(path).isDirectory() ? path : namedIn(path);
     const gitDir = target === null ? null : realpathSync.native(resolve(folder, target));
     return gitDir === null || isInside(folder, gitDir) ? null : gitDir;
-  } catch {
-    return null;
-  }
+  });
 }
 
 function namedIn(path: string): string | null {
@@ -91,23 +82,27 @@ function isGitDir(gitDir: string): boolean {
   return head !== null && !head.isDirectory() && isFolder(join(common, 'objects')) && isFolder(join(common, 'refs'));
 }
 
-/** Returns null if the path does not exist or cannot be read. */
-function statsOf(path: string, look: typeof statSync = lstatSync): Stats | null {
+/** Returns the result of work; null if it throws. */
+export function orNull<T>(work: () => T): T | null {
   try {
-    return look(path);
+    return work();
   } catch {
     return null;
   }
 }
 
+function statsOf(path: string, look: typeof statSync = lstatSync): Stats | null {
+  return orNull(() => look(path));
+}
+
+function realPathOf(path: string): string | null {
+  return orNull(() => realpathSync.native(path));
+}
+
 /** Returns the directory that a linked work tree shares with its repository: its objects, and the refs of branches. */
 export function commonDir(gitDir: string): string {
-  try {
-    const path = readRegularFile(join(gitDir, 'commondir'), { limit: MAX_POINTER_LENGTH }).toString('utf8').trim();
-    return resolve(gitDir, path);
-  } catch {
-    return gitDir;
-  }
+  const read = () => readRegularFile(join(gitDir, 'commondir'), { limit: MAX_POINTER_LENGTH }).toString('utf8');
+  return resolve(gitDir, orNull(read)?.trim() ?? '');
 }
 
 /** Symbolic link that would make Octavo read manifests outside of their repository. */
@@ -141,7 +136,7 @@ export function resolveManifestFolder(directory: string): string {
       continue;
     }
     links += 1;
-    const target = links > 40 ? null : followed(step);
+    const target = links > 40 ? null : realPathOf(step);
     if (target === null) {
       throw new SourceError(`${directory} is a broken symbolic link`);
     }
@@ -150,14 +145,6 @@ export function resolveManifestFolder(directory: string): string {
     waiting = rest;
   }
   return real;
-}
-
-function followed(link: string): string | null {
-  try {
-    return realpathSync.native(link);
-  } catch {
-    return null;
-  }
 }
 
 function checkInside(named: string, link: string, folder: string, target: string): void {

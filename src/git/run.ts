@@ -1,6 +1,7 @@
 /** The only place that starts git: its safe settings and environment, and the checks of values from outside. */
 import { createRequire } from 'node:module';
 import { delimiter, dirname, isAbsolute } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import type { SimpleGit } from 'simple-git';
 import { messageOf, SourceError } from '../core/errors.ts';
 import { maskUrls } from '../core/text/safe-url.ts';
@@ -73,18 +74,13 @@ const SAFE = [
 /** The output of git exceeds the limit. */
 export class OutputError extends Error {}
 
-/** Turns of the event loop. Each starts at most one process, because starting one blocks the thread. */
-export class EventLoopTurns {
-  #last: Promise<void> = Promise.resolve();
+let lastTurn: Promise<void> = Promise.resolve();
 
-  /** Resolves in a turn that no other caller gets. */
-  next(): Promise<void> {
-    this.#last = this.#last.then(() => new Promise((done) => setImmediate(done)));
-    return this.#last;
-  }
+/** Resolves in a turn of the event loop that no other caller gets: starting a process blocks the thread. */
+export function nextTurn(): Promise<void> {
+  lastTurn = lastTurn.then(() => setImmediate());
+  return lastTurn;
 }
-
-const PROCESS_TURNS = new EventLoopTurns();
 
 /** Bytes of output after which git is stopped, because a small repository can contain a tree of unbounded size. */
 const MAX_OUTPUT_SIZE = { text: 128 * 1_048_576, bytes: 512 * 1_048_576 } as const;
@@ -94,14 +90,14 @@ const MAX_OUTPUT_SIZE = { text: 128 * 1_048_576, bytes: 512 * 1_048_576 } as con
  * file system monitors or pagers, and its environment has none of Octavo's secrets. Commands that run filters, text
  * converters or merge drivers (`status`, `diff`, `add`, `merge`) must not be used on untrusted repositories. Octavo
  * creates every argument and checks each value from outside first, so the guards of simple-git are
- * disabled for the settings above, which only forbid. `turns` defaults to those of this process.
+ * disabled for the settings above, which only forbid.
  */
-export function openGit(options: GitOptions, turns = PROCESS_TURNS): Git {
+export function openGit(options: GitOptions): Git {
   const call = async <T>(most: number, run: (git: SimpleGit) => Promise<T>): Promise<T> => {
     const limit = new AbortController();
     const { signal } = options;
     const end = signal === undefined ? limit.signal : AbortSignal.any([signal, limit.signal]);
-    await turns.next();
+    await nextTurn();
     try {
       return await run(limitOutput(startGit(options, end), limit, most));
     } catch (error) {
@@ -138,7 +134,7 @@ function startGit(options: GitOptions, signal: AbortSignal): SimpleGit {
   const { root, gitDir } = options.repository;
   const secret = options.secretConfig ?? [];
   const own = {
-    ...gitEnvironment(process.env, { remote: options.remote ?? false }),
+    ...gitEnvironment(options.remote ?? false),
     GIT_DIR: gitDir,
     GIT_WORK_TREE: root,
     GIT_CEILING_DIRECTORIES: dirname(root),
@@ -193,7 +189,7 @@ function limitOutput(git: SimpleGit, limit: AbortController, most: number): Simp
 }
 
 /** Returns the error output of git, without boilerplate and passwords. */
-function describeFailure(error: unknown, secrets: readonly string[] = []): string {
+function describeFailure(error: unknown, secrets: readonly string[]): string {
   const message = messageOf(error);
   if (/\bspawn git ENOENT\b/.test(message)) {
     return 'git is not installed; install it';
@@ -221,6 +217,15 @@ function redact(text: string, secrets: readonly string[] = []): string {
 /** Creates a SourceError with what was tried and the error output of git. */
 export function gitFailure(tried: string, error: unknown, secrets: readonly string[] = []): SourceError {
   return error instanceof SourceError ? error : new SourceError(`${tried}: ${describeFailure(error, secrets)}`);
+}
+
+/** Runs git for what `tried` says. Throws SourceError with the error output of git. */
+export async function tryGit<T>(tried: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw gitFailure(tried, error);
+  }
 }
 
 /** Variables for every git process: locations of programs, settings and temporary files. */
@@ -292,28 +297,27 @@ const FIXED = {
 } as const;
 
 /** Transports that are not commands. */
-const REMOTE_PROTOCOLS = 'https:http:ssh:git:file';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+const PROTOCOLS = ['https', 'http', 'ssh', 'git', 'file'];
 
 /**
  * Returns the environment for a git process. Like all unlisted variables, `GIT_DIR`, `GIT_WORK_TREE`, `GIT_INDEX_FILE`
  * and `GIT_CONFIG_COUNT` are not passed on: the repository is never taken from the environment.
  */
-function gitEnvironment(ambient: Environment, { remote }: { readonly remote: boolean }): Record<string, string> {
-  const extra = remote ? (ambient[EXTRA] ?? '').split(',').map((name) => name.trim()) : [];
-  const names = [...EVERY_RUN, ...(remote ? REMOTE_RUN : []), ...extra.filter(canBePassed)];
+function gitEnvironment(remote: boolean): Record<string, string> {
+  const { env } = process;
+  const extra = (env[EXTRA] ?? '').split(',').map((name) => name.trim());
+  const names = remote ? [...EVERY_RUN, ...REMOTE_RUN, ...extra.filter(canBePassed)] : EVERY_RUN;
   const passed = names.flatMap((name) => {
-    const value = ambient[name];
+    const value = env[name];
     return value === undefined ? [] : [[name, value] as const];
   });
   return {
     ...Object.fromEntries(passed),
-    PATH: (ambient.PATH ?? '').split(delimiter).filter(isAbsolute).join(delimiter),
+    PATH: (env.PATH ?? '').split(delimiter).filter(isAbsolute).join(delimiter),
     ...FIXED,
     // Overrides `protocol.*.allow` of every configuration. No protocol is called "none".
-    GIT_ALLOW_PROTOCOL: remote ? REMOTE_PROTOCOLS : 'none',
-    ...(remote ? { GIT_SSH_COMMAND: `${ambient.GIT_SSH_COMMAND ?? 'ssh'} -o BatchMode=yes` } : {}),
+    GIT_ALLOW_PROTOCOL: remote ? PROTOCOLS.join(':') : 'none',
+    ...(remote ? { GIT_SSH_COMMAND: `${env.GIT_SSH_COMMAND ?? 'ssh'} -o BatchMode=yes` } : {}),
   };
 }
 
@@ -321,9 +325,6 @@ function gitEnvironment(ambient: Environment, { remote }: { readonly remote: boo
 function canBePassed(name: string): boolean {
   return /^[A-Za-z_]\w*$/.test(name) && !/^(OCTAVO|GIT)_/i.test(name);
 }
-
-/** Transports that are not commands. */
-const SCHEMES = ['https:', 'http:', 'ssh:', 'git:', 'file:'];
 
 /** Address of a repository, parsed so that no secret has to be passed on a command line. */
 export interface RemoteAddress {
@@ -353,7 +354,7 @@ export function readRemote(url: string): RemoteAddress {
     return { url, label, credentials: null };
   }
   const parsed = URL.parse(url);
-  if (parsed === null || !SCHEMES.includes(parsed.protocol) || parsed.hostname.startsWith('-')) {
+  if (parsed === null || !PROTOCOLS.includes(parsed.protocol.slice(0, -1)) || parsed.hostname.startsWith('-')) {
     throw refuse();
   }
   if (!parsed.protocol.startsWith('http') || (parsed.username === '' && parsed.password === '')) {

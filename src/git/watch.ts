@@ -2,10 +2,86 @@
 import { createHash } from 'node:crypto';
 import { lstatSync, readlinkSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, join, parse, resolve, sep } from 'node:path';
-import { type FSWatcher, watch } from 'chokidar';
+import { type ChokidarOptions, type FSWatcher, watch } from 'chokidar';
 import { messageOf, SourceError } from '../core/errors.ts';
 import type { FileTree } from '../core/files/file-tree.ts';
-import { isRefusedFolder } from './repository.ts';
+import { isRefusedFolder, orNull } from './repository.ts';
+
+interface WatchOptions {
+  /** Called after something has changed and settled. */
+  readonly onChange: () => void;
+  /** Milliseconds without a change after which changes are reported. */
+  readonly settle: number;
+  /** Called on errors, such as too many directories for the system; scheduled passes still notice changes. */
+  readonly onError?: ((error: SourceError) => void) | undefined;
+}
+
+/** What is to be watched now. */
+interface Targets {
+  /** Differs when the targets do. */
+  readonly key: string;
+  readonly watches: readonly (readonly [paths: readonly string[], options: ChokidarOptions])[];
+}
+
+/** Watch on targets that may move, because links lead to them: they are looked up again at each change. */
+class Watch {
+  readonly #what: string;
+  readonly #find: () => Targets;
+  readonly #options: WatchOptions;
+  readonly #watchers = new Set<FSWatcher>();
+  #key: string | null = null;
+  #ready: Promise<void> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(what: string, find: () => Targets, options: WatchOptions) {
+    this.#what = what;
+    this.#find = find;
+    this.#options = options;
+  }
+
+  /** Watches the current targets if they have changed. Resolves once every later change will be noticed. */
+  async retarget(): Promise<void> {
+    const { key, watches } = this.#find();
+    if (this.#isClosed || key === this.#key) {
+      return this.#ready;
+    }
+    const old = [...this.#watchers];
+    this.#key = key;
+    this.#ready = Promise.all(watches.map(([paths, options]) => this.#start(paths, options))).then(() => undefined);
+    await this.#ready;
+    for (const watcher of old) {
+      this.#watchers.delete(watcher);
+      await watcher.close();
+    }
+    // They may have moved again before the watchers were ready.
+    await this.retarget();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await Promise.all([...this.#watchers].map((watcher) => watcher.close()));
+  }
+
+  #start(paths: readonly string[], options: ChokidarOptions): Promise<void> {
+    const watcher = watch([...paths], { ignoreInitial: true, ...options });
+    this.#watchers.add(watcher);
+    const fail = (error: unknown) =>
+      this.#options.onError?.(new SourceError(`cannot watch ${this.#what}: ${messageOf(error)}`, { cause: error }));
+    // Reported only once the watchers are ready, so that no change after the report is missed.
+    watcher.on('all', () => void this.retarget().then(() => this.#report(), fail));
+    watcher.on('error', fail);
+    return new Promise((done) => {
+      watcher.once('ready', () => done());
+    });
+  }
+
+  #report(): void {
+    clearTimeout(this.#timer);
+    this.#timer = this.#isClosed ? undefined : setTimeout(this.#options.onChange, this.#options.settle);
+  }
+}
 
 /** Watch on a directory. */
 export interface DirectoryWatch {
@@ -14,56 +90,33 @@ export interface DirectoryWatch {
   close(): Promise<void>;
 }
 
-/** Options of a watch. */
-interface WatchOptions {
-  /** Milliseconds without a change after which changes are reported. */
-  readonly settle: number;
-  /** Called on errors, such as too many directories for the system; scheduled passes still notice changes. */
-  readonly onError?: (error: SourceError) => void;
-}
-
 /**
  * Calls `onChange` once after files below a directory have changed and settled. Also notices if the directory, or one
  * above it, is a symbolic link whose target changes, as with git-sync. Hidden directories are not watched. The
  * directory does not have to exist yet.
  */
-export function watchDirectory(directory: string, onChange: () => void, options: WatchOptions): DirectoryWatch {
+export function watchDirectory(directory: string, options: WatchOptions): DirectoryWatch {
   const path = resolve(directory);
-  let timer: NodeJS.Timeout | undefined;
-  let closed = false;
-  const fail = (error: unknown) =>
-    options.onError?.(new SourceError(`cannot watch ${directory}: ${messageOf(error)}`, { cause: error }));
-  let watched = followed(path);
-  let watchers = startWatchers(watched, onEvent, fail);
-  const report = () => {
-    clearTimeout(timer);
-    timer = closed ? undefined : setTimeout(onChange, options.settle);
-  };
-  function onEvent(): void {
-    retarget();
-    // Reported only once the watchers are ready, so that no change after the report is missed.
-    watchers.ready.then(report, fail);
-  }
-  /** Watches the current target of the path if it has changed. */
-  function retarget(): void {
-    const now = followed(path);
-    if (closed || (now.real === watched.real && now.links.join() === watched.links.join())) {
-      return;
-    }
-    const old = watchers;
-    watched = now;
-    watchers = startWatchers(now, onEvent, fail);
-    // The target may have changed again before the watchers were ready.
-    watchers.ready.then(retarget, fail);
-    old.close().catch(fail);
-  }
+  const watching = new Watch(directory, () => directoryTargets(path), options);
+  return { ready: watching.retarget(), close: () => watching.close() };
+}
+
+function directoryTargets(path: string): Targets {
+  const { real, links } = followLinks(path);
+  // Called twice, first without stats. Hidden files such as .octavoignore are watched, hidden directories are not.
+  // Neither are directories behind links, whose manifests are not read and which can be arbitrarily large.
+  const ignored = (file: string, stats?: Pick<Stats, 'isDirectory' | 'isSymbolicLink'>) =>
+    stats !== undefined &&
+    file !== real &&
+    ((stats.isDirectory() && basename(file).startsWith('.')) || (stats.isSymbolicLink() && isFolderBehind(file)));
+  // A directory to which a link leads out of the repository is not watched, only the link, so that a fix is noticed.
+  const isRefused = links.length > 0 && isRefusedFolder(path);
   return {
-    ready: watchers.ready.then(retarget),
-    close: async () => {
-      closed = true;
-      clearTimeout(timer);
-      await watchers.close();
-    },
+    key: JSON.stringify([real, ...links]),
+    watches: [
+      ...(isRefused ? [] : [[[real], { followSymlinks: true, ignored }] as const]),
+      ...(links.length === 0 ? [] : [[links, { followSymlinks: false, depth: 0 }] as const]),
+    ],
   };
 }
 
@@ -72,16 +125,6 @@ interface FollowedLinks {
   readonly real: string;
   /** Symbolic links on the path, in order. */
   readonly links: readonly string[];
-}
-
-interface Followed extends FollowedLinks {
-  /** True if a link leads out of its repository. */
-  readonly isRefused: boolean;
-}
-
-function followed(path: string): Followed {
-  const found = followLinks(path);
-  return { ...found, isRefused: found.links.length > 0 && isRefusedFolder(path) };
 }
 
 /** Resolves a path and records its symbolic links. Never throws, because watchers call it while others change files. */
@@ -107,11 +150,7 @@ function followLinks(path: string): FollowedLinks {
 
 /** Returns the target of a symbolic link; null if the path is not a link, or cannot be read. */
 function linkTarget(path: string): string | null {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : null;
-  } catch {
-    return null;
-  }
+  return orNull(() => (lstatSync(path).isSymbolicLink() ? readlinkSync(path) : null));
 }
 
 /** Returns true if a link leads to a directory, or is circular, as there is nothing to watch behind it. */
@@ -121,38 +160,6 @@ function isFolderBehind(link: string): boolean {
   } catch {
     return true;
   }
-}
-
-function startWatchers(
-  { real, links, isRefused }: Followed,
-  onEvent: () => void,
-  fail: (error: unknown) => void,
-): { readonly ready: Promise<void>; close(): Promise<void> } {
-  // Called twice, first without stats. Hidden files such as .octavoignore are watched, hidden directories are not.
-  // Neither are directories behind links, whose manifests are not read and which can be arbitrarily large.
-  const hidden = (path: string, stats?: Pick<Stats, 'isDirectory' | 'isSymbolicLink'>) =>
-    stats !== undefined &&
-    path !== real &&
-    ((stats.isDirectory() && basename(path).startsWith('.')) || (stats.isSymbolicLink() && isFolderBehind(path)));
-  // A refused directory is not watched, only its link, so that a fix is noticed.
-  const watchers = [
-    ...(isRefused ? [] : [watch(real, { ignoreInitial: true, followSymlinks: true, ignored: hidden })]),
-    ...(links.length === 0 ? [] : [watch([...links], { ignoreInitial: true, followSymlinks: false, depth: 0 })]),
-  ];
-  return {
-    ready: Promise.all(watchers.map((watcher) => prepare(watcher, onEvent, fail))).then(() => undefined),
-    close: async () => {
-      await Promise.all(watchers.map((watcher) => watcher.close()));
-    },
-  };
-}
-
-function prepare(watcher: FSWatcher, onEvent: () => void, fail: (error: unknown) => void): Promise<void> {
-  watcher.on('all', onEvent);
-  watcher.on('error', fail);
-  return new Promise((done) => {
-    watcher.once('ready', () => done());
-  });
 }
 
 /**
@@ -173,14 +180,6 @@ export interface WatchedFiles {
   readonly directories: readonly string[];
 }
 
-interface FileWatchOptions {
-  /** Called after something has changed and settled. */
-  readonly onChange: () => void;
-  /** Milliseconds without a change after which changes are reported. */
-  readonly settle: number;
-  readonly onError: (error: SourceError) => void;
-}
-
 /** Names that are watched in a directory; null: all. */
 type Names = ReadonlySet<string> | null;
 
@@ -189,56 +188,31 @@ type Names = ReadonlySet<string> | null;
  * symbolic links on the way to it, whose targets may change, as in volumes of Kubernetes.
  */
 export class FileWatch {
-  readonly #options: FileWatchOptions;
+  readonly #watch: Watch;
   #watched: WatchedFiles = { files: [], directories: [] };
-  #names: ReadonlyMap<string, Names> = new Map();
-  #watcher: FSWatcher | null = null;
-  #timer: NodeJS.Timeout | undefined;
-  #isClosed = false;
 
-  constructor(options: FileWatchOptions) {
-    this.#options = options;
+  constructor(options: WatchOptions) {
+    this.#watch = new Watch('the configuration', () => fileTargets(this.#watched), options);
   }
 
   /** Replaces the files that are watched. Resolves once every later change will be noticed. */
-  async set(watched: WatchedFiles): Promise<void> {
+  set(watched: WatchedFiles): Promise<void> {
     this.#watched = watched;
-    await this.#retarget();
+    return this.#watch.retarget();
   }
 
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    clearTimeout(this.#timer);
-    await this.#watcher?.close();
+  close(): Promise<void> {
+    return this.#watch.close();
   }
+}
 
-  async #retarget(): Promise<void> {
-    const names = namesByDirectory(this.#watched);
-    if (this.#isClosed || describe(names) === describe(this.#names)) {
-      return;
-    }
-    const old = this.#watcher;
-    this.#names = names;
-    const watcher = watch([...names.keys()], {
-      ignoreInitial: true,
-      followSymlinks: false,
-      depth: 0,
-      ignored: (path) => !names.has(path) && !isNamed(names, path),
-    });
-    this.#watcher = watcher;
-    const fail = (error: unknown) =>
-      this.#options.onError(new SourceError(`cannot watch the configuration: ${messageOf(error)}`, { cause: error }));
-    await prepare(watcher, () => this.#report(), fail);
-    await old?.close();
-  }
-
-  #report(): void {
-    clearTimeout(this.#timer);
-    if (!this.#isClosed) {
-      // A target of a link may have changed. What is read after the watchers are ready is not missed.
-      this.#timer = setTimeout(() => void this.#retarget().then(this.#options.onChange), this.#options.settle);
-    }
-  }
+function fileTargets(watched: WatchedFiles): Targets {
+  const names = namesByDirectory(watched);
+  const ignored = (path: string) => !names.has(path) && !isNamed(names, path);
+  return {
+    key: JSON.stringify([...names].map(([directory, found]) => [directory, found === null ? null : [...found]])),
+    watches: names.size === 0 ? [] : [[[...names.keys()], { followSymlinks: false, depth: 0, ignored }]],
+  };
 }
 
 function namesByDirectory({ files, directories }: WatchedFiles): ReadonlyMap<string, Names> {
@@ -265,8 +239,4 @@ function namesByDirectory({ files, directories }: WatchedFiles): ReadonlyMap<str
 function isNamed(names: ReadonlyMap<string, Names>, path: string): boolean {
   const found = names.get(dirname(path));
   return found === null || found?.has(basename(path)) === true;
-}
-
-function describe(names: ReadonlyMap<string, Names>): string {
-  return JSON.stringify([...names].map(([directory, found]) => [directory, found === null ? null : [...found]]));
 }

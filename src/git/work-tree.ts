@@ -4,8 +4,9 @@ import { lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { MAX_FILE_BYTES, readRegularFile } from '../core/files/disk.ts';
 import { resolveRef } from './commits.ts';
-import { commonDir, findRepository, type Repository } from './repository.ts';
-import { type Git, gitFailure, isCommitId, OutputError, openGit } from './run.ts';
+import { below, listCommit, type TreeFile } from './objects.ts';
+import { commonDir, findRepository, orNull, type Repository } from './repository.ts';
+import { isCommitId, OutputError, openGit, tryGit } from './run.ts';
 
 /** Commit that is checked out in a directory. */
 export interface Head {
@@ -42,11 +43,16 @@ export async function readHead(directory: string, known?: KnownFiles): Promise<H
 /** Returns the tracked files below a directory, relative to it; null outside of a repository. Throws SourceError. */
 export async function listTrackedFiles(directory: string): Promise<ReadonlySet<string> | null> {
   const repository = findRepository(directory);
-  try {
-    return repository === null ? null : await listTracked(repository, insideOf(repository.root, directory));
-  } catch (error) {
-    throw gitFailure(`cannot list the files that git tracks in ${directory}`, error);
+  if (repository === null) {
+    return null;
   }
+  return tryGit(`cannot list the files that git tracks in ${directory}`, async () => {
+    const inside = insideOf(repository.root, directory);
+    const args = ['ls-files', '--stage', '-t', '-z', ...below(inside)];
+    const staged = readIndex(await openGit({ repository }).raw(args));
+    const start = inside === '' ? 0 : inside.length + 1;
+    return new Set([...staged.keys()].map((path) => path.slice(start)));
+  });
 }
 
 /** Returns the root of the repository of a directory, following links; null if there is none. */
@@ -97,11 +103,7 @@ function readLine(path: string): string | null {
 }
 
 function readText(path: string, limit: number): string | null {
-  try {
-    return readRegularFile(path, { limit }).toString('utf8');
-  } catch {
-    return null;
-  }
+  return orNull(() => readRegularFile(path, { limit }).toString('utf8'));
 }
 
 /** Files that are compared before the event loop continues. */
@@ -109,11 +111,6 @@ const TURN = 100;
 
 /** Files that match a commit, by path; unchanged files are not read again. */
 export type KnownFiles = Map<string, string>;
-
-interface TreeFile {
-  readonly mode: string;
-  readonly id: string;
-}
 
 /**
  * Returns true if files below a directory differ from a commit, or are new. Ignored files are skipped. A file that a
@@ -164,32 +161,6 @@ const NEW_FILE = '? ';
 const SUBMODULE = '160000';
 
 const LINK = '120000';
-
-/**
- * Returns the tracked files below a directory, committed or staged, relative to that directory.
- *
- * @param inside directory relative to the root of the repository; empty: the whole repository
- */
-async function listTracked(repository: Repository, inside: string): Promise<ReadonlySet<string>> {
-  const git = openGit({ repository });
-  const staged = readIndex(await git.raw(['ls-files', '--stage', '-t', '-z', ...below(inside)]));
-  const start = inside === '' ? 0 : inside.length + 1;
-  return new Set([...staged.keys()].map((path) => path.slice(start)));
-}
-
-function below(inside: string): string[] {
-  return inside === '' ? [] : ['--', `${inside}/`];
-}
-
-async function listCommit(git: Git, commit: string, inside: string, most: number): Promise<Map<string, TreeFile>> {
-  const listed = await git.raw(['ls-tree', '-r', '-z', '--full-tree', commit, ...below(inside)], most);
-  return new Map(
-    listed.split('\0').flatMap((line) => {
-      const [, mode = '', id = '', name = ''] = /^(\d+) \w+ ([0-9a-f]+)\t(.*)$/s.exec(line) ?? [];
-      return mode === '' ? [] : [[name, { mode, id }] as const];
-    }),
-  );
-}
 
 /** Parses the index. `isAbsent`: excluded by a sparse checkout. */
 function readIndex(listed: string) {

@@ -5,7 +5,7 @@ import type { ManifestSource } from '../config/config.ts';
 import type { Address } from '../core/address.ts';
 import type { Clock } from '../core/clock.ts';
 import { defaultScope } from '../core/scope.ts';
-import { type Checkout, openCheckout } from '../git/checkout.ts';
+import { Checkout } from '../git/checkout.ts';
 import { type CommitAuthors, type CommitRange, readCommitAuthors } from '../git/commits.ts';
 import { AppliedRefs } from '../git/refs.ts';
 import { findRepository, resolveManifestFolder } from '../git/repository.ts';
@@ -118,7 +118,7 @@ function gitSource(
   { clones, signal, clock }: CloneOptions,
 ): DesiredSource {
   const directory = join(clones, organization);
-  const checkout: Checkout = openCheckout({ ...git, directory, timeout: GIT_TIMEOUT, signal, fetchLimit: { clock } });
+  const checkout = new Checkout({ ...git, directory, timeout: GIT_TIMEOUT, signal, fetchLimit: { clock } });
   let read: SourceHead | null = null;
   let forced = false;
   const sync = async () => {
@@ -218,7 +218,7 @@ function directorySource(directory: string, { scope }: SourceOwner, loader: Mani
       return repository === null ? null : readCommitAuthors(openGit({ repository }), range);
     },
     async watch(onChange, onError) {
-      const watch = watchDirectory(directory, onChange, { settle: SETTLE, onError });
+      const watch = watchDirectory(directory, { onChange, settle: SETTLE, onError });
       close = () => watch.close();
       await watch.ready;
     },

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { SourceError } from '../../src/core/errors.ts';
-import { type Checkout, type CheckoutOptions, openCheckout } from '../../src/git/checkout.ts';
+import { Checkout, type CheckoutOptions } from '../../src/git/checkout.ts';
 import { makeFolder, makeRepository, runGit, type TestRepository } from './repository.ts';
 
 let folder: string;
@@ -22,7 +22,7 @@ afterEach(() => {
 });
 
 const open = (over: Partial<CheckoutOptions> = {}): Checkout =>
-  openCheckout({
+  new Checkout({
     url: origin.directory,
     ref: 'main',
     directory: join(folder, 'checkout'),

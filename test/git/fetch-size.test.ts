@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { SourceError } from '../../src/core/errors.ts';
-import { type FetchLimit, limitFetch, openCheckout } from '../../src/git/checkout.ts';
+import { Checkout, type FetchLimit, limitFetch } from '../../src/git/checkout.ts';
 import { makeFolder, makeRepository, runGit, type TestRepository } from './repository.ts';
 
 const MB = 2 ** 20;
@@ -31,7 +31,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const tree = () => join(folder, 'checkout/tree');
 const open = (fetchLimit: FetchLimit) =>
-  openCheckout({
+  new Checkout({
     url: origin.directory,
     ref: 'main',
     directory: join(folder, 'checkout'),

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { EventLoopTurns } from '../../src/git/run.ts';
+import { nextTurn } from '../../src/git/run.ts';
 
 test('starts at most one git in each turn of the event loop', async () => {
-  const turns = new EventLoopTurns();
   const seen: number[] = [];
   let turn = 0;
   const tick = () => {
@@ -14,7 +13,7 @@ test('starts at most one git in each turn of the event loop', async () => {
   setImmediate(tick);
   await Promise.all(
     [1, 2, 3].map(async () => {
-      await turns.next();
+      await nextTurn();
       seen.push(turn);
     }),
   );

@@ -23,7 +23,7 @@ async function start(directory: string, settle = 30) {
     reports += 1;
     wake();
   };
-  watching = watchDirectory(directory, report, { settle });
+  watching = watchDirectory(directory, { onChange: report, settle });
   await watching.ready;
   return {
     count: () => reports,
@@ -95,7 +95,7 @@ describe('watchDirectory', () => {
     const errors: Error[] = [];
     for (const name of ['m', 'trap']) {
       const onError = (error: Error) => errors.push(error);
-      watching = watchDirectory(join(folder, 'repository', name), () => undefined, { settle: 30, onError });
+      watching = watchDirectory(join(folder, 'repository', name), { onChange: () => undefined, settle: 30, onError });
       await watching.ready;
       await watching.close();
     }
