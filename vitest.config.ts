@@ -65,7 +65,6 @@ const SLOW = [
   'test/security/@(daemon|processes).test.ts',
   'test/server/flood.test.ts',
   'test/soak/*.test.ts',
-  'test/store/outbox-differential.test.ts',
   'test/store/copy/*.test.ts',
   'test/store/postgres/@(fencing|leases|migrate).test.ts',
   'test/vendor/exchanges.test.ts',

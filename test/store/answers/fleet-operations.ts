@@ -1,7 +1,7 @@
 /** Operations on commands and states of organizations. */
 import fc from 'fast-check';
 import { COMMAND_KINDS } from '../../../src/store/commands.ts';
-import { actor, few, json, name, type Operation, operation, organization, text, time } from './operation.ts';
+import { actor, few, json, methods, name, type Operation, organization, text, time } from './operation.ts';
 
 const number = fc.integer({ min: 1, max: 4 });
 const epoch = fc.nat(5);
@@ -22,28 +22,23 @@ const change = fc.record({
 });
 
 export const FLEET_OPERATIONS: Readonly<Record<string, Operation>> = {
-  'commands.add': operation(
-    fc.tuple(command, fc.boolean()),
-    ({ store }, [added, isShared]) => store.commands().add(added, isShared),
-    3,
+  ...methods(
+    'commands',
+    (store) => store.commands(),
+    {
+      add: [command, fc.boolean()],
+      open: [],
+      begin: [organization, number, epoch],
+      answer: [organization, number, json, time],
+      findAnswer: [organization, number],
+      removeBefore: [time],
+    },
+    { add: 3 },
   ),
-  'commands.open': operation(fc.constant(null), ({ store }) => store.commands().open()),
-  'commands.begin': operation(fc.tuple(organization, number, epoch), ({ store }, [id, which, since]) =>
-    store.commands().begin(id, which, since),
-  ),
-  'commands.answer': operation(fc.tuple(organization, number, json, time), ({ store }, [id, which, answer, at]) =>
-    store.commands().answer(id, which, answer, at),
-  ),
-  'commands.findAnswer': operation(fc.tuple(organization, number), ({ store }, [id, which]) =>
-    store.commands().findAnswer(id, which),
-  ),
-  'commands.removeBefore': operation(time, ({ store }, at) => store.commands().removeBefore(at)),
-  'states.write': operation(fc.tuple(organization, change), ({ store }, [id, changed]) =>
-    store.organizationStates().write(id, changed),
-  ),
-  'states.versions': operation(organization, ({ store }, id) => store.organizationStates().versions(id)),
-  'states.allVersions': operation(few(part, 2), ({ store }, parts) => store.organizationStates().allVersions(parts)),
-  'states.read': operation(fc.tuple(few(organization, 2), few(part, 2)), ({ store }, [ids, parts]) =>
-    store.organizationStates().read(ids, parts),
-  ),
+  ...methods('states', (store) => store.organizationStates(), {
+    write: [organization, change],
+    versions: [organization],
+    allVersions: [few(part, 2)],
+    read: [few(organization, 2), few(part, 2)],
+  }),
 };

@@ -7,7 +7,7 @@ import {
   type NotifierChange,
   type NotifierState,
 } from '../../../src/store/notifications.ts';
-import { few, name, now, type Operation, operation, orNull, text, time } from './operation.ts';
+import { few, methods, name, now, type Operation, operation, orNull, text, time } from './operation.ts';
 
 const code = fc.constantFrom('pass-failing' as const, 'drift' as const);
 const channel = fc.constantFrom('ops', 'docs');
@@ -94,12 +94,32 @@ const result = fc.oneof(
   fc.record({ result: fc.constant('failed' as const), mayHaveArrived: fc.boolean(), reason: text, at: time }),
 );
 
+const query = fc.record({
+  channel: fc.option(channel, { nil: undefined }),
+  isPending: fc.boolean(),
+  limit: fc.nat(6),
+});
+
 export const NOTIFICATION_OPERATIONS: Readonly<Record<string, Operation>> = {
-  'notifications.report': operation(report, ({ store }, input) => store.notifications().report(input), 4),
-  'notifications.retainReporters': operation(few(name, 7), ({ store }, input) =>
-    store.notifications().retainReporters(input),
+  ...methods(
+    'notifications',
+    (store) => store.notifications(),
+    {
+      report: [report],
+      retainReporters: [few(name, 7)],
+      addEvents: [few(event)],
+      begin: [channel, now],
+      dueAt: [channel],
+      recover: [time],
+      cancelAttempts: [channel, time],
+      retryEvents: [orNull(channel)],
+      conditions: [fc.nat(6)],
+      facts: [],
+      deliveries: [query],
+      lastSent: [],
+    },
+    { report: 4, begin: 3 },
   ),
-  'notifications.addEvents': operation(few(event), ({ store }, input) => store.notifications().addEvents(input)),
   'notifications.advance': operation(
     fc.tuple(time, choices),
     async ({ store }, [at, chosen]) => {
@@ -112,11 +132,6 @@ export const NOTIFICATION_OPERATIONS: Readonly<Record<string, Operation>> = {
     },
     6,
   ),
-  'notifications.begin': operation(
-    fc.tuple(channel, now),
-    ({ store }, [to, at]) => store.notifications().begin(to, at),
-    3,
-  ),
   'notifications.end': operation(
     fc.tuple(channel, now, result, report),
     async ({ store }, [to, at, how, facts]) => {
@@ -126,17 +141,4 @@ export const NOTIFICATION_OPERATIONS: Readonly<Record<string, Operation>> = {
     },
     4,
   ),
-  'notifications.dueAt': operation(channel, ({ store }, to) => store.notifications().dueAt(to)),
-  'notifications.recover': operation(time, ({ store }, at) => store.notifications().recover(at)),
-  'notifications.cancelAttempts': operation(fc.tuple(channel, time), ({ store }, [to, at]) =>
-    store.notifications().cancelAttempts(to, at),
-  ),
-  'notifications.retryEvents': operation(orNull(channel), ({ store }, to) => store.notifications().retryEvents(to)),
-  'notifications.conditions': operation(fc.nat(6), ({ store }, limit) => store.notifications().conditions(limit)),
-  'notifications.facts': operation(fc.constant(null), ({ store }) => store.notifications().facts()),
-  'notifications.deliveries': operation(
-    fc.record({ channel: fc.option(channel, { nil: undefined }), isPending: fc.boolean(), limit: fc.nat(6) }),
-    ({ store }, query) => store.notifications().deliveries(query),
-  ),
-  'notifications.lastSent': operation(fc.constant(null), ({ store }) => store.notifications().lastSent()),
 };

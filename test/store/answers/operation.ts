@@ -28,6 +28,36 @@ export function operation<T>(
   return { input, weight, run: (run, value) => call(run, value as T) };
 }
 
+type Arguments<Method> = Method extends (...given: infer Given extends unknown[]) => unknown
+  ? { readonly [Index in keyof Given]: fc.Arbitrary<Given[Index]> }
+  : never;
+
+/**
+ * Returns operations that call methods of a part of the store, by `name.method`. `input` has the arguments of each method,
+ * and `open` returns the part of an organization.
+ */
+export function methods<Part extends object>(
+  name: string,
+  open: (store: Store, organization: string) => Part,
+  input: NoInfer<{ readonly [Method in keyof Part]?: Arguments<Part[Method]> }>,
+  weights: NoInfer<{ readonly [Method in keyof Part]?: number }> = {},
+): Readonly<Record<string, Operation>> {
+  const each = Object.entries(input) as [keyof Part & string, readonly fc.Arbitrary<unknown>[]][];
+  return Object.fromEntries(
+    each.map(([method, given]) => [
+      `${name}.${method}`,
+      operation(
+        fc.tuple(organization, fc.tuple(...given)),
+        ({ store }, [id, values]) => {
+          const part = open(store, id);
+          return (part[method] as (...values: unknown[]) => Promise<unknown>)(...values);
+        },
+        weights[method],
+      ),
+    ]),
+  );
+}
+
 /** Few different values, so that operations meet the rows of others. Some are in another order by UTF-16 than by bytes. */
 export const name = fc.constantFrom('a', 'b', 'Z', 'é', '\u{1f600}', '\ufffd', "it's ?");
 export const organization = fc.constantFrom('org_1', 'org_1', 'org_1', 'org_2');

@@ -1,16 +1,17 @@
 /** Operations on the outbox. */
 import fc from 'fast-check';
 import type { NewContent, ThreadMail } from '../../../src/store/outbox/outbox.ts';
+import type { Store } from '../../../src/store/store.ts';
 import {
   few,
   json,
+  methods,
   name,
   now,
   type Operation,
   operation,
   organization,
   orNull,
-  type StoreRun,
   text,
   time,
 } from './operation.ts';
@@ -18,7 +19,7 @@ import {
 const LIMIT = { items: 20, bytes: 4000 };
 const source = fc.constantFrom('desk', 'mail');
 const version = fc.nat(2);
-const open = ({ store }: StoreRun, id: string) => store.outbox(id, LIMIT);
+const openOutbox = (store: Store, id: string) => store.outbox(id, LIMIT);
 
 const mail = fc.record({
   id: fc.constantFrom('m1', 'm2', 'm3', 'm4'),
@@ -85,78 +86,61 @@ const limits = fc.record({
 });
 const filter = fc.record({ source, key: name }, { requiredKeys: [] });
 
-/** Operation on one of the first batches, if it exists. */
-const onBatch = (call: (outbox: ReturnType<typeof open>, batch: number, at: number) => Promise<unknown>) =>
-  operation(
-    fc.tuple(organization, fc.integer({ min: 1, max: 4 }), time),
-    (run, [id, batch, at]) => call(open(run, id), batch, at),
-    2,
-  );
+/** One of the first batches, if it exists. */
+const batch = fc.integer({ min: 1, max: 4 });
+const later = time.map((at) => at + 0.5);
 
 export const OUTBOX_OPERATIONS: Readonly<Record<string, Operation>> = {
+  ...methods(
+    'outbox',
+    openOutbox,
+    {
+      position: [source],
+      polled: [source, time],
+      reset: [source, time],
+      hint: [source, orNull(fc.constantFrom('d1', 'd3')), few(name), time],
+      rechecks: [source, now, fc.nat(5)],
+      recheckAt: [source],
+      postponeRecheck: [source, name, time],
+      recover: [],
+      next: [limits, now],
+      dueAt: [fc.record({ open: fc.integer({ min: 1, max: 3 }) })],
+      correctTimes: [time],
+      sent: [batch, time],
+      doubt: [batch, later],
+      rest: [batch, later],
+      release: [batch],
+      split: [batch],
+      dead: [filter, fc.nat(5)],
+      deadLetter: [name],
+      retry: [filter, time],
+      drop: [filter],
+      status: [],
+      outdated: [fc.constant('1')],
+    },
+    { next: 8, sent: 2, doubt: 2, rest: 2, release: 2, split: 2 },
+  ),
   'outbox.put': operation(
     fc.tuple(organization, deposit, fc.boolean()),
-    (run, [id, added, handles]) => open(run, id).put(handles ? { ...added, handled: run.hints } : added),
+    ({ store, hints }, [id, added, handles]) =>
+      openOutbox(store, id).put(handles ? { ...added, handled: hints } : added),
     8,
   ),
-  'outbox.position': operation(fc.tuple(organization, source), (run, [id, from]) => open(run, id).position(from)),
-  'outbox.processed': operation(fc.tuple(organization, source), async (run, [id, from]) =>
-    [...(await open(run, id).processed(from))].toSorted(),
-  ),
-  'outbox.polled': operation(fc.tuple(organization, source, time), (run, [id, from, at]) =>
-    open(run, id).polled(from, at),
-  ),
-  'outbox.reset': operation(fc.tuple(organization, source, time), (run, [id, from, at]) =>
-    open(run, id).reset(from, at),
-  ),
-  'outbox.hint': operation(
-    fc.tuple(organization, source, orNull(fc.constantFrom('d1', 'd3')), few(name), time),
-    (run, [id, from, delivery, ids, at]) => open(run, id).hint(from, delivery, ids, at),
+  'outbox.processed': operation(fc.tuple(organization, source), async ({ store }, [id, from]) =>
+    [...(await openOutbox(store, id).processed(from))].toSorted(),
   ),
   'outbox.hints': operation(fc.tuple(organization, source, fc.nat(5)), async (run, [id, from, most]) => {
-    run.hints = await open(run, id).hints(from, most);
+    run.hints = await openOutbox(run.store, id).hints(from, most);
     return run.hints.map((hint) => hint.id);
   }),
-  'outbox.rechecks': operation(fc.tuple(organization, source, now, fc.nat(5)), (run, [id, from, at, most]) =>
-    open(run, id).rechecks(from, at, most),
-  ),
-  'outbox.recheckAt': operation(fc.tuple(organization, source), (run, [id, from]) => open(run, id).recheckAt(from)),
-  'outbox.postponeRecheck': operation(fc.tuple(organization, source, name, time), (run, [id, from, key, until]) =>
-    open(run, id).postponeRecheck(from, key, until),
-  ),
-  'outbox.recover': operation(organization, (run, id) => open(run, id).recover()),
-  'outbox.next': operation(
-    fc.tuple(organization, limits, now),
-    (run, [id, most, at]) => open(run, id).next(most, at),
-    8,
-  ),
-  'outbox.dueAt': operation(fc.tuple(organization, fc.integer({ min: 1, max: 3 })), (run, [id, most]) =>
-    open(run, id).dueAt({ open: most }),
-  ),
-  'outbox.correctTimes': operation(fc.tuple(organization, time), (run, [id, at]) => open(run, id).correctTimes(at)),
-  'outbox.sent': onBatch((outbox, batch, at) => outbox.sent(batch, at)),
-  'outbox.doubt': onBatch((outbox, batch, at) => outbox.doubt(batch, at + 0.5)),
-  'outbox.rest': onBatch((outbox, batch, at) => outbox.rest(batch, at + 0.5)),
-  'outbox.release': onBatch((outbox, batch) => outbox.release(batch)),
-  'outbox.split': onBatch((outbox, batch) => outbox.split(batch)),
   'outbox.bury': operation(
     fc.tuple(organization, name, time),
-    async (run, [id, reason, at]) => {
-      const outbox = open(run, id);
-      const batch = await outbox.next({ items: 1, bytes: 5000, open: 9 }, at);
-      await outbox.bury(batch?.id ?? 1, reason, at);
-      return batch;
+    async ({ store }, [id, reason, at]) => {
+      const outbox = openOutbox(store, id);
+      const next = await outbox.next({ items: 1, bytes: 5000, open: 9 }, at);
+      await outbox.bury(next?.id ?? 1, reason, at);
+      return next;
     },
     4,
   ),
-  'outbox.dead': operation(fc.tuple(organization, filter, fc.nat(5)), (run, [id, which, most]) =>
-    open(run, id).dead(which, most),
-  ),
-  'outbox.deadLetter': operation(fc.tuple(organization, name), (run, [id, key]) => open(run, id).deadLetter(key)),
-  'outbox.retry': operation(fc.tuple(organization, filter, time), (run, [id, which, now]) =>
-    open(run, id).retry(which, now),
-  ),
-  'outbox.drop': operation(fc.tuple(organization, filter), (run, [id, which]) => open(run, id).drop(which)),
-  'outbox.status': operation(organization, (run, id) => open(run, id).status()),
-  'outbox.outdated': operation(organization, (run, id) => open(run, id).outdated('1')),
 };
