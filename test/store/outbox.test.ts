@@ -27,6 +27,7 @@ const deposit = (entries: Deposit['entries'], over: Partial<Deposit> = {}): Depo
   ...over,
 });
 const payloads = (batch: OutgoingBatch | null) => batch?.items.map(({ payload }) => payload) ?? null;
+const keysOf = (batch: OutgoingBatch | null) => batch?.items.map(({ key }) => key) ?? null;
 
 let folder: string;
 let store: Store;
@@ -43,20 +44,22 @@ async function desk() {
   const { sources } = await outbox.status();
   return sources.find(({ source }) => source === 'desk');
 }
-async function next(now = 1000): Promise<OutgoingBatch> {
-  const batch = await outbox.next(BATCH, now);
+function required(batch: OutgoingBatch | null): OutgoingBatch {
   if (batch === null) {
     throw new Error('there is nothing to send');
   }
   return batch;
 }
+const next = async (now = 1000) => required(await outbox.next(BATCH, now));
 /** Stores one conversation and has it sent. */
 async function send(entry: NewContent): Promise<void> {
   await outbox.put(deposit([entry]));
   await outbox.sent((await next()).id, 1000);
 }
 
-describe.each(storeCases())('an outbox in %s', (_name, open) => {
+const STORES = storeCases();
+
+describe.each(STORES)('an outbox in %s', (_name, open) => {
   beforeEach(async () => {
     store = await open();
     outbox = store.outbox('org_1', LIMIT);
@@ -148,7 +151,7 @@ describe.each(storeCases())('an outbox in %s', (_name, open) => {
     const rests = content('a', 1, { notBefore: 500, recheck: '1' });
     await outbox.put(deposit([rests, content('b', 1, { notBefore: 100, recheck: '2' }), content('c')]));
     const others = await next();
-    expect(others.items.map(({ key }) => key)).toEqual(['b', 'c']);
+    expect(keysOf(others)).toEqual(['b', 'c']);
     await outbox.sent(others.id, 1000);
     expect(await outbox.rechecks('desk', 499, 9)).toEqual([]);
     expect(await outbox.recheckAt('desk')).toBe(500);
@@ -161,14 +164,14 @@ describe.each(storeCases())('an outbox in %s', (_name, open) => {
     expect(await outbox.rechecks('desk', 949, 9)).toEqual([]);
     expect(await outbox.put(deposit([rests], { at: 960 }))).toMatchObject({ unchanged: 1, confirmed: 1 });
     expect(await outbox.recheckAt('desk')).toBeNull();
-    expect((await next()).items.map(({ key }) => key)).toEqual(['a']);
+    expect(keysOf(await next())).toEqual(['a']);
   });
 
   test('does not send old content if the check finds another key or nothing', async () => {
     await outbox.put(deposit([content('a', 1, { notBefore: 500, recheck: '1' })]));
     const renamed = content('z', 1, { notBefore: 500, recheck: '1' });
     expect(await outbox.put(deposit([renamed], { at: 600, rechecked: ['a'] }))).toMatchObject({ withdrawn: 1 });
-    expect((await next()).items.map(({ key }) => key)).toEqual(['z']);
+    expect(keysOf(await next())).toEqual(['z']);
     expect((await outbox.status()).stored.items).toBe(1);
   });
 
@@ -180,7 +183,7 @@ describe.each(storeCases())('an outbox in %s', (_name, open) => {
     const looked = deposit([unchecked], { at: 700, rechecked: ['a'] });
     expect(await outbox.put(looked)).toMatchObject({ unchanged: 1, confirmed: 1 });
     expect(await outbox.recheckAt('desk')).toBeNull();
-    expect((await next()).items.map(({ key }) => key)).toEqual(['a']);
+    expect(keysOf(await next())).toEqual(['a']);
   });
 
   test('corrects what a clock that was ahead has stored', async () => {
@@ -226,7 +229,7 @@ describe.each(storeCases())('an outbox in %s', (_name, open) => {
     ] as const;
     const none = { waiting: 0, unchanged: 0, confirmed: 0 };
     expect(await outbox.put(deposit(entries))).toEqual({ kind: 'kept', ...none, withdrawn: 2 });
-    expect((await next()).items.map(({ key }) => key)).toEqual(['c']);
+    expect(keysOf(await next())).toEqual(['c']);
   });
 
   test('keeps batches within their limits, and sends a larger item alone', async () => {
@@ -246,7 +249,7 @@ describe.each(storeCases())('an outbox in %s', (_name, open) => {
     const first = await next();
     await outbox.doubt(first.id, 2000);
     await outbox.put(deposit([content('c'), content('a', 2)]));
-    expect((await next(1999)).items.map(({ key }) => key)).toEqual(['c']);
+    expect(keysOf(await next(1999))).toEqual(['c']);
     await outbox.sent(first.id + 1, 1999);
     // The older content of `a` is settled before the newer is sent.
     expect(await outbox.next(BATCH, 1999)).toBeNull();
@@ -306,7 +309,7 @@ describe.each(storeCases())('an outbox in %s', (_name, open) => {
     expect(await outbox.deadLetter('a')).toMatchObject({ reason: 'no', payload: content('a').payload });
     expect(await outbox.deadLetter('z')).toBeNull();
     expect(await outbox.retry({ key: 'a' }, 2000)).toBe(1);
-    expect((await next(2000)).items.map(({ key }) => key)).toEqual(['a']);
+    expect(keysOf(await next(2000))).toEqual(['a']);
     await outbox.bury((await next(2000)).id, 'still no', 2000);
     expect(await outbox.drop({ key: 'a' })).toBe(1);
     // Unchanged, it is not accepted again; changed, it is.
@@ -428,6 +431,111 @@ describe.each(storeCases())('an outbox in %s', (_name, open) => {
     expect(await other.next(BATCH, 1000)).toBeNull();
     expect((await other.position('desk')).cursor).toBeNull();
     expect(await other.hint('desk', 'd', [], 100)).toBe(true);
+  });
+});
+
+describe.each(STORES)('batches in flight from an outbox in %s', (_name, open) => {
+  beforeEach(async () => {
+    store = await open();
+    outbox = store.outbox('org_1', LIMIT);
+  });
+
+  const putAll = (keys: readonly string[], version = 1) =>
+    outbox.put(deposit(keys.map((key) => content(key, version))));
+  const ids = (batches: readonly OutgoingBatch[]) => batches.map(({ id }) => id);
+  /** Starts a batch of at most two while others are in flight. */
+  const start = (inFlight: readonly OutgoingBatch[], { now = 1000, open: most = 4 } = {}) =>
+    outbox.next({ items: 2, bytes: 100_000, open: most, inFlight: ids(inFlight) }, now);
+  const dueAt = (inFlight: readonly OutgoingBatch[], most = 4) => outbox.dueAt({ open: most, inFlight: ids(inFlight) });
+  const started = async (inFlight: readonly OutgoingBatch[]) => required(await start(inFlight));
+
+  test('have different ids, and share no conversation', async () => {
+    await putAll(['a', 'b', 'c', 'd', 'e']);
+    const first = await started([]);
+    const second = await started([first]);
+    const third = await started([first, second]);
+    expect([first, second, third].map(keysOf)).toEqual([['a', 'b'], ['c', 'd'], ['e']]);
+    expect(new Set([first, second, third].map(({ id }) => id)).size).toBe(3);
+    expect(await start([first, second, third])).toBeNull();
+    expect(await dueAt([first, second, third])).toBeNull();
+  });
+
+  test('are settled one by one, in any order', async () => {
+    await putAll(['a', 'b', 'c', 'd']);
+    const first = await started([]);
+    const second = await started([first]);
+    await outbox.sent(second.id, 1000);
+    expect(await start([first])).toBeNull();
+    await outbox.bury(first.id, 'refused', 1000);
+    expect((await outbox.dead({}, 10)).map(({ key }) => key)).toEqual(['a', 'b']);
+    expect((await outbox.status()).sources[0]).toMatchObject({ waiting: 0, sending: 0, deadLetters: 2 });
+  });
+
+  test('hold back later content of their conversations, and nothing else', async () => {
+    await putAll(['a', 'b']);
+    const first = await started([]);
+    await putAll(['a', 'c'], 2);
+    const second = await started([first]);
+    expect(payloads(second)).toEqual(['{"key":"c","version":2}']);
+    expect(await start([first, second])).toBeNull();
+    await outbox.sent(second.id, 1000);
+    expect(await start([first])).toBeNull();
+    await outbox.sent(first.id, 1000);
+    expect(payloads(await start([]))).toEqual(['{"key":"a","version":2}']);
+  });
+
+  test('go first, as they were, once their response is lost and their delay has ended', async () => {
+    await putAll(['a', 'b', 'c', 'd', 'e']);
+    const first = await started([]);
+    const second = await started([first]);
+    await outbox.doubt(first.id, 5000);
+    const third = await started([second]);
+    expect(keysOf(third)).toEqual(['e']);
+    expect(await dueAt([second, third])).toBe(5000);
+    expect(await start([second, third], { now: 4999 })).toBeNull();
+    expect(await start([second, third], { now: 5000 })).toEqual({ ...first, doubts: 1 });
+    expect(await start([first, second, third], { now: 9999 })).toBeNull();
+  });
+
+  test('are not started while as many are open as allowed, in flight or in doubt', async () => {
+    await putAll(['a', 'b', 'c', 'd', 'e']);
+    const first = await started([]);
+    const second = await started([first]);
+    expect(await start([first, second], { open: 2 })).toBeNull();
+    expect(await dueAt([first, second], 2)).toBeNull();
+    await outbox.doubt(second.id, 5000);
+    expect(await start([first], { open: 2 })).toBeNull();
+    expect(await dueAt([first], 2)).toBe(5000);
+    expect(await dueAt([first], 3)).toBe(100);
+    await outbox.sent(first.id, 1000);
+    expect(keysOf(await start([], { open: 2 }))).toEqual(['e']);
+  });
+
+  test('become two batches when they are split, and neither is in flight', async () => {
+    await putAll(['a', 'b', 'c', 'd']);
+    const first = await started([]);
+    const second = await started([first]);
+    await outbox.split(first.id);
+    const half = await started([second]);
+    const other = await started([second, half]);
+    expect([half, other].map(keysOf)).toEqual([['a'], ['b']]);
+    expect([half, other].map(({ id }) => id)).not.toContain(second.id);
+    expect(await start([second, half, other])).toBeNull();
+  });
+
+  test('are all in doubt after a restart, and are returned one after the other', async () => {
+    await putAll(['a', 'b', 'c', 'd', 'e']);
+    const first = await started([]);
+    const second = await started([first]);
+    expect(await outbox.recover()).toBe(2);
+    expect(await outbox.recover()).toBe(0);
+    const again = await started([]);
+    const then = await started([again]);
+    expect([again, then]).toEqual([
+      { ...first, doubts: 1 },
+      { ...second, doubts: 1 },
+    ]);
+    expect(keysOf(await start([again, then]))).toEqual(['e']);
   });
 });
 

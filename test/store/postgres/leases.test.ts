@@ -1,6 +1,6 @@
 // The lease table on a real server, with several connections at the same time.
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
 import { LeaseLostError } from '../../../src/core/errors.ts';
 import type { Json } from '../../../src/core/json.ts';
@@ -25,16 +25,21 @@ const replica = (id: string, changes: Partial<OwnReplica> = {}): OwnReplica => (
   ...changes,
 });
 
-async function open(pool = 10) {
+const opened: PostgresDatabase[] = [];
+afterEach(() => Promise.all(opened.splice(0).map((database) => database.close())));
+
+/** Closes a database at the end of the test. */
+function closing(database: PostgresDatabase): PostgresDatabase {
+  opened.push(database);
+  return database;
+}
+
+async function open() {
   const url = await cluster.createDatabase();
-  const database = await openPostgresDatabase({ url, pool });
-  const leases = new PostgresLeases(database);
+  const database = closing(await openPostgresDatabase({ url, pool: 10 }));
   // Holds transactions open, while others run on `database`.
-  const blocking = await openPostgresPool({ url, pool: 1 });
-  const close = async () => {
-    await Promise.all([database.close(), blocking.close()]);
-  };
-  return { url, database, blocking, leases, close };
+  const blocking = closing(await openPostgresPool({ url, pool: 1 }));
+  return { url, database, blocking, leases: new PostgresLeases(database) };
 }
 
 const run = (database: PostgresDatabase, statement: string) => database.write('test', (sql) => sql.run(statement));
@@ -47,7 +52,7 @@ const names = (claims: readonly ClaimedLease[]) => claims.map(({ name }) => name
 
 describe.runIf(hasPostgres)('replicas', () => {
   test('join, renew and leave, with times of the database', async () => {
-    const { database, leases, close } = await open();
+    const { database, leases } = await open();
     await leases.renew(replica('a', { weight: 2.5 }), TTL);
     const [first] = await leases.replicas();
     expect(first).toMatchObject({ ...replica('a', { weight: 2.5 }), isDraining: false });
@@ -60,11 +65,10 @@ describe.runIf(hasPostgres)('replicas', () => {
     expect(renewed?.left).toBeGreaterThan(TTL - 5000);
     await leases.leave('a');
     expect(await leases.replicas()).toEqual([]);
-    await close();
   });
 
   test('only a replica that has expired is evicted, and its leases are free', async () => {
-    const { database, leases, close } = await open();
+    const { database, leases } = await open();
     await leases.define(['x', 'y']);
     await leases.renew(replica('a'), TTL);
     await leases.renew(replica('b'), TTL);
@@ -78,21 +82,19 @@ describe.runIf(hasPostgres)('replicas', () => {
       ['y', null, 1],
     ]);
     expect((await leases.leases())[0]?.age).toBeLessThan(5000);
-    await close();
   });
 
   test('a replica that expired and was not evicted keeps its leases when it renews', async () => {
-    const { database, leases, close } = await open();
+    const { database, leases } = await open();
     await leases.define(['x']);
     await leases.renew(replica('a'), TTL);
     await leases.claim('a', ['x'], 1);
     await expire(database, 'a');
     expect(await leases.renew(replica('a'), TTL)).toEqual([{ name: 'x', epoch: 1 }]);
-    await close();
   });
 
   test('a renewal gives up when another transaction of its replica keeps the lock', async () => {
-    const { database, blocking, leases, close } = await open();
+    const { database, blocking, leases } = await open();
     await leases.renew(replica('a'), TTL);
     const { promise, resolve } = Promise.withResolvers<void>();
     const { promise: isLocked, resolve: onLocked } = Promise.withResolvers<void>();
@@ -108,11 +110,10 @@ describe.runIf(hasPostgres)('replicas', () => {
     resolve();
     await Promise.all([lost, waiting]);
     expect(await leases.replicas()).toMatchObject([{ id: 'a', weight: 3 }]);
-    await close();
   });
 
   test('a shorter extension neither shortens the membership nor joins without time', async () => {
-    const { database, leases, close } = await open();
+    const { database, leases } = await open();
     const left = async () => (await leases.replicas())[0]?.left ?? null;
     await leases.define(['x']);
     await leases.renew(replica('a'), TTL, 0);
@@ -129,13 +130,12 @@ describe.runIf(hasPostgres)('replicas', () => {
     await run(database, "UPDATE replica SET expires_at = clock_timestamp() + interval '1 hour'");
     await leases.renew(replica('a'), TTL, 20_000);
     expect(await left()).toBeLessThanOrEqual(TTL);
-    await close();
   });
 });
 
 describe.runIf(hasPostgres)('claims', () => {
   test('are limited, and take those that have been free longest first', async () => {
-    const { database, leases, close } = await open();
+    const { database, leases } = await open();
     await leases.define(['a', 'b', 'c', 'd']);
     await run(database, "UPDATE lease SET since = clock_timestamp() - interval '1 hour' WHERE name IN ('c', 'd')");
     await leases.renew(replica('r'), TTL);
@@ -144,11 +144,10 @@ describe.runIf(hasPostgres)('claims', () => {
     expect(await leases.claim('r', [], 5)).toEqual([]);
     await leases.define(['d', 'e']);
     expect((await leases.leases()).map(({ name, epoch }) => `${name}${epoch}`)).toEqual(['a1', 'b1', 'c1', 'd0', 'e0']);
-    await close();
   });
 
   test('leave out a lease whose epoch another program has set too high', async () => {
-    const { database, leases, close } = await open();
+    const { database, leases } = await open();
     await leases.define(['a', 'b', 'c']);
     await leases.renew(replica('r'), TTL);
     await leases.claim('r', ['c'], 1);
@@ -156,7 +155,6 @@ describe.runIf(hasPostgres)('claims', () => {
     expect(names(await leases.claim('r', ['a', 'b'], 2))).toEqual(['b']);
     expect(names(await leases.renew(replica('r'), TTL))).toEqual(['b', 'c']);
     expect((await leases.leases()).map(({ holder }) => holder)).toEqual([null, 'r', 'r']);
-    await close();
   });
 
   test.each([
@@ -170,22 +168,21 @@ describe.runIf(hasPostgres)('claims', () => {
       },
     ],
   ])('a replica that %s gets none', async (_, prepare) => {
-    const { database, leases, close } = await open();
+    const { database, leases } = await open();
     await leases.define(['a']);
     await prepare(leases, database);
     expect(await leases.claim('r', ['a'], 1)).toEqual([]);
-    await close();
   });
 
   test('many replicas that claim at the same time never get the same lease', async () => {
-    const { leases, url, close } = await open();
+    const { leases, url } = await open();
     const all = Array.from({ length: 1000 }, (_, index) => `organization/${index}`);
     await leases.define(all);
     const others = await Promise.all(
       Array.from({ length: 8 }, async (_, index) => {
-        const own = await openPostgresDatabase({ url, pool: 2 });
+        const own = closing(await openPostgresDatabase({ url, pool: 2 }));
         await new PostgresLeases(own).renew(replica(`r${index}`), TTL);
-        return { own, id: `r${index}`, table: new PostgresLeases(own) };
+        return { id: `r${index}`, table: new PostgresLeases(own) };
       }),
     );
     const claimed = await Promise.all(
@@ -200,11 +197,10 @@ describe.runIf(hasPostgres)('claims', () => {
     const everything = names(claimed.flat());
     expect(new Set(everything).size).toBe(everything.length);
     expect(everything).toEqual(all.toSorted());
-    await Promise.all([close(), ...others.map(({ own }) => own.close())]);
   });
 
   test('releases only what it has, with the epoch that it has', async () => {
-    const { leases, close } = await open();
+    const { leases } = await open();
     await leases.define(['x', 'y']);
     await leases.renew(replica('a'), TTL);
     await leases.renew(replica('b'), TTL);
@@ -214,11 +210,10 @@ describe.runIf(hasPostgres)('claims', () => {
     await leases.release('a', [old as ClaimedLease, { name: 'y', epoch: 0 }]);
     await leases.release('b', [current as ClaimedLease]);
     expect((await leases.leases())[0]).toMatchObject({ name: 'x', holder: 'a', epoch: 2 });
-    await close();
   });
 
   test('names with quotes, question marks and other scripts are texts', async () => {
-    const { leases, close } = await open();
+    const { leases } = await open();
     const odd = ["organization/a'; DROP TABLE lease; --", 'token/?$1"\\', 'organization/ünï☃'];
     await leases.define(odd);
     await leases.renew(replica('r'), TTL);
@@ -226,7 +221,6 @@ describe.runIf(hasPostgres)('claims', () => {
     expect(names(claimed)).toEqual(odd.toSorted());
     await leases.release('r', claimed);
     expect((await leases.leases()).map(({ holder }) => holder)).toEqual([null, null, null]);
-    await close();
   });
 });
 
@@ -237,7 +231,7 @@ describe.runIf(hasPostgres)('leases that nobody has', () => {
     run(database, `UPDATE lease SET since = clock_timestamp() - interval '${days} days'`);
 
   test('are removed after a time, with the states of their organizations; later epochs are greater', async () => {
-    const { database, leases, close } = await open();
+    const { database, leases } = await open();
     const organizations = ['organization/old', 'organization/held', 'organization/new'];
     await leases.define([...organizations.slice(0, 2), 'token/old']);
     await leases.renew(replica('a'), TTL);
@@ -262,11 +256,10 @@ describe.runIf(hasPostgres)('leases that nobody has', () => {
     await leases.removeUnused(7 * DAY);
     await leases.define(['organization/old']);
     expect(await leases.claim('a', ['organization/old'], 1)).toEqual([{ name: 'organization/old', epoch: 4 }]);
-    await close();
   });
 
   test('are not removed while they are claimed', async () => {
-    const { database, blocking, leases, close } = await open();
+    const { database, blocking, leases } = await open();
     await leases.define(['x']);
     await leases.renew(replica('a'), TTL);
     await age(database, 8);
@@ -279,13 +272,12 @@ describe.runIf(hasPostgres)('leases that nobody has', () => {
     });
     await removal;
     expect((await leases.leases()).map(({ name, holder }) => [name, holder])).toEqual([['x', 'a']]);
-    await close();
   });
 });
 
 describe.runIf(hasPostgres)('races', () => {
   test('a renewal during an eviction either keeps everything or learns that everything is lost', async () => {
-    const { database, leases, close } = await open();
+    const { database, leases } = await open();
     const all = Array.from({ length: 20 }, (_, index) => `l${index}`);
     await leases.define(all);
     const outcomes = new Set<number>();
@@ -304,11 +296,10 @@ describe.runIf(hasPostgres)('races', () => {
       expect((await leases.replicas()).map(({ id }) => id)).toEqual(['a']);
       outcomes.add(kept);
     }
-    await close();
   });
 
   test('a renewal that waits for an eviction under way learns that everything is lost', async () => {
-    const { leases, close, blocking } = await open();
+    const { leases, blocking } = await open();
     await leases.define(['x']);
     await leases.renew(replica('a'), TTL);
     await leases.claim('a', ['x'], 1);
@@ -322,11 +313,10 @@ describe.runIf(hasPostgres)('races', () => {
     });
     expect(await renewal).toEqual([]);
     expect((await leases.replicas()).map(({ id }) => id)).toEqual(['a']);
-    await close();
   });
 
   test('random operations of several replicas at the same time: one holder, and epochs only grow', async () => {
-    const { database, leases, close } = await open();
+    const { database, leases } = await open();
     const all = ['a', 'b', 'c', 'd', 'e'];
     await leases.define(all);
     const seen = new Map<string, string>();
@@ -375,12 +365,11 @@ describe.runIf(hasPostgres)('races', () => {
       ),
       { seed: SEED, numRuns: countCases({ sample: 30, ci: 100, full: 2000 }) },
     );
-    await close();
   });
 });
 
 test.runIf(hasPostgres)('shared state is changed by one replica after the other', async () => {
-  const { url, close } = await open();
+  const { url } = await open();
   const stores = await Promise.all([1, 2, 3].map(() => openFleetStore({ url, pool: 3 }, systemClock, Math.random)));
   let last: Json = null;
   const add = (value: Json) => {
@@ -390,14 +379,15 @@ test.runIf(hasPostgres)('shared state is changed by one replica after the other'
   const updates = stores.flatMap((store) => Array.from({ length: 20 }, () => store.update('counter', add)));
   await Promise.all(updates);
   expect(last).toBe(60);
-  await Promise.all([close(), ...stores.map((store) => store.close())]);
+  await Promise.all(stores.map((store) => store.close()));
 });
 
 describe.runIf(hasPostgres)('fencing', () => {
+  const NAME = "o'1? \\' OR true --";
   async function holdLease(leases: PostgresLeases) {
-    await leases.define(['x']);
+    await leases.define([NAME]);
     await leases.renew(replica('a'), TTL);
-    return (await leases.claim('a', ['x'], 1))[0] as ClaimedLease;
+    return (await leases.claim('a', [NAME], 1))[0] as ClaimedLease;
   }
   const write = (database: PostgresDatabase, lease: ClaimedLease) =>
     database
@@ -410,6 +400,15 @@ describe.runIf(hasPostgres)('fencing', () => {
           return 'lost';
         },
       );
+  test('a write is possible with the epoch of the lease, and with no other one', async () => {
+    const { database, leases } = await open();
+    const lease = await holdLease(leases);
+    expect(await write(database, { ...lease, epoch: lease.epoch + 1 })).toBe('lost');
+    expect(await write(database, { ...lease, name: "' OR true --" })).toBe('lost');
+    expect(await write(database, lease)).toBe('written');
+    expect(await notes(database)).toHaveLength(1);
+  });
+
   const notes = (database: PostgresDatabase) => database.read((sql) => sql.all('SELECT * FROM note'));
 
   test.each([
@@ -419,10 +418,10 @@ describe.runIf(hasPostgres)('fencing', () => {
         await expire(database, 'a');
         await leases.evict();
         await leases.renew(replica('b'), TTL);
-        await leases.claim('b', ['x'], 1);
+        await leases.claim('b', [NAME], 1);
       },
     ],
-    ['it was released', async (leases: PostgresLeases) => leases.release('a', [{ name: 'x', epoch: 1 }])],
+    ['it was released', async (leases: PostgresLeases) => leases.release('a', [{ name: NAME, epoch: 1 }])],
     [
       'its replica was evicted',
       async (leases: PostgresLeases, database: PostgresDatabase) => {
@@ -439,21 +438,20 @@ describe.runIf(hasPostgres)('fencing', () => {
     [
       'the same replica claimed it again',
       async (leases: PostgresLeases) => {
-        await leases.release('a', [{ name: 'x', epoch: 1 }]);
-        await leases.claim('a', ['x'], 1);
+        await leases.release('a', [{ name: NAME, epoch: 1 }]);
+        await leases.claim('a', [NAME], 1);
       },
     ],
   ])('a write is refused once %s', async (_, lose) => {
-    const { database, leases, close } = await open();
+    const { database, leases } = await open();
     const lease = await holdLease(leases);
     await lose(leases, database);
     expect(await write(database, lease)).toBe('lost');
     expect(await notes(database)).toEqual([]);
-    await close();
   });
 
   test('a write under way delays the eviction and the next claim', async () => {
-    const { database, leases, close, blocking } = await open();
+    const { database, leases, blocking } = await open();
     const lease = await holdLease(leases);
     await leases.renew(replica('b'), TTL);
     const order: string[] = [];
@@ -464,18 +462,17 @@ describe.runIf(hasPostgres)('fencing', () => {
       eviction = leases.evict().then(() => order.push('evicted'));
       await untilWaiting(cluster, 'UPDATE lease');
       // A claim does not wait: the lease is not free.
-      expect(await leases.claim('b', ['x'], 1)).toEqual([]);
+      expect(await leases.claim('b', [NAME], 1)).toEqual([]);
       order.push('written');
     });
     await eviction;
     expect(order).toEqual(['written', 'evicted']);
-    expect(await leases.claim('b', ['x'], 1)).toEqual([{ name: 'x', epoch: 2 }]);
+    expect(await leases.claim('b', [NAME], 1)).toEqual([{ name: NAME, epoch: 2 }]);
     expect(await notes(database)).toHaveLength(1);
-    await close();
   });
 
   test('a write that waits for an eviction under way is refused', async () => {
-    const { database, leases, close, blocking } = await open();
+    const { database, leases, blocking } = await open();
     const lease = await holdLease(leases);
     let result: Promise<string> | undefined;
     await blocking.write('other', async (sql) => {
@@ -484,7 +481,6 @@ describe.runIf(hasPostgres)('fencing', () => {
       await untilWaiting(cluster, 'FOR SHARE OF lease');
     });
     expect(await result).toBe('lost');
-    await close();
   });
 });
 

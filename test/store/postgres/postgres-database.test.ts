@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { LeaseLostError, StoreError } from '../../../src/core/errors.ts';
+import { StoreError } from '../../../src/core/errors.ts';
 import { openPostgresDatabase, type PostgresDatabase } from '../../../src/store/postgres/database.ts';
 import type { SqlValue } from '../../../src/store/sql/database.ts';
 import { hasPgBouncer, PgBouncer } from '../../support/pgbouncer.ts';
@@ -149,24 +149,6 @@ describe.runIf(hasPostgres)('transactions', () => {
     await Promise.all([cross('x', 'a', 'b'), cross('y', 'b', 'a')]);
     expect(runs.length).toBeGreaterThan(2);
     expect(await database.read((sql) => sql.all('SELECT number FROM item'))).toEqual([{ number: 2 }, { number: 2 }]);
-  });
-
-  test('a fenced write changes nothing unless the lease is held with its epoch', async () => {
-    const { database } = await open();
-    await database.write('x', (sql) =>
-      sql.run(`INSERT INTO replica VALUES ('r', '1', 'a', 1, 0, clock_timestamp(),
-        clock_timestamp() + interval '1 minute', clock_timestamp())`),
-    );
-    await database.write('x', (sql) => sql.run("INSERT INTO lease VALUES ('o''1?', 'r', 7, clock_timestamp())"));
-    const write = (epoch: number, name = "o'1?") =>
-      database.fenced({ name, epoch }).write('x', (sql) => sql.run('INSERT INTO item (name) VALUES (?)', `e${epoch}`));
-    expect(await write(7)).toBe(1);
-    await expect(write(6)).rejects.toThrow(LeaseLostError);
-    await expect(write(8)).rejects.toThrow(LeaseLostError);
-    await expect(write(7, "' OR true --")).rejects.toThrow(LeaseLostError);
-    await database.write('x', (sql) => sql.run("UPDATE replica SET expires_at = clock_timestamp() - interval '1 ms'"));
-    await expect(write(7)).rejects.toThrow(LeaseLostError);
-    expect(await names(database)).toEqual(['e7']);
   });
 
   test('takes two round trips for a write of one statement, one more for each other, and one for a read', async () => {

@@ -1,6 +1,6 @@
 // Messages between replicas: delivery, limits, interruptions, and a pooler that delivers nothing.
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
 import type { FleetSignal } from '../../../src/store/leases.ts';
 import { connectionConfig } from '../../../src/store/postgres/connection-pool.ts';
@@ -23,9 +23,13 @@ const clock = {
   sleep: (milliseconds: number, signal?: AbortSignal) => systemClock.sleep(milliseconds / 10, signal),
 };
 
+const opened: PostgresSignals[] = [];
+afterEach(() => Promise.all(opened.splice(0).map((signals) => signals.close())));
+
 function open(url: string) {
   const createClient = () => new pg.Client(connectionConfig({ url, pool: 1 }));
   const signals = new PostgresSignals(createClient, clock, Math.random);
+  opened.push(signals);
   const received: FleetSignal[] = [];
   const end = signals.listen((signal) => received.push(signal));
   const connected = () => vi.waitFor(() => expect(signals.isConnected).toBe(true), { timeout: 20_000 });
@@ -48,7 +52,6 @@ describe.runIf(hasPostgres)('signals', () => {
     await a.signals.send(last);
     await received(a, last);
     expect(b.received).not.toContainEqual(last);
-    await Promise.all([a.signals.close(), b.signals.close()]);
   });
 
   test('a payload that is too long is replaced by an empty one', async () => {
@@ -59,7 +62,6 @@ describe.runIf(hasPostgres)('signals', () => {
     await received(a, { kind: 'change', payload: {} });
     await a.signals.send({ kind: 'change', payload: { topic: 'ü'.repeat(3400) } });
     await received(a, { kind: 'change', payload: { topic: 'ü'.repeat(3400) } });
-    await a.signals.close();
   });
 
   test('messages of other programs on the channel are ignored', async () => {
@@ -74,7 +76,6 @@ describe.runIf(hasPostgres)('signals', () => {
     await a.signals.send({ kind: 'leases', payload: {} });
     await received(a, { kind: 'leases', payload: {} });
     expect(a.received).toHaveLength(1);
-    await a.signals.close();
   });
 
   test('after an interruption the connection is opened again, and listeners are called for what they missed', async () => {
@@ -86,7 +87,6 @@ describe.runIf(hasPostgres)('signals', () => {
     expect(a.received.map(({ kind }) => kind)).toEqual(['leases', 'command', 'answer', 'change']);
     await a.signals.send({ kind: 'change', payload: { topic: 'x' } });
     await received(a, { kind: 'change', payload: { topic: 'x' } });
-    await a.signals.close();
   });
 
   test('a connection that delivers nothing is found by its heartbeat, and replaced', async () => {
@@ -99,7 +99,6 @@ describe.runIf(hasPostgres)('signals', () => {
     proxy.pass();
     await a.connected();
     expect(proxy.accepted).toBeGreaterThan(1);
-    await a.signals.close();
   });
 
   test('nobody waits for a database that is gone, neither to send nor to close', async () => {
