@@ -29,7 +29,7 @@ const ALONE = [
   'test/conversations/ingest-killed.test.ts',
   'test/manifests/ignore-rules.test.ts',
   'test/reconcile/own-user.test.ts',
-  'test/store/store-errors.test.ts',
+  'test/store/sqlite.test.ts',
   'test/conversations/main-thread.test.ts',
   'test/conversations/standard-webhook.test.ts',
   'test/server/flood.test.ts',

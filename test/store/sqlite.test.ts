@@ -1,7 +1,18 @@
+/** State file: what it keeps, its protection, and the errors of a file that cannot be used. */
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -9,89 +20,295 @@ import { StoreError } from '../../src/core/errors.ts';
 import type { RecordEntry } from '../../src/store/record.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import { endWithParent } from '../support/end-with-parent.ts';
-import { spawn } from '../support/programs.ts';
+import { execFileSync, spawn } from '../support/programs.ts';
 import { toFirstLayout } from './first-layout.ts';
 
-const entry: RecordEntry = { address: 'team/a', kind: 'team', id: 't', fields: {}, protect: true, metadata: {} };
-const CHILD = fileURLToPath(new URL('hold-store.ts', import.meta.url));
+const entry = (n: number, title = 'T'): RecordEntry => ({
+  address: `team/${String(n).padStart(5, '0')}`,
+  kind: 'team',
+  id: `t${n}`,
+  fields: { title },
+  protect: false,
+  metadata: {},
+});
+const entries = (count: number, title?: string) => Array.from({ length: count }, (_, n) => entry(n, title));
+
+const PROCESS = fileURLToPath(new URL('store-process.ts', import.meta.url));
 
 let folder: string;
 let file: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'octavo-sqlite-'));
-  file = join(folder, 'state', 'octavo.db');
+  folder = mkdtempSync(join(tmpdir(), 'octavo-trouble-'));
+  file = join(folder, 'octavo.db');
 });
-afterEach(() => rmSync(folder, { recursive: true }));
+afterEach(() => {
+  chmodSync(folder, 0o700);
+  rmSync(folder, { recursive: true });
+});
 
-/** Another process that opens the store, writes its announced entries, and holds it until it is killed. */
-async function startHolder(): Promise<{ kill(): Promise<void>; stderr(): string }> {
-  const child = spawn(...endWithParent(process.execPath, [CHILD, file]), { stdio: ['ignore', 'pipe', 'pipe'] });
-  let stderr = '';
-  child.stderr.on('data', (chunk) => {
-    stderr += String(chunk);
-  });
-  await once(child.stdout, 'data');
-  return {
-    kill: async () => {
-      const ended = once(child, 'exit');
-      child.kill('SIGKILL');
-      await ended;
-    },
-    stderr: () => stderr,
-  };
+/** Fills the file and releases the space. */
+async function fill(count: number, title?: string): Promise<void> {
+  const store = openSqliteStore(file);
+  await store.organization('o').put(entries(count, title));
+  await store.close();
 }
 
-describe('openSqliteStore', () => {
-  test('creates the folder, and keeps data across a restart', async () => {
-    const first = openSqliteStore(file);
-    await first.organization('org_1').put([entry]);
-    await first.close();
-    const second = openSqliteStore(file);
-    expect((await second.organization('org_1').read()).entries).toEqual([entry]);
-    await second.close();
+function change(sql: string): void {
+  const database = new DatabaseSync(file);
+  database.exec(sql);
+  database.close();
+}
+
+/** Error of opening, in one line; the file must not be changed by it. */
+function refusal(): string {
+  const before = statSync(file).isFile() ? readFileSync(file) : null;
+  try {
+    openSqliteStore(file);
+  } catch (error) {
+    expect(error).toBeInstanceOf(StoreError);
+    expect((error as Error).message).not.toContain('\n');
+    expect(before?.equals(readFileSync(file)) ?? true).toBe(true);
+    return (error as Error).message.replace(file, 'FILE');
+  }
+  throw new Error('it opened');
+}
+
+describe('names a file that cannot be opened, with advice, and does not change it', () => {
+  test('a file of random bytes', () => {
+    let seed = 1;
+    const bytes = Uint8Array.from({ length: 20_000 }, () => {
+      seed = (seed * 48_271) % 2_147_483_647;
+      return seed & 0xff;
+    });
+    writeFileSync(file, bytes);
+    expect(refusal()).toMatch(/^FILE is damaged; move it away and start again: .*deletes nothing/);
   });
 
-  test('rejects a second process in one line, and loses no acknowledged write after kill -9', async () => {
-    const holder = await startHolder();
-    expect(() => openSqliteStore(file)).toThrow(
-      new StoreError(`${file} is in use by another process; only one Octavo may use a state file`),
-    );
-    await holder.kill();
-    expect(holder.stderr()).toBe('');
-    const store = openSqliteStore(file);
-    expect((await store.organization('org_1').read()).entries).toHaveLength(1);
-    await store.close();
+  test('a text file', () => {
+    writeFileSync(file, 'organizations: []\n');
+    expect(refusal()).toMatch(/^FILE is damaged; move it away/);
   });
 
-  test('migrates a file of an older Octavo and keeps its data', async () => {
-    const older = openSqliteStore(file);
-    await older.organization('org_1').put([entry]);
-    await older.close();
-    const database = new DatabaseSync(file);
-    toFirstLayout(database);
-    database.close();
-    const store = openSqliteStore(file);
-    await store.note('flapping/org_1').write(['kept']);
-    expect(await store.note('flapping/org_1').read()).toEqual(['kept']);
-    expect((await store.organization('org_1').read()).entries).toEqual([entry]);
-    expect((await store.outbox('org_1', { items: 1, bytes: 1 }).status()).sources).toEqual([]);
-    await store.close();
+  test.each([0.3, 0.5, 0.9])('a file truncated to %d of its length', async (share) => {
+    await fill(500);
+    truncateSync(file, Math.floor(statSync(file).size * share));
+    expect(refusal()).toMatch(/^FILE is damaged; move it away/);
   });
 
-  test('restricts the file and its companions to their owner, whatever the permissions were', async () => {
-    const modes = () =>
-      readdirSync(dirname(file)).map((name) => (statSync(join(dirname(file), name)).mode & 0o777).toString(8));
-    const mask = process.umask(0o022);
-    try {
-      const store = openSqliteStore(file);
-      await store.note('a').write('kept');
-      expect(modes()).toEqual(['600', '600']);
-      await store.close();
-      chmodSync(file, 0o664);
-      await openSqliteStore(file).close();
-      expect(modes()).toEqual(['600']);
-    } finally {
-      process.umask(mask);
+  test('a file with a damaged page that is not needed to open it', async () => {
+    await fill(3000, 'x'.repeat(1500));
+    const bytes = readFileSync(file);
+    bytes.fill(0xa5, 4096 * 500, 4096 * 501);
+    writeFileSync(file, bytes);
+    expect(refusal()).toMatch(/^FILE is damaged; move it away/);
+  });
+
+  test('the database of another program, whatever its layout number', () => {
+    for (const version of [0, 1, 2, 99]) {
+      rmSync(file, { force: true });
+      change(`CREATE TABLE songs (title TEXT); PRAGMA user_version = ${version};`);
+      expect(refusal()).toBe(
+        'FILE is the database of another program and was not changed; set store.path to another file',
+      );
     }
+  });
+
+  test('a file of a newer Octavo', async () => {
+    await fill(3);
+    change('PRAGMA user_version = 99; DROP TABLE approval;');
+    expect(refusal()).toMatch(/^FILE was written by a newer Octavo \(layout 99; .*run that version or a newer one$/);
+  });
+
+  test('a file without one of its tables', async () => {
+    await fill(3);
+    change('DROP TABLE approval');
+    expect(refusal()).toMatch(/^FILE is damaged; move it away/);
+  });
+
+  test('a folder', () => {
+    mkdirSync(file);
+    expect(refusal()).toBe(
+      'FILE cannot be opened; set store.path to a file in a directory that this user can write to',
+    );
+  });
+});
+
+describe('a file without write permission', () => {
+  const open = () => execFileSync(process.execPath, [PROCESS, file], { encoding: 'utf8' }).trim();
+  const words = (message: string) => message.replace(file, 'FILE');
+  const READ_ONLY =
+    'StoreError: FILE cannot be written: it is read-only for this user; make the file and its directory writable, or set store.path to another file';
+
+  beforeEach(async () => {
+    await fill(3);
+    chmodSync(folder, 0o777);
+    chmodSync(file, 0o666);
+  });
+
+  test('can be written if the user of these tests has access', () => {
+    expect(open()).toBe('written');
+  });
+
+  test.each([
+    ['the file', 0o777, 0o444],
+    ['the file and its folder', 0o555, 0o444],
+  ])('is reported as read-only at startup: %s', (_what, ofFolder, ofFile) => {
+    chmodSync(file, ofFile);
+    chmodSync(folder, ofFolder);
+    const before = readFileSync(file);
+    expect(words(open())).toBe(READ_ONLY);
+    expect(before.equals(readFileSync(file))).toBe(true);
+    chmodSync(folder, 0o777);
+    chmodSync(file, 0o666);
+    expect(open()).toBe('written');
+  });
+
+  test.each([
+    ['the folder is read-only', 0o555, 0o666],
+    ['the file may not be read', 0o777, 0o000],
+  ])('reports the path and advice if %s', (_what, ofFolder, ofFile) => {
+    chmodSync(file, ofFile);
+    chmodSync(folder, ofFolder);
+    expect(words(open())).toMatch(/^StoreError: FILE cannot be (opened|written)[;:] .*(store\.path|this user)/);
+  });
+
+  test('names a folder that does not exist and cannot be created', () => {
+    chmodSync(folder, 0o555);
+    file = join(folder, 'state', 'octavo.db');
+    expect(words(open())).toMatch(/^StoreError: FILE cannot be used: EACCES: .*set store\.path to a file/);
+  });
+});
+
+test('uses an empty file as a new one, and ignores a leftover write-ahead log', async () => {
+  await fill(3);
+  const leftover = join(folder, 'kept.db');
+  const store = openSqliteStore(leftover);
+  await store.organization('o').put(entries(3));
+  writeFileSync(`${file}-wal`, readFileSync(`${leftover}-wal`));
+  await store.close();
+  writeFileSync(file, '');
+  const again = openSqliteStore(file);
+  expect(await again.organization('o').read()).toEqual({ head: null, entries: [] });
+  await again.organization('o').put(entries(1));
+  await again.close();
+});
+
+test('migrates a file of the first version, which has no application id, and keeps its data', async () => {
+  await fill(3);
+  const database = new DatabaseSync(file);
+  toFirstLayout(database);
+  database.exec('PRAGMA application_id = 0');
+  database.close();
+  const store = openSqliteStore(file);
+  await store.note('flapping/org_1').write(['kept']);
+  expect(await store.note('flapping/org_1').read()).toEqual(['kept']);
+  expect((await store.organization('o').read()).entries).toEqual(entries(3));
+  expect((await store.outbox('org_1', { items: 1, bytes: 1 }).status()).sources).toEqual([]);
+  await store.close();
+  change('PRAGMA user_version = 99');
+  expect(refusal()).toContain('newer Octavo');
+});
+
+test('rejects a second process in one line, and loses no acknowledged write after kill -9', async () => {
+  file = join(folder, 'state', 'octavo.db');
+  const holder = spawn(...endWithParent(process.execPath, [PROCESS, file, 'hold']), {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stderr = '';
+  holder.stderr.on('data', (chunk) => {
+    stderr += String(chunk);
+  });
+  await once(holder.stdout, 'data');
+  expect(() => openSqliteStore(file)).toThrow(
+    new StoreError(`${file} is in use by another process; only one Octavo may use a state file`),
+  );
+  const ended = once(holder, 'exit');
+  holder.kill('SIGKILL');
+  await ended;
+  expect(stderr).toBe('');
+  const store = openSqliteStore(file);
+  expect((await store.organization('o').read()).entries).toHaveLength(1);
+  await store.close();
+});
+
+test('restricts the file and its companions to their owner, whatever the permissions were', async () => {
+  const modes = () => readdirSync(folder).map((name) => (statSync(join(folder, name)).mode & 0o777).toString(8));
+  const mask = process.umask(0o022);
+  try {
+    const store = openSqliteStore(file);
+    await store.note('a').write('kept');
+    expect(modes()).toEqual(['600', '600']);
+    await store.close();
+    chmodSync(file, 0o664);
+    await openSqliteStore(file).close();
+    expect(modes()).toEqual(['600']);
+  } finally {
+    process.umask(mask);
+  }
+});
+
+describe('errors while the file is open', () => {
+  let database: DatabaseSync;
+  const open = () =>
+    openSqliteStore(file, (opened) => {
+      database = opened;
+    });
+
+  test('a full disk rolls back the write, and later writes succeed when there is space', async () => {
+    const store = open();
+    const record = store.organization('o');
+    await record.put(entries(20));
+    const pages = Number(database.prepare('PRAGMA page_count').get()?.page_count);
+    database.exec(`PRAGMA max_page_count = ${pages}`);
+    const full = new StoreError(
+      `${file} cannot be written: the disk is full; free some space; a running daemon then continues by itself`,
+    );
+    await expect(record.put(entries(2000))).rejects.toThrow(full);
+    await expect(record.put(entries(2000))).rejects.toThrow(full);
+    expect((await record.read()).entries).toEqual(entries(20));
+    database.exec('PRAGMA max_page_count = 100000');
+    await record.put(entries(2000));
+    await store.close();
+    const again = openSqliteStore(file);
+    expect((await again.organization('o').read()).entries).toHaveLength(2000);
+    await again.close();
+  });
+
+  test('a write to a file that became read-only fails with advice', async () => {
+    const store = open();
+    const record = store.organization('o');
+    await record.put(entries(2));
+    database.exec('PRAGMA query_only = 1');
+    await expect(record.moveHead({ commit: 'abc', at: 1 }, [])).rejects.toThrow(
+      /cannot be written: it is read-only for this user;/,
+    );
+    await expect(record.put(entries(1))).rejects.toThrow(StoreError);
+    database.exec('PRAGMA query_only = 0');
+    await record.moveHead({ commit: 'abc', at: 1 }, []);
+    expect((await record.read()).head).toEqual({ commit: 'abc', at: 1 });
+    await store.close();
+  });
+
+  test('damaged pages are detected when they are read', async () => {
+    await fill(3000, 'x'.repeat(1500));
+    const store = open();
+    const size = statSync(file).size;
+    const bytes = readFileSync(file);
+    bytes.fill(0xa5, 4096 * 20, size);
+    writeFileSync(file, bytes);
+    await expect(store.organization('o').read()).rejects.toThrow(/octavo\.db is damaged; move it away and start again/);
+    await store.close();
+    expect(refusal()).toContain('is damaged');
+  });
+
+  test.each(['fields', 'metadata'])('an entry whose %s are not an object is reported as damage', async (column) => {
+    const store = open();
+    const record = store.organization('o');
+    await record.put(entries(2));
+    for (const text of ['{"title":', '5', 'null']) {
+      database.exec(`UPDATE entry SET ${column} = '${text}' WHERE id = 't1'`);
+      await expect(record.read()).rejects.toThrow(/octavo\.db is damaged/);
+    }
+    await store.close();
   });
 });
