@@ -1,12 +1,12 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type DirectoryWatch, directoryVersion, watchDirectory } from '../../src/git/watch.ts';
+import { directoryVersion, FileWatch, type WatchedFiles, watchDirectory } from '../../src/git/watch.ts';
 import { openDiskTree } from '../../src/manifests/disk-tree.ts';
 import { makeFolder, makeRepository } from './repository.ts';
 
 let folder: string;
-let watching: DirectoryWatch | undefined;
+let watching: { close(): Promise<void> } | undefined;
 beforeEach(() => {
   folder = makeFolder();
 });
@@ -15,17 +15,15 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Starts to watch, and returns a function that gives a promise of the next report. */
-async function start(directory: string, settle = 30) {
+/** Counts reports, and returns a function that resolves at the next report after an action. */
+function reporting() {
   let reports = 0;
   let wake: () => void = () => undefined;
-  const report = () => {
-    reports += 1;
-    wake();
-  };
-  watching = watchDirectory(directory, { onChange: report, settle });
-  await watching.ready;
   return {
+    onChange: () => {
+      reports += 1;
+      wake();
+    },
     count: () => reports,
     after: async (act: () => void) => {
       const reported = new Promise<void>((done) => {
@@ -35,6 +33,25 @@ async function start(directory: string, settle = 30) {
       await reported;
     },
   };
+}
+
+async function start(directory: string, settle = 30) {
+  const reports = reporting();
+  const opened = watchDirectory(directory, { onChange: reports.onChange, settle });
+  watching = opened;
+  await opened.ready;
+  return reports;
+}
+
+async function startFiles(watched: WatchedFiles) {
+  const reports = reporting();
+  const onError = (error: Error) => {
+    throw error;
+  };
+  const opened = new FileWatch({ onChange: reports.onChange, onError, settle: 30 });
+  watching = opened;
+  await opened.set(watched);
+  return reports;
 }
 
 const write = (path: string, content: string) => {
@@ -95,9 +112,13 @@ describe('watchDirectory', () => {
     const errors: Error[] = [];
     for (const name of ['m', 'trap']) {
       const onError = (error: Error) => errors.push(error);
-      watching = watchDirectory(join(folder, 'repository', name), { onChange: () => undefined, settle: 30, onError });
-      await watching.ready;
-      await watching.close();
+      const opened = watchDirectory(join(folder, 'repository', name), {
+        onChange: () => undefined,
+        settle: 30,
+        onError,
+      });
+      await opened.ready;
+      await opened.close();
     }
     expect(errors).toEqual([]);
     const trapped = await start(join(folder, 'repository/trap'));
@@ -144,5 +165,62 @@ describe('openDiskTree', () => {
     const listed = await tree.list();
     expect(listed).toHaveLength(3_000);
     expect(new Set(listed.map(({ path }) => path)).size).toBe(3_000);
+  });
+});
+
+describe('FileWatch', () => {
+  const path = (...parts: string[]) => join(folder, ...parts);
+
+  test('reports an edit, an atomic replacement, a removal and the return of a file', async () => {
+    write('config.yaml', '1');
+    const watched = await startFiles({ files: [path('config.yaml')], directories: [] });
+    await watched.after(() => write('config.yaml', '22'));
+    await watched.after(() => {
+      write('config.yaml.tmp', '333');
+      renameSync(path('config.yaml.tmp'), path('config.yaml'));
+    });
+    await watched.after(() => rmSync(path('config.yaml')));
+    await watched.after(() => write('config.yaml', '4444'));
+  });
+
+  test('does not report other files next to a file', async () => {
+    write('config.yaml', '1');
+    const watched = await startFiles({ files: [path('config.yaml')], directories: [] });
+    write('octavo.db-wal', 'x');
+    await watched.after(() => write('config.yaml', '22'));
+    expect(watched.count()).toBe(1);
+  });
+
+  test('reports new, changed and removed files of a directory', async () => {
+    mkdirSync(path('organizations'));
+    const watched = await startFiles({ files: [], directories: [path('organizations')] });
+    await watched.after(() => write('organizations/a.yaml', '1'));
+    await watched.after(() => write('organizations/a.yaml', '22'));
+    await watched.after(() => rmSync(path('organizations/a.yaml')));
+  });
+
+  test('reports each swap of the link through which a volume of Kubernetes shows its files', async () => {
+    write('..one/config.yaml', '1');
+    symlinkSync('..one', path('..data'));
+    symlinkSync('..data/config.yaml', path('config.yaml'));
+    const watched = await startFiles({ files: [path('config.yaml')], directories: [] });
+    const swap = (target: string) => {
+      write(`${target}/config.yaml`, target);
+      symlinkSync(target, path('..data_tmp'));
+      renameSync(path('..data_tmp'), path('..data'));
+    };
+    await watched.after(() => swap('..two'));
+    await watched.after(() => swap('..three'));
+  });
+
+  test('reports changes although a name is one that no file can have', async () => {
+    write('config.yaml', '1');
+    // A configuration may name one by mistake, such as a secret instead of its file.
+    const watched = await startFiles({
+      files: [path('config.yaml'), path('x'.repeat(300)), path('a\0b')],
+      directories: [],
+    });
+    await watched.after(() => write('config.yaml', '22'));
+    await watched.after(() => write('config.yaml', '333'));
   });
 });
