@@ -1,6 +1,7 @@
 // Estimates how long a set of requests takes, by simulating the schedule of the queue.
 
 import TinyQueue from 'tinyqueue';
+import { takeUntil } from './jobs.ts';
 import { releaseInBucket, releaseInWindow } from './pacing.ts';
 import type { BudgetSnapshot } from './snapshot.ts';
 
@@ -28,7 +29,7 @@ export function estimateSeconds(load: EstimateInput): number {
     load.budgets.map((budget) => [budget, new SimulatedBudget(budget, findSimilar(budget, load.budgets))]),
   );
   const queues = { write: createQueue('write', load, simulated), read: createQueue('read', load, simulated) };
-  return new ScheduleSimulation(load.work, queues, load.concurrency, load.parallel).run() / 1000;
+  return new ScheduleSimulation(load, queues).run() / 1000;
 }
 
 /** Finds a budget with the same limit and a known remaining count: the two are probably the same. */
@@ -70,15 +71,15 @@ interface SimulatedQueue {
   readonly rtt: number;
   /** State of the probe that learns the budget. */
   probe: 'needed' | 'sent' | 'done';
-  /** Indexes of work items; those before `next` were sent. */
-  readonly waiting: number[];
+  /** Requests of these items; those before `next` were sent. */
+  readonly waiting: Item[];
   next: number;
 }
 
 /** Progress of one work item. */
 interface Item {
   readonly work: Work;
-  readonly dependents: number[];
+  readonly dependents: Item[];
   /** Number of dependencies that are not done. */
   openDependencies: number;
   sent: number;
@@ -86,18 +87,17 @@ interface Item {
 
 interface SimulatedRequest {
   readonly at: number;
-  readonly item: number;
+  readonly item: Item;
   readonly queue: SimulatedQueue;
   readonly budget: SimulatedBudget | undefined;
 }
 
 /** Simulates how the queue will execute this work. */
 class ScheduleSimulation {
-  readonly #items: readonly Item[];
-  readonly #queues: { readonly write: SimulatedQueue; readonly read: SimulatedQueue };
+  readonly #queues: Readonly<Record<'write' | 'read', SimulatedQueue>>;
   readonly #inFlight = new TinyQueue<SimulatedRequest>([], (a, b) => a.at - b.at);
   /** Items without open dependencies; those before `#started` were started. */
-  readonly #ready: number[] = [];
+  readonly #ready: Item[];
   #started = 0;
   /** Number of items that may be started. */
   #freeItemSlots: number;
@@ -105,31 +105,26 @@ class ScheduleSimulation {
   #freeRequestSlots: number;
   #now = 0;
 
-  /** `parallel`: maximum items in progress; `concurrency`: maximum requests in flight. */
   constructor(
-    work: readonly Work[],
-    queues: { readonly write: SimulatedQueue; readonly read: SimulatedQueue },
-    concurrency: number,
-    parallel: number,
+    { work, concurrency, parallel }: EstimateInput,
+    queues: Readonly<Record<'write' | 'read', SimulatedQueue>>,
   ) {
-    this.#items = work.map((each) => ({ work: each, dependents: [], openDependencies: each.after.length, sent: 0 }));
     this.#queues = queues;
     this.#freeRequestSlots = concurrency;
     this.#freeItemSlots = parallel;
-    for (const [index, each] of work.entries()) {
-      for (const dependency of each.after) {
-        this.#items[dependency]?.dependents.push(index);
+    const items = work.map(
+      (each): Item => ({ work: each, dependents: [], openDependencies: each.after.length, sent: 0 }),
+    );
+    for (const item of items) {
+      for (const dependency of item.work.after) {
+        items[dependency]?.dependents.push(item);
       }
     }
+    this.#ready = items.filter(({ openDependencies }) => openDependencies === 0);
   }
 
   /** Returns the milliseconds until the last response. */
   run(): number {
-    for (const [index, { openDependencies }] of this.#items.entries()) {
-      if (openDependencies === 0) {
-        this.#ready.push(index);
-      }
-    }
     for (;;) {
       this.#startReady();
       const wake = this.#send();
@@ -138,43 +133,39 @@ class ScheduleSimulation {
         return this.#now;
       }
       this.#now = next;
-      for (
-        let request = this.#inFlight.peek();
-        request !== undefined && request.at <= next;
-        request = this.#inFlight.peek()
-      ) {
-        this.#inFlight.pop();
+      for (const { item, queue, budget } of takeUntil(this.#inFlight, next)) {
         this.#freeRequestSlots += 1;
-        request.budget?.onResponse();
-        request.queue.probe = 'done';
-        this.#advance(request.item);
+        budget?.onResponse();
+        queue.probe = 'done';
+        this.#advance(item);
       }
     }
   }
 
   /** Starts items while there are free slots. An item frees its slot after its last write, before its reads. */
   #startReady(): void {
-    for (; this.#started < this.#ready.length && this.#freeItemSlots > 0; this.#started += 1) {
+    for (let item = this.#ready[this.#started]; item !== undefined && this.#freeItemSlots > 0; ) {
+      this.#started += 1;
       this.#freeItemSlots -= 1;
-      this.#advance(this.#ready[this.#started] as number);
+      this.#advance(item);
+      item = this.#ready[this.#started];
     }
   }
 
   /** Enqueues the next request of an item. An item without further requests is done and releases its dependents. */
-  #advance(index: number): void {
-    const { work, sent, dependents } = this.#items[index] as Item;
+  #advance(item: Item): void {
+    const { work, sent, dependents } = item;
     if (sent === work.writes) {
       this.#freeItemSlots += 1;
     }
     if (sent < work.writes + work.reads) {
-      this.#queues[sent < work.writes ? 'write' : 'read'].waiting.push(index);
+      this.#queues[sent < work.writes ? 'write' : 'read'].waiting.push(item);
       return;
     }
-    for (const dependent of dependents) {
-      const next = this.#items[dependent] as Item;
+    for (const next of dependents) {
       next.openDependencies -= 1;
       if (next.openDependencies === 0) {
-        this.#ready.push(dependent);
+        this.#ready.push(next);
       }
     }
   }
@@ -183,44 +174,32 @@ class ScheduleSimulation {
   #send(): number {
     let wake = Number.POSITIVE_INFINITY;
     for (const queue of [this.#queues.write, this.#queues.read]) {
-      for (; queue.next < queue.waiting.length && this.#freeRequestSlots > 0; queue.next += 1) {
-        const earliest = this.#earliest(queue);
-        if (earliest.at > this.#now) {
-          wake = Math.min(wake, earliest.at);
+      for (let item = queue.waiting[queue.next]; item !== undefined && this.#freeRequestSlots > 0; ) {
+        const { at, budget } = this.#earliest(queue);
+        if (at > this.#now) {
+          wake = Math.min(wake, at);
           break;
         }
-        this.#sendNext(queue.waiting[queue.next] as number, queue, earliest.budget);
+        budget?.onSent(this.#now);
+        queue.probe = queue.probe === 'needed' ? 'sent' : queue.probe;
+        item.sent += 1;
+        this.#freeRequestSlots -= 1;
+        this.#inFlight.push({ at: this.#now + queue.rtt, item, queue, budget });
+        queue.next += 1;
+        item = queue.waiting[queue.next];
       }
     }
     return wake;
   }
 
-  #earliest({ probe, budgets, waiting, next }: SimulatedQueue): {
-    readonly at: number;
-    readonly budget: SimulatedBudget | undefined;
-  } {
-    if (probe === 'sent') {
-      return { at: Number.POSITIVE_INFINITY, budget: undefined };
+  /** Returns when the next request of a queue may be sent, and the budget that it uses. */
+  #earliest({ probe, budgets, waiting, next }: SimulatedQueue): Omit<SimulatedRequest, 'item' | 'queue'> {
+    if (probe === 'sent' || budgets.length === 0) {
+      return { at: probe === 'sent' ? Number.POSITIVE_INFINITY : 0, budget: undefined };
     }
-    let best: { at: number; budget: SimulatedBudget | undefined } = {
-      at: budgets.length === 0 ? 0 : Number.POSITIVE_INFINITY,
-      budget: undefined,
-    };
-    for (const budget of budgets) {
-      const at = budget.opensAt(this.#now, waiting.length - next);
-      best = at < best.at ? { at, budget } : best;
-    }
-    return best;
-  }
-
-  #sendNext(index: number, queue: SimulatedQueue, budget: SimulatedBudget | undefined): void {
-    budget?.onSent(this.#now);
-    if (queue.probe === 'needed') {
-      queue.probe = 'sent';
-    }
-    (this.#items[index] as Item).sent += 1;
-    this.#freeRequestSlots -= 1;
-    this.#inFlight.push({ at: this.#now + queue.rtt, item: index, queue, budget });
+    return budgets
+      .map((budget) => ({ at: budget.opensAt(this.#now, waiting.length - next), budget }))
+      .reduce((best, other) => (other.at < best.at ? other : best));
   }
 }
 

@@ -188,7 +188,7 @@ export class JobRegistry {
 }
 
 /** Removes and returns the entries of a heap up to a time. */
-function takeUntil<T extends { readonly at: number }>(heap: TinyQueue<T>, now: number): T[] {
+export function takeUntil<T extends { readonly at: number }>(heap: TinyQueue<T>, now: number): T[] {
   const taken: T[] = [];
   for (let next = heap.peek(); next !== undefined && next.at <= now; next = heap.peek()) {
     heap.pop();

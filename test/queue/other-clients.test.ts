@@ -14,11 +14,3 @@ test('other clients that were seen in one window are expected in the next, and t
   others.begin(100, 0, 2000);
   expect(others.areSeen).toBe(false);
 });
-
-test('other clients are seen by their rate, without own requests', () => {
-  const others = new OtherClients();
-  others.begin(100, 0, 0);
-  others.observe(90, 1000, 0);
-  expect(others.share(90)).toBe(0);
-  expect(others.areSeen).toBe(true);
-});
