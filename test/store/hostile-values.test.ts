@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../src/store/store.ts';
 import { HOSTILE_TEXTS } from '../support/hostile-texts.ts';
 import { storeCases } from '../support/store-cases.ts';
+import { auditEntry, content, recordEntry } from './samples.ts';
 
 /** Texts that every store returns as they are, also as keys. */
 const TEXTS = [
@@ -35,8 +36,7 @@ describe.each(storeCases())('a store in %s', (_name, open) => {
 
   test('returns every number in the fields of an entry as it was', async () => {
     const fields = { numbers: NUMBERS };
-    const entry = { address: 'team/a', kind: 'team', id: null, protect: false, metadata: fields, fields };
-    await store.organization('o').put([entry]);
+    await store.organization('o').put([recordEntry('team/a', { metadata: fields, fields })]);
     const { entries } = await store.organization('o').read();
     // JSON has no negative zero.
     expect(entries[0]?.fields).toEqual({ numbers: NUMBERS.map((number) => number + 0) });
@@ -46,8 +46,7 @@ describe.each(storeCases())('a store in %s', (_name, open) => {
     for (const text of TEXTS) {
       await store.note(text).write(`note ${text}`);
       await store.organization(text).moveHead({ commit: text, at: 1 }, []);
-      const entry = { address: text, kind: 'team', id: text, protect: false, metadata: {}, fields: { title: text } };
-      await store.organization('all').put([entry]);
+      await store.organization('all').put([recordEntry(text, { id: text, fields: { title: text } })]);
     }
     for (const text of TEXTS) {
       expect(await store.note(text).read()).toBe(`note ${text}`);
@@ -62,10 +61,7 @@ describe.each(storeCases())('a store in %s', (_name, open) => {
 
   test('stores and sends conversations with every key and payload', async () => {
     const outbox = store.outbox('o', { items: 1000, bytes: 10_000_000 });
-    const entries = TEXTS.filter((text) => text !== '').map((text) => ({
-      ...{ kind: 'content' as const, key: text, hash: text, redactor: '1', payload: JSON.stringify({ text }) },
-      notBefore: null,
-    }));
+    const entries = TEXTS.filter((text) => text !== '').map((text) => content(text));
     await outbox.put({ source: `so'ur?ce`, at: 1, entries, counts: { "fo'und": 2 } });
     const batch = await outbox.next({ items: 1000, bytes: 10_000_000, open: 4 }, 10);
     const expected = new Set(entries.map(({ payload }) => payload));
@@ -75,12 +71,9 @@ describe.each(storeCases())('a store in %s', (_name, open) => {
   });
 
   test('accepts texts outside of JSON that have NUL or halves of surrogate pairs', async () => {
-    const at = 1;
-    for (const reason of ['a\0b', '\ud800', 'x\udc00']) {
-      await store.history('o').addAudit({
-        ...{ at, actor: { name: reason, method: 'oidc' as const }, action: 'pause', subject: reason, reason },
-        ...{ outcome: 'done' as const, detail: reason },
-      });
+    for (const text of ['a\0b', '\ud800', 'x\udc00']) {
+      const actor = { name: text, method: 'oidc' } as const;
+      await store.history('o').addAudit(auditEntry({ actor, subject: text, reason: text, detail: text }));
     }
     const entries = await store.history('o').audit({ limit: 10 });
     expect(entries.map(({ number }) => number)).toEqual([3, 2, 1]);

@@ -11,9 +11,9 @@ import {
 } from '../../src/store/notifications.ts';
 import type { Store } from '../../src/store/store.ts';
 import { storeCases } from '../support/store-cases.ts';
+import { ANA, auditEntry, pass } from './samples.ts';
 
 const DAY = 24 * 3_600_000;
-const ana = { name: 'ana@example.com', method: 'oidc' } as const;
 const fact = (organization: string | null, over: Partial<Fact> = {}): Fact => ({
   code: 'drift',
   scope: { organization, token: 't', platform: 'p' },
@@ -269,29 +269,15 @@ describe.each(storeCases())('notifications in %s', (_name, open) => {
 
   test('add the events of a pass, an audit entry and a decision together with them', async () => {
     const history = store.history('org_1');
-    const entry = {
-      at: 1,
-      actor: ana,
-      action: 'approve',
-      subject: '',
-      reason: '',
-      outcome: 'done',
-      detail: '',
-    } as const;
-    await history.addAudit(entry, [event('audit')]);
-    const decision = { checksum: 'sha256:1', verdict: 'approved', by: ana, reason: '', at: 5 } as const;
+    await history.addAudit(auditEntry(), [event('audit')]);
+    const decision = { checksum: 'sha256:1', verdict: 'approved', by: ANA, reason: '', at: 5 } as const;
     await store.organization('org_1').decide(decision, [event('decision')]);
-    const pass = {
-      ...{ trigger: 'commit', commit: 'c', subject: '', author: null, checksum: null, counts: {} },
-      ...{ reads: 0, writes: 1, refused: 0, milliseconds: 1, error: null, endedAt: 60, changes: [], plan: null },
-      outcome: 'done',
-    } as const;
-    await history.addPass(pass, (number) => [event(`pass ${number}`)]);
+    await history.addPass(pass(60), (number) => [event(`pass ${number}`)]);
     expect((await state()).events.map(({ event: { id } }) => id)).toEqual(['audit', 'decision', 'pass 1']);
     const unreadable = () => {
       throw new Error('no events');
     };
-    await expect(history.addPass({ ...pass, commit: 'd' }, unreadable)).rejects.toThrow();
+    await expect(history.addPass(pass(60, { commit: 'd' }), unreadable)).rejects.toThrow();
     expect(await history.passes({ limit: 5 })).toHaveLength(1);
   });
 

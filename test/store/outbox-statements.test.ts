@@ -4,15 +4,12 @@ import { openMemoryDatabase } from '../../src/store/memory.ts';
 import type { NewContent, ThreadAddition } from '../../src/store/outbox/outbox.ts';
 import { openSqlStore } from '../../src/store/store.ts';
 import { wrapDatabase } from '../support/wrapped-database.ts';
+import { content } from './samples.ts';
 
 const COUNTS = { found: 3, incomplete: 1, 'skipped.spam': 2, 'redacted.email': 4 };
 
-function contents(many: number, version: number, over: Partial<NewContent> = {}): NewContent[] {
-  return Array.from({ length: many }, (_, index) => ({
-    ...{ kind: 'content', key: `c${index}`, hash: `c${index}#${version}`, redactor: '1' },
-    ...{ payload: `{"version":${version}}`, notBefore: null, ...over },
-  }));
-}
+const contents = (many: number, version: number, over: Partial<NewContent> = {}) =>
+  Array.from({ length: many }, (_, index) => content(`c${index}`, version, over));
 
 function mail(index: number): ThreadAddition {
   return {

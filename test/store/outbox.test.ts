@@ -2,30 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Deposit, NewContent, Outbox, OutgoingBatch } from '../../src/store/outbox/outbox.ts';
+import type { NewContent, Outbox, OutgoingBatch } from '../../src/store/outbox/outbox.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 import { storeCases } from '../support/store-cases.ts';
+import { content, deposit } from './samples.ts';
 
 const LIMIT = { items: 1000, bytes: 1_000_000 };
 const BATCH = { items: 50, bytes: 100_000, open: 4 };
 
-const content = (key: string, version = 1, over: Partial<NewContent> = {}): NewContent => ({
-  kind: 'content',
-  key,
-  hash: `${key}#${version}`,
-  redactor: '1',
-  payload: JSON.stringify({ key, version }),
-  notBefore: null,
-  ...over,
-});
-const deposit = (entries: Deposit['entries'], over: Partial<Deposit> = {}): Deposit => ({
-  source: 'desk',
-  at: 100,
-  entries,
-  counts: {},
-  ...over,
-});
 const payloads = (batch: OutgoingBatch | null) => batch?.items.map(({ payload }) => payload) ?? null;
 const keysOf = (batch: OutgoingBatch | null) => batch?.items.map(({ key }) => key) ?? null;
 

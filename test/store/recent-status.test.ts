@@ -3,6 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { StoreError } from '../../src/core/errors.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import { type Outbox, RecentStatus } from '../../src/store/outbox/outbox.ts';
+import { content, deposit } from './samples.ts';
 
 const MINUTE = 60_000;
 
@@ -27,18 +28,13 @@ beforeEach(() => {
   recent = new RecentStatus({ status }, { monotonic: () => now });
 });
 
-const deposit = (key: string) =>
-  outbox.put({
-    ...{ source: 'desk', at: 0, counts: {} },
-    entries: [{ kind: 'content', key, hash: key, redactor: '1', payload: '{}', notBefore: null }],
-  });
 const waiting = async () => (await recent.read()).sources.map((each) => each.waiting);
 
 test('shows every write of this process at once, and reads nothing without one', async () => {
   expect(await waiting()).toEqual([]);
   expect(await waiting()).toEqual([]);
   expect(reads).toBe(1);
-  await deposit('a');
+  await outbox.put(deposit([content('a')]));
   expect(await waiting()).toEqual([1]);
   await outbox.polled('desk', 7);
   expect((await recent.read()).sources).toMatchObject([{ polledAt: 7 }]);

@@ -17,20 +17,14 @@ import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { StoreError } from '../../src/core/errors.ts';
-import type { RecordEntry } from '../../src/store/record.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import { endWithParent } from '../support/end-with-parent.ts';
 import { execFileSync, spawn } from '../support/programs.ts';
 import { toFirstLayout } from './first-layout.ts';
+import { recordEntry } from './samples.ts';
 
-const entry = (n: number, title = 'T'): RecordEntry => ({
-  address: `team/${String(n).padStart(5, '0')}`,
-  kind: 'team',
-  id: `t${n}`,
-  fields: { title },
-  protect: false,
-  metadata: {},
-});
+const entry = (n: number, title = 'T') =>
+  recordEntry(`team/${String(n).padStart(5, '0')}`, { id: `t${n}`, fields: { title } });
 const entries = (count: number, title?: string) => Array.from({ length: count }, (_, n) => entry(n, title));
 
 const PROCESS = fileURLToPath(new URL('store-process.ts', import.meta.url));

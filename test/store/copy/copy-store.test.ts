@@ -14,6 +14,7 @@ import type { SqlDatabase } from '../../../src/store/sql/database.ts';
 import { openSqlStore } from '../../../src/store/store.ts';
 import { hasPostgres, type PostgresCluster, startPostgres } from '../../support/postgres.ts';
 import { wrapDatabase } from '../../support/wrapped-database.ts';
+import { auditEntry, content, deposit, pass, recordEntry } from '../samples.ts';
 
 const NEVER = new AbortController().signal;
 const LIMIT = { items: 1000, bytes: 10_000_000 };
@@ -50,36 +51,27 @@ async function fill(database: SqlDatabase): Promise<void> {
   const actor = { name: 'ana "é" \u{1f600}', method: 'oidc' as const };
   for (const id of ['org_1', 'org_2', 'Org_3', 'ürg']) {
     const record = store.organization(id);
-    const entries = Array.from({ length: 40 }, (_, index) => ({
-      ...{ address: `team/${index}`, kind: 'team', id: index % 2 === 0 ? null : `t${index}`, protect: index > 9 },
-      ...{ fields: { title: `T${index}\u0000`, rate: 0.1 * index }, metadata: {} },
-    }));
+    const entries = Array.from({ length: 40 }, (_, index) =>
+      recordEntry(`team/${index}`, {
+        ...{ id: index % 2 === 0 ? null : `t${index}`, protect: index > 9 },
+        fields: { title: `T${index}\u0000`, rate: 0.1 * index },
+      }),
+    );
     await record.put(entries);
     await record.moveHead({ commit: id === 'ürg' ? null : 'c1', at: 5 }, []);
     await record.decide({ checksum: 'sha256:1', verdict: 'approved', by: actor, reason: '', at: 1 });
     await store.note(`notes/${id}`).write({ text: 'x'.repeat(5000), none: null });
-    await store.history(id).addPass({
-      ...{ trigger: 'schedule', commit: 'c', subject: 's', author: null, outcome: 'done', checksum: null, counts: {} },
-      ...{
-        reads: 1,
-        writes: 1,
-        refused: 0,
-        milliseconds: 12.25,
-        error: null,
-        endedAt: 10,
-        plan: { heldChecksum: 'h' },
-      },
-      changes: [{ address: 'team/1', action: 'update', status: 'applied', error: null }],
-    });
-    await store.history(id).addAudit({
-      ...{ at: 1, actor, action: 'pause', subject: 's', reason: 'r', outcome: 'done', detail: '' },
-    });
+    const changes = [{ address: 'team/1', action: 'update', status: 'applied', error: null }];
+    await store.history(id).addPass(pass(10, { writes: 1, plan: { heldChecksum: 'h' }, changes }));
+    await store.history(id).addAudit(auditEntry({ actor }));
     await store.history(id).pause({ address: 'team/1', reason: 'r', by: actor, since: 1, until: null });
     const outbox = store.outbox(id, LIMIT);
-    const content = (key: string) => ({
-      ...{ kind: 'content' as const, key, hash: key, redactor: '1', payload: JSON.stringify({ key }), notBefore: null },
-    });
-    await outbox.put({ source: 'desk', at: 1, entries: ['a', 'b', 'c', 'd'].map(content), counts: { found: 4 } });
+    await outbox.put(
+      deposit(
+        ['a', 'b', 'c', 'd'].map((key) => content(key)),
+        { at: 1, counts: { found: 4 } },
+      ),
+    );
     const batch = await outbox.next({ items: 2, bytes: 1000, open: 4 }, 10);
     await outbox.sent(batch?.id ?? 0, 11);
     await outbox.next({ items: 1, bytes: 1000, open: 4 }, 12);
@@ -113,8 +105,7 @@ describe.each(DIRECTIONS)('a copy of %s', (_name, openSource, openTarget) => {
     const stores = [source, target].map(({ database }) => openSqlStore(database, null));
     const states = stores.map(async (store) => {
       const outbox = store.outbox('org_1', LIMIT);
-      const entry = { kind: 'content' as const, key: 'new', hash: 'n', redactor: '1', payload: '{}', notBefore: null };
-      await outbox.put({ source: 'desk', at: 20, entries: [entry], counts: {} });
+      await outbox.put(deposit([content('new')], { at: 20 }));
       return [
         await store.organization('ürg').read(),
         await store.history('org_2').pass(1),
@@ -145,10 +136,7 @@ describe.runIf(hasPostgres)('copies with PostgreSQL', () => {
   test('replace what PostgreSQL cannot store, and count it', async () => {
     const [source, target] = [await openFile('a.db'), await openPostgres()];
     const history = openSqlStore(source.database, null).history('o');
-    await history.addAudit({
-      ...{ at: 1, actor: { name: 'a\0', method: 'oidc' }, action: 'pause', subject: 's', reason: '\0b' },
-      ...{ outcome: 'done', detail: '' },
-    });
+    await history.addAudit(auditEntry({ actor: { name: 'a\0', method: 'oidc' }, reason: '\0b' }));
     expect((await copyStore(source, target, NEVER)).replaced).toBe(2);
     const [entry] = await openSqlStore(target.database, null).history('o').audit({ limit: 1 });
     expect(entry).toMatchObject({ actor: { name: 'a\ufffd' }, reason: '\ufffdb' });

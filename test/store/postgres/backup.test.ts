@@ -6,9 +6,9 @@ import { openSqlStore, type Store } from '../../../src/store/store.ts';
 import { hasPostgres, type PostgresCluster, startPostgres } from '../../support/postgres.ts';
 import { postgresProgram } from '../../support/postgres-data.ts';
 import { execFileSync } from '../../support/programs.ts';
+import { content, deposit } from '../samples.ts';
 
 const LIMIT = { items: 10, bytes: 10_000 };
-const CONTENT = { kind: 'content', hash: 'h', redactor: '1', payload: '"ü"', notBefore: null } as const;
 
 let cluster: PostgresCluster | undefined;
 beforeAll(async () => {
@@ -39,7 +39,7 @@ test.runIf(hasPostgres)('a restored database has the same state, and continues',
   const outbox = store.outbox('org_1', LIMIT);
   await store.organization('org_1').moveHead({ commit: 'abc', at: 5 }, []);
   await store.note('topic').write({ text: 'ä' });
-  await outbox.put({ source: 'desk', at: 1, entries: [{ ...CONTENT, key: 'a' }], counts: { found: 1 } });
+  await outbox.put(deposit([content('a')], { counts: { found: 1 } }));
   await outbox.hint('desk', null, ['1', '2'], 1);
   const dump = join(server.folder, 'octavo.dump');
   execFileSync(postgresProgram('pg_dump'), ['--format=custom', '--schema=octavo', `--file=${dump}`, url]);
@@ -50,9 +50,12 @@ test.runIf(hasPostgres)('a restored database has the same state, and continues',
   expect(await readAll(copy)).toEqual(before);
   // New ids follow those of the backup.
   const continued = copy.outbox('org_1', LIMIT);
-  await continued.put({ source: 'desk', at: 2, entries: [{ ...CONTENT, key: 'b' }], counts: {} });
+  await continued.put(deposit([content('b')]));
   await continued.hint('desk', null, ['3'], 2);
   expect((await continued.hints('desk', 9)).map(({ id }) => id)).toEqual(['1', '2', '3']);
-  expect((await continued.next({ items: 9, bytes: 999, open: 1 }, 9))?.items.map(({ key }) => key)).toEqual(['a', 'b']);
+  expect((await continued.next({ items: 9, bytes: 999, open: 1 }, 900))?.items.map(({ key }) => key)).toEqual([
+    'a',
+    'b',
+  ]);
   await copy.close();
 });

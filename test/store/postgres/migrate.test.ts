@@ -1,11 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { migrate, requireTables } from '../../../src/store/postgres/migrate.ts';
 import { MIGRATIONS } from '../../../src/store/sql/schema-migrations.ts';
-import { openSqliteStore } from '../../../src/store/sqlite.ts';
 import { hasPostgres, type PostgresCluster, startPostgres } from '../../support/postgres.ts';
 
 let cluster: PostgresCluster;
@@ -19,58 +14,7 @@ afterAll(() => cluster?.stop());
 const nameOf = (url: string) => url.split('/').at(-1);
 const next = (readableBy: number) => ({ readableBy, statements: 'CREATE TABLE later (id BIGINT)' });
 
-/** Returns the tables with their columns: name, type, whether NULL is refused, and place in the primary key. */
-async function postgresColumns(url: string) {
-  const rows = await cluster.query(
-    `SELECT c.relname AS "table", a.attname AS name, format_type(a.atttypid, a.atttypmod) AS type, a.attnotnull AS required,
-       coalesce(array_position(i.indkey::int2[], a.attnum), -1) + 1 AS key
-     FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
-     LEFT JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary
-     WHERE c.relnamespace = 'octavo'::regnamespace AND c.relkind = 'r' ORDER BY c.relname COLLATE "C", a.attnum`,
-    nameOf(url),
-  );
-  return rows.map((row) => ({ ...row, type: String(row.type), key: Number(row.key) }));
-}
-
-function sqliteColumns(file: string) {
-  const database = new DatabaseSync(file);
-  const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'");
-  const rows = tables.all().flatMap(({ name }) =>
-    database
-      .prepare(`PRAGMA table_info(${name})`)
-      .all()
-      .map((column) => ({
-        table: name,
-        name: column.name,
-        type: String(column.type),
-        required: column.notnull === 1 || column.pk !== 0,
-        key: Number(column.pk),
-      })),
-  );
-  database.close();
-  return rows;
-}
-
 describe.runIf(hasPostgres)('migrations of PostgreSQL', () => {
-  test('create the tables of a state file, with the same columns in the same order', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'octavo-layout-'));
-    const file = join(folder, 'octavo.db');
-    await openSqliteStore(file).close();
-    const url = await cluster.createDatabase();
-    await migrate({ url, pool: 1 });
-    const types: Record<string, string> = { text: 'TEXT', bigint: 'INTEGER', 'double precision': 'REAL' };
-    const own = await postgresColumns(url);
-    const expected = sqliteColumns(file).filter(({ table }) => table !== 'approval');
-    const tables = new Set(expected.map(({ table }) => table));
-    const shared = own
-      .filter((column) => tables.has(String((column as Record<string, unknown>).table)))
-      .map((column) => ({ ...column, type: types[column.type] }));
-    const byTable = (columns: readonly object[]) =>
-      Object.groupBy(columns, (column) => (column as { table: string }).table);
-    expect(byTable(shared)).toEqual(byTable(expected));
-    rmSync(folder, { recursive: true });
-  });
-
   test('compare texts by their bytes in every column', async () => {
     const url = await cluster.createDatabase();
     await migrate({ url, pool: 1 });

@@ -1,23 +1,7 @@
 // Connections whose answers are lost, and statements that are only slow.
 import { expect, test } from 'vitest';
-import { SilenceWatch, type WaitingConnection } from '../../../src/store/postgres/silence-watch.ts';
+import { SilenceWatch } from '../../../src/store/postgres/silence-watch.ts';
 import { createVirtualClock } from '../../queue/virtual-clock.ts';
-
-class FakeConnection implements WaitingConnection {
-  readonly tag: string;
-  bytesRead = 0;
-  givenUpAt: number | null = null;
-  readonly #now: () => number;
-
-  constructor(tag: string, now: () => number) {
-    this.tag = tag;
-    this.#now = now;
-  }
-
-  giveUp(): void {
-    this.givenUpAt = this.#now();
-  }
-}
 
 function openWatch(answer: () => ReadonlySet<string> | null | Promise<ReadonlySet<string> | null>) {
   const clock = createVirtualClock();
@@ -28,7 +12,15 @@ function openWatch(answer: () => ReadonlySet<string> | null | Promise<ReadonlySe
     questions.push(now());
     return answer();
   }, clock);
-  return { clock, watch, questions, connect: (tag: string) => new FakeConnection(tag, now) };
+  const connect = (tag: string) => ({
+    tag,
+    bytesRead: 0,
+    givenUpAt: null as number | null,
+    giveUp() {
+      this.givenUpAt = now();
+    },
+  });
+  return { clock, watch, questions, connect };
 }
 
 test('a connection without an answer is given up after 5 s if the server does not run its statement', async () => {
