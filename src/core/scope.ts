@@ -29,7 +29,7 @@ export function defaultScope(path: string): string {
  * Encodes a scope as one component of a ref name: letters, digits, `_` and `-` stay, other bytes become `%XX`.
  * Different scopes have different encodings.
  */
-export function encodeScope(scope: string): string {
+function encodeScope(scope: string): string {
   const bytes = [...new TextEncoder().encode(scope.toWellFormed())];
   const encoded = bytes
     .map((byte) => {

@@ -8,19 +8,13 @@ const MIN_PAUSE = 5000;
 const MAX_PAUSE = 60_000;
 
 /** Circuit breaker: stops sending after repeated failures, except for one trial request after each pause. */
-export interface CircuitBreaker {
-  readonly state: 'closed' | 'open' | 'half-open';
-  /** Returns the monotonic time from which a request may be sent; Infinity while a trial is in flight. */
-  nextAttemptAt(): number;
-  /** Makes an attempt and records its result. Rejects with the error of the attempt. */
-  run<T>(attempt: () => Promise<T>): Promise<T>;
-}
+export type CircuitBreaker = ReturnType<typeof createCircuitBreaker>;
 
 /**
  * Creates a circuit breaker. `now` is monotonic milliseconds. The first pause is 5 s, doubled after each failed trial
  * up to 60 s. Pauses use the injected clock; the library only counts failures and keeps the state.
  */
-export function createCircuitBreaker(now: () => number, onChange: (state: 'closed' | 'open') => void): CircuitBreaker {
+export function createCircuitBreaker(now: () => number, onChange: (state: 'closed' | 'open') => void) {
   const consecutive = new ConsecutiveBreaker(FAILURE_THRESHOLD);
   const policy = circuitBreaker(handleType(TransientError), { halfOpenAfter: 0, breaker: consecutive });
   let openings = 0;
@@ -36,16 +30,18 @@ export function createCircuitBreaker(now: () => number, onChange: (state: 'close
     onChange('closed');
   });
   return {
-    get state() {
+    get state(): 'closed' | 'open' | 'half-open' {
       return policy.state === CircuitState.Closed ? 'closed' : isTrialInFlight ? 'half-open' : 'open';
     },
-    nextAttemptAt() {
+    /** Returns the monotonic time from which a request may be sent; Infinity while a trial is in flight. */
+    nextAttemptAt(): number {
       if (policy.state === CircuitState.Closed) {
         return Number.NEGATIVE_INFINITY;
       }
       return isTrialInFlight ? Number.POSITIVE_INFINITY : reopensAt;
     },
-    async run(attempt) {
+    /** Makes an attempt and records its result. Rejects with the error of the attempt. */
+    async run<T>(attempt: () => Promise<T>): Promise<T> {
       if (policy.state !== CircuitState.Closed) {
         isTrialInFlight = true;
         try {

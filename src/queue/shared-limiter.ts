@@ -339,33 +339,22 @@ export function exchange(
   report: LedgerReport,
 ): { readonly ledger: Ledger; readonly grant: LedgerGrant } {
   const { holder, now, inFlight, wanted } = report;
-  const current = mergeWindow(before, report);
-  const probe =
-    before.probe !== null && before.probe.until > now && before.probe.holder !== holder ? before.probe : null;
-  const others = Object.entries(current.reserved).filter(([id]) => id !== holder);
-  if (current.window === null || current.window.resetAt <= now) {
-    const isProbing = probe === null && wanted > 0;
-    const granted = isProbing ? 1 : 0;
-    return {
-      ledger: {
-        window: current.window,
-        reserved: { ...Object.fromEntries(others), [holder]: inFlight + granted },
-        probe: isProbing ? { holder, until: now + PROBE } : probe,
-      },
-      grant: { granted, resetAt: null },
-    };
-  }
-  const reserved = others.reduce((sum, [, count]) => sum + count, inFlight);
-  const free = Math.max(0, Math.floor(current.window.remaining - reserved));
-  // Half of what is free: the rest is for the others.
-  const granted = Math.min(wanted, Math.ceil(free / 2));
+  const { window, reserved } = mergeWindow(before, report);
+  const isOpen = window !== null && window.resetAt > now;
+  const isProbed = before.probe !== null && before.probe.until > now && before.probe.holder !== holder;
+  const others = Object.entries(reserved).filter(([id, count]) => id !== holder && count > 0);
+  const taken = others.reduce((sum, [, count]) => sum + count, inFlight);
+  const free = isOpen ? Math.max(0, Math.floor(window.remaining - taken)) : 0;
+  // Half of what is free: the rest is for the others. Without a window, one request shows it.
+  const granted = Math.min(wanted, isOpen ? Math.ceil(free / 2) : Number(!isProbed));
+  const probe = isProbed ? before.probe : null;
   return {
     ledger: {
-      window: current.window,
-      reserved: { ...Object.fromEntries(others.filter(([, count]) => count > 0)), [holder]: inFlight + granted },
-      probe,
+      window,
+      reserved: { ...Object.fromEntries(others), [holder]: inFlight + granted },
+      probe: !isOpen && granted > 0 ? { holder, until: now + PROBE } : probe,
     },
-    grant: { granted, resetAt: current.window.resetAt },
+    grant: { granted, resetAt: isOpen ? window.resetAt : null },
   };
 }
 

@@ -1,4 +1,5 @@
 /** Messages between replicas, by LISTEN and NOTIFY on a connection of their own. See docs/fleet.md#leases. */
+import { randomUUID } from 'node:crypto';
 import type { Client } from 'pg';
 import { backoffDelay, type Clock, endsWithin, type Random, WakeUpSignal } from '../../core/clock.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
@@ -24,7 +25,6 @@ export class PostgresSignals implements FleetSignals {
   readonly #stopped = new AbortController();
   readonly #echo = new WakeUpSignal();
   #client: Client | null = null;
-  #heartbeats = 0;
   /** Message that this process sent to itself. */
   #heartbeat = '';
   #running: Promise<void> | null = null;
@@ -110,8 +110,7 @@ export class PostgresSignals implements FleetSignals {
 
   /** Sends a message to this process and returns true when it arrives. */
   async #delivers(client: Client, signal: AbortSignal): Promise<boolean> {
-    this.#heartbeats += 1;
-    this.#heartbeat = `${this.#random()} ${this.#heartbeats}`;
+    this.#heartbeat = randomUUID();
     const seen = this.#echo.count;
     const sent = notify(client, JSON.stringify({ heartbeat: this.#heartbeat }));
     if (!(await endsWithin(this.#clock, ECHO_LIMIT, [sent]))) {

@@ -1,8 +1,7 @@
 /** Schema migrations of the state file and of PostgreSQL: all tables. */
 
-/** Tables of the history in the state file, one migration each. `plan` is the last column: lists do not load it. */
-const HISTORY_LAYOUTS = [
-  `CREATE TABLE pass (
+/** Tables of the history in the state file. `plan` is the last column: lists do not load it. */
+const HISTORY_LAYOUT = `CREATE TABLE pass (
     organization TEXT NOT NULL, number INTEGER NOT NULL, cause TEXT NOT NULL, commit_id TEXT, subject TEXT NOT NULL,
     author TEXT, outcome TEXT NOT NULL, checksum TEXT, counts TEXT NOT NULL, reads INTEGER NOT NULL,
     writes INTEGER NOT NULL, refused INTEGER NOT NULL, milliseconds REAL NOT NULL, error TEXT,
@@ -24,8 +23,7 @@ const HISTORY_LAYOUTS = [
     organization TEXT NOT NULL, address TEXT NOT NULL, reason TEXT NOT NULL, actor TEXT NOT NULL, method TEXT NOT NULL,
     since INTEGER NOT NULL, until INTEGER,
     PRIMARY KEY (organization, address)
-  ) STRICT, WITHOUT ROWID;`,
-];
+  ) STRICT, WITHOUT ROWID;`;
 
 /** Index for entries of the audit by time. */
 const AUDIT_INDEX = 'CREATE INDEX audit_time ON audit (organization, at, number);';
@@ -156,7 +154,7 @@ const THREAD_LAYOUT = `CREATE TABLE mail_link (
   ) STRICT, WITHOUT ROWID;`;
 
 /** In order: a state file that has only the first ones is migrated with the rest. */
-export const OUTBOX_LAYOUTS = [OUTBOX_LAYOUT, RECHECK_LAYOUT, PROCESSED_LAYOUT, THREAD_LAYOUT];
+const OUTBOX_LAYOUTS = [OUTBOX_LAYOUT, RECHECK_LAYOUT, PROCESSED_LAYOUT, THREAD_LAYOUT];
 
 /** Layouts of the file, one migration each: an older file is migrated when it is opened. */
 export const SQLITE_LAYOUTS = [
@@ -175,7 +173,7 @@ export const SQLITE_LAYOUTS = [
   'CREATE TABLE note (topic TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;',
   ...OUTBOX_LAYOUTS,
   'ALTER TABLE entry RENAME COLUMN marks TO metadata;',
-  ...HISTORY_LAYOUTS,
+  HISTORY_LAYOUT,
   `CREATE TABLE decision (
     organization TEXT NOT NULL, checksum TEXT NOT NULL, actor TEXT NOT NULL, method TEXT NOT NULL,
     verdict TEXT NOT NULL, reason TEXT NOT NULL, at INTEGER NOT NULL,
@@ -229,7 +227,7 @@ CREATE TABLE note (topic TEXT PRIMARY KEY, value TEXT NOT NULL);`;
 
 /** Tables that PostgreSQL and SQLite share. */
 const SHARED_LAYOUTS = [
-  ...[RECORD_LAYOUT, ...OUTBOX_LAYOUTS, ...HISTORY_LAYOUTS, SESSION_LAYOUT, AUDIT_INDEX, NOTIFICATION_LAYOUT],
+  ...[RECORD_LAYOUT, ...OUTBOX_LAYOUTS, HISTORY_LAYOUT, SESSION_LAYOUT, AUDIT_INDEX, NOTIFICATION_LAYOUT],
   ...[COMMIT_STATUS_LAYOUT, COMMAND_LAYOUT, ORGANIZATION_STATE_LAYOUT],
 ];
 
