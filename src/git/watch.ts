@@ -16,7 +16,7 @@ interface WatchOptions {
   readonly onError?: ((error: SourceError) => void) | undefined;
 }
 
-/** What is to be watched now. */
+/** Targets of a watch at one time. */
 interface Targets {
   /** Differs when the targets do. */
   readonly key: string;

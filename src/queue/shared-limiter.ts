@@ -9,7 +9,7 @@ import type { RateHeaders } from './request.ts';
 import type { ServerClock } from './server-clock.ts';
 import { Timer } from './timer.ts';
 
-/** What the budgets of a token need. */
+/** Services that the budgets of a token share. */
 interface SharedContext {
   readonly state: SharedState;
   readonly clock: Clock;
