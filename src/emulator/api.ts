@@ -1,11 +1,13 @@
-// Answers one request to the API: authentication, permissions, input and the operation itself.
+/** Answers to requests to the API: callers of tokens, permissions, input and the operation itself. */
 
+import type { Clock } from '../core/clock.ts';
 import { OPERATIONS } from './families.ts';
 import { readJson, readQuery } from './http/receive.ts';
 import { type Match, Router } from './http/router.ts';
 import { type ApiAnswer, ApiError, errorBody, invalid } from './model/answers.ts';
 import type { ApiOperation, Caller, Context, Method } from './model/operation.ts';
-import type { IntegrationScope } from './model/vocabulary.ts';
+import type { IntegrationScope } from './model/schema.ts';
+import type { EmulatorStore } from './model/store.ts';
 
 /** Parts of a request that the API reads. */
 export interface ApiRequest {
@@ -22,7 +24,7 @@ export interface ApiRequest {
 
 /** Creates the router for all operations. */
 export function apiRouter(): Router {
-  return new Router(OPERATIONS.flat());
+  return new Router(OPERATIONS);
 }
 
 function isOn(operation: ApiOperation, context: Omit<Context, 'caller'>): boolean {
@@ -173,4 +175,58 @@ function refuseBeyondScope(
   if (!may(context, caller, operation, params)) {
     throw new ApiError(403, `${caller.user} has no scope for this`);
   }
+}
+
+/** Returns the first organization, to which the admin token belongs; empty if there is none. */
+export function firstOrganization(store: EmulatorStore): string {
+  const [first] = store.organizations.all();
+  return first?.id ?? '';
+}
+
+/** Returns the email address of the admin token's user. */
+function firstAdmin(store: EmulatorStore): string {
+  const members = store.members.by('organization', firstOrganization(store));
+  const admin = members.find((member) => member.role === 'admin') ?? members[0];
+  return (admin === undefined ? undefined : store.users.get(admin.user)?.email) ?? 'nobody@emulator.example';
+}
+
+/**
+ * Finds the caller of an integration's or installation's token. The token determines the source of what it ingests.
+ * Source: docs/platform-notes.md#conversations
+ */
+function integrationOf(store: EmulatorStore, now: number, given: string): Caller | undefined {
+  const token = store.integrationTokens.get(given);
+  const integration = token === undefined ? undefined : store.integrations.get(token.integration);
+  if (token === undefined || integration === undefined || (token.expiresAt ?? Number.POSITIVE_INFINITY) <= now) {
+    return undefined;
+  }
+  if (token.installation === undefined) {
+    return { user: `integration:${integration.id}`, permission: 'admin', integration: integration.id };
+  }
+  const source = `integration:${integration.id}:${token.installation}`;
+  const organization = store.installations.get(token.installation)?.organization ?? '';
+  return {
+    user: source,
+    permission: 'admin',
+    source,
+    integration: integration.id,
+    installation: { organization, scopes: integration.scopes },
+  };
+}
+
+/** Returns the caller of a token: the admin, a user of the options, or an integration. */
+export function createCallerLookup(
+  store: EmulatorStore,
+  clock: Clock,
+  token: string,
+  tokens: Readonly<Record<string, Caller>> | undefined,
+): (token: string) => Caller | undefined {
+  return (given) => {
+    if (given === token) {
+      return { user: firstAdmin(store), permission: 'admin' };
+    }
+    return tokens !== undefined && Object.hasOwn(tokens, given)
+      ? tokens[given]
+      : integrationOf(store, clock.now(), given);
+  };
 }

@@ -1,8 +1,7 @@
 // Control interface of a running emulator, served over HTTP together with the API.
 
 import { z } from 'zod';
-import type { Written } from './content/edit.ts';
-import { type ContentSeed, contentSeedSchema, type PageSeed, pageSeedsSchema } from './content/seed.ts';
+import { type ContentSeed, contentSeedSchema, type PageSeed, pageSeedsSchema, type Written } from './content/edit.ts';
 import type { ClusterSeed, IssueSeed } from './conversations/seed.ts';
 import { type FaultRule, faultRulesSchema } from './http/faults.ts';
 import { type RateLimits, rateLimitsSchema } from './http/limits.ts';

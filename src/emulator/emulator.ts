@@ -6,32 +6,32 @@
  * 2. the vendor's OpenAPI document of 0.146: enumerations, lengths, write codes, filters, structure sort, rich
  *    documents;
  * 3. decisions of this emulator where both are silent. Each is documented in its module: `sites/tree.ts` (defaults,
- *    paths, the first section), `spaces/hierarchy.ts` (moves, transfers, deletions), `organizations/teams.ts` (bulk
- *    updates), `model/runs.ts`, `openapi/openapi.ts` and `translations/translations.ts` (duration and result of
- *    processing), `http/limits.ts` (meaning of Reset), `model/paging.ts` (cursors), `http/receive.ts` (request sizes),
- *    `conversations/conversations.ts` (batch sizes and repeated ids), `content/change-request.ts`,
- *    `change-requests/operations.ts` and `change-requests/merge.ts` (statuses, locked spaces, creation times, further
- *    properties of a creation, rules for merging), `change-requests/reviews.ts` (reviews),
- *    `change-requests/comment.ts` (formats), `content/content.ts`, `content/edit.ts` and `content/merge.ts` (versions,
- *    edits, conflicts), `content/links.ts` (link targets), `content/link-operations.ts` (backlinks),
- *    `content/references.ts` (revisions within references), `content/template.ts`, `content/page-text.ts`,
+ *    paths, the first section), `spaces/spaces.ts` (moves, transfers, deletions), `organizations/members.ts` (bulk
+ *    updates, joining), `model/store.ts`, `openapi/openapi.ts` and `translations/translations.ts` (duration and result
+ *    of processing), `http/limits.ts` (meaning of Reset), `model/paging.ts` (cursors), `http/receive.ts` (request
+ *    sizes), `conversations/conversations.ts` (batch sizes and repeated ids), `change-requests/operations.ts` and
+ *    `change-requests/merge.ts` (statuses, locked spaces, creation times, further properties of a creation, rules for
+ *    merging, conflicts), `change-requests/reviews.ts` (reviews), `change-requests/comments.ts` (formats),
+ *    `content/content.ts` and `content/edit.ts` (versions, edits, templates), `content/links.ts` (link targets),
+ *    `content/operations.ts` (backlinks, files and PDF), `content/pages.ts` (text, revisions within references),
  *    `documents/markdown.ts`, `documents/from-markdown.ts` and `documents/to-markdown.ts` (text of pages and comments),
- *    `content/search.ts` (ranking), `content/downloads.ts` (files and PDF), `conversations/ticket-text.ts`,
- *    `conversations/clustering.ts` and `conversations/processing.ts` (issues and clusters), `conversations/site-context.ts`
- *    (findings and their drafts), `integrations/lifecycle.ts`, `integrations/schema.ts`,
- *    `integrations/integrations.ts`, `integrations/installations.ts` and `integrations/events.ts` (integrations),
- *    `api.ts` (permissions of integrations' tokens), `sites/ask.ts` (answers), `organizations/agent-instructions.ts`
- *    and `organizations/invite-links.ts` (initial instructions, joining), `sites/customization.ts` (defaults).
+ *    `content/search.ts` (ranking), `conversations/processing.ts` (issues and clusters),
+ *    `conversations/site-context.ts` (findings and their drafts), `integrations/lifecycle.ts`,
+ *    `integrations/integrations.ts` and `integrations/installations.ts` (integrations), `api.ts` (permissions of
+ *    integrations' tokens), `sites/ask.ts` (answers), `organizations/organizations.ts` (initial instructions),
+ *    `sites/customization.ts` (defaults).
  *
  * It shares no code with the client, so that it does not repeat the client's mistakes.
  */
 
+import { existsSync, readFileSync } from 'node:fs';
+import { rename, writeFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Clock, systemClock } from '../core/clock.ts';
+import { createCallerLookup, firstOrganization } from './api.ts';
 import { addRevision, requireContentOwner } from './content/content.ts';
-import { type Written, writeContent } from './content/edit.ts';
-import type { ContentSeed } from './content/seed.ts';
+import { type ContentSeed, type Written, writeContent } from './content/edit.ts';
 import type { Controls, Latency, WriteOptions } from './control.ts';
 import { writeClusters, writeIssues } from './conversations/seed.ts';
 import { createStore } from './families.ts';
@@ -40,16 +40,14 @@ import { type RateLimits, RequestLimiter } from './http/limits.ts';
 import { RequestRecorder } from './http/request-log.ts';
 import { createToken } from './integrations/lifecycle.ts';
 import { found } from './model/answers.ts';
-import type { CreationDefaults } from './model/creation-defaults.ts';
 import { type Features, getFeatures, type PlatformVersion } from './model/features.ts';
 import type { Permission, Processing } from './model/operation.ts';
+import type { CreationDefaults } from './model/patch.ts';
 import type { EmulatorState, EmulatorStore } from './model/store.ts';
 import { organizationById } from './organizations/people.ts';
 import { defaultState } from './organizations/seed.ts';
 import { createHttpServer, type ServerContext } from './server.ts';
 import { restorableSpaceById } from './spaces/views.ts';
-import { StateFile } from './state-file.ts';
-import { createCallerLookup, firstOrganization } from './tokens.ts';
 
 export type { Latency } from './control.ts';
 export type { FaultRule } from './http/faults.ts';
@@ -133,10 +131,7 @@ function writeAs(
   seed: ContentSeed,
   { changeRequest, by }: WriteOptions = {},
 ): Written {
-  const place = requireContentOwner(
-    { store },
-    { spaceId, ...(changeRequest === undefined ? {} : { changeRequestId: changeRequest }) },
-  );
+  const place = requireContentOwner({ store, params: { spaceId, changeRequestId: changeRequest } });
   const user = by === undefined ? undefined : store.users.one('email', by.toLowerCase())?.id;
   return writeContent({ store, at: new Date(clock.now()).toISOString() }, place, seed, user);
 }
@@ -248,4 +243,56 @@ function hangUp(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeAllConnections();
   return closed;
+}
+
+/** Milliseconds within which changes are saved together. */
+const DEBOUNCE = 100;
+
+/** A state on disk. It is written to a temporary file and renamed, so that readers never see a partial file. */
+export class StateFile {
+  readonly #path: string;
+  readonly #dump: () => EmulatorState;
+  #timer: NodeJS.Timeout | undefined;
+  #saving: Promise<void> = Promise.resolve();
+  #failure: unknown;
+
+  constructor(path: string, dump: () => EmulatorState) {
+    this.#path = path;
+    this.#dump = dump;
+  }
+
+  /** Loads the saved state; undefined if there is none. */
+  static load(path: string): EmulatorState | undefined {
+    return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as EmulatorState) : undefined;
+  }
+
+  /** Schedules a save. */
+  touch(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.#save().catch((error: unknown) => {
+        this.#failure = error;
+      });
+    }, DEBOUNCE);
+  }
+
+  /** Saves now, after any save in progress. Rejects if this or an earlier save failed. */
+  async flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    await this.#save();
+    if (this.#failure !== undefined) {
+      throw this.#failure;
+    }
+  }
+
+  #save(): Promise<void> {
+    const write = async () => {
+      const temporary = `${this.#path}.${process.pid}.tmp`;
+      await writeFile(temporary, JSON.stringify(this.#dump()));
+      await rename(temporary, this.#path);
+    };
+    this.#saving = this.#saving.then(write, write);
+    return this.#saving;
+  }
 }

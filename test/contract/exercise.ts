@@ -39,7 +39,7 @@ export interface Exercise {
 }
 
 const signatures = new Map(
-  OPERATIONS.flat().map((operation) => [operation.name, signature(operation.method, `/v1${operation.path}`)]),
+  OPERATIONS.map((operation) => [operation.name, signature(operation.method, `/v1${operation.path}`)]),
 );
 
 /** Operations of the embedded platform, as method and path. */

@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { getTopics } from '../../src/emulator/conversations/clustering.ts';
-import { rateCluster, rateText } from '../../src/emulator/conversations/processing.ts';
+import { getTopics, rateCluster, rateText, readContent } from '../../src/emulator/conversations/processing.ts';
 import type { IssueRecord } from '../../src/emulator/conversations/records.ts';
-import { readContent } from '../../src/emulator/conversations/ticket-text.ts';
 import { createStore } from '../../src/emulator/families.ts';
 import { seededRandom } from '../../src/emulator/http/faults.ts';
 import type { EmulatorState, EmulatorStore } from '../../src/emulator/model/store.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { mergeContent } from '../../src/emulator/content/merge.ts';
+import { mergeContent } from '../../src/emulator/change-requests/merge.ts';
 import type { Content, PageRecord } from '../../src/emulator/content/records.ts';
 
 /* Merges of two versions of content. */

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { pdf } from '../../src/emulator/content/downloads.ts';
+import { pdf } from '../../src/emulator/content/operations.ts';
 import { type Body, fixture } from './fixture.ts';
 
 /* Downloads that the API links to: files, and change requests as PDF. */

@@ -5,14 +5,14 @@ import type { ApiOperation } from '../../src/emulator/model/operation.ts';
 
 /* Matching of requests to operations. */
 
-const router = new Router(OPERATIONS.flat());
+const router = new Router(OPERATIONS);
 
 const find = (method: string, path: string) => {
   const match = router.find(method, path);
   return match === undefined ? undefined : [match.operation.name, match.params];
 };
 
-test.each(OPERATIONS.flat().map((operation) => [`${operation.method} ${operation.path}`, operation] as const))(
+test.each(OPERATIONS.map((operation) => [`${operation.method} ${operation.path}`, operation] as const))(
   'finds %s',
   (_, operation) => {
     const match = router.find(operation.method, `/v1${operation.path.replaceAll(/\{(\w+)\}/g, 'id-of-$1')}`);
@@ -55,6 +55,6 @@ test.each([
 });
 
 test('refuses two operations with the same method and path', () => {
-  const [operation] = OPERATIONS.flat();
+  const [operation] = OPERATIONS;
   expect(() => new Router([operation, operation] as ApiOperation[])).toThrow();
 });

@@ -136,7 +136,7 @@ test('the tables call every operation with valid and invalid input', async () =>
       await call(row);
     }
   }
-  const names = OPERATIONS.flat().flatMap(({ name, feature }) => (LATER.includes(feature) ? [name] : []));
+  const names = OPERATIONS.flatMap(({ name, feature }) => (LATER.includes(feature) ? [name] : []));
   const { entries } = emulator.requests;
   const answered = (isOf: (status: number) => boolean) =>
     new Set(entries.filter(({ status }) => isOf(status ?? 0)).map(({ operation }) => operation));

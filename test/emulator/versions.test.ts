@@ -59,9 +59,7 @@ test('the tables create, update and delete external links with valid and invalid
     be('0.201');
     await call(row);
   }
-  const names = OPERATIONS.flat()
-    .filter(({ feature }) => feature === 'externalLinks')
-    .map(({ name }) => name);
+  const names = OPERATIONS.filter(({ feature }) => feature === 'externalLinks').map(({ name }) => name);
   const { entries } = world.emulator.requests;
   const answered = (isOf: (status: number) => boolean) =>
     new Set(entries.filter(({ status }) => isOf(status ?? 0)).map(({ operation }) => operation));

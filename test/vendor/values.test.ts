@@ -34,7 +34,7 @@ const CHECKS: Readonly<Record<string, ReadonlyMap<string, Places>>> = {
     ]),
   ),
   'embedded platform': new Map(
-    OPERATIONS.flat().map(({ method, path, query, body }) => [`${method} ${shape(path)}`, ownPlaces(query, body)]),
+    OPERATIONS.map(({ method, path, query, body }) => [`${method} ${shape(path)}`, ownPlaces(query, body)]),
   ),
 };
 

@@ -5,15 +5,14 @@ import type { Json } from '../../core/json.ts';
 import {
   change,
   changeRequestLocation,
+  rebase,
   refuseLocked,
   refuseMerged,
   requireChangeRequest,
   viewChangeRequest,
-} from '../content/change-request.ts';
-import { rebase } from '../content/content.ts';
-import { writeContent } from '../content/edit.ts';
+} from '../content/content.ts';
+import { templatePage, writeContent } from '../content/edit.ts';
 import type { ChangeRequestRecord } from '../content/records.ts';
-import { templatePage } from '../content/template.ts';
 import { templateParams } from '../documents/content-reference.ts';
 import { requireDocument } from '../documents/rich-document.ts';
 import { type ApiAnswer, ApiError, created, invalid, ok, referenced } from '../model/answers.ts';
@@ -27,11 +26,9 @@ import {
 } from '../model/operation.ts';
 import { list } from '../model/paging.ts';
 import { omitUndefined } from '../model/patch.ts';
-import { id, listQuery, text } from '../model/schema.ts';
-import { CHANGE_REQUEST_STATUSES } from '../model/vocabulary.ts';
+import { CHANGE_REQUEST_STATUSES, id, listQuery, text } from '../model/schema.ts';
 import { findCallingUser, requireOrganization } from '../organizations/people.ts';
-import type { SpaceRecord } from '../spaces/records.ts';
-import { requireSpace, spaceById } from '../spaces/views.ts';
+import { requireSpace, type SpaceRecord, spaceById } from '../spaces/views.ts';
 import { getCreationTime, merge, update } from './merge.ts';
 
 /** Filters of an organization's list: users by id, and the cluster. Source: docs/platform-notes.md#filters */
@@ -197,7 +194,9 @@ function createChangeRequest(call: OperationCall<'/spaces/{spaceId}/change-reque
 
 const CR = '/spaces/{spaceId}/change-requests/{changeRequestId}';
 
-const lists: readonly ApiOperation[] = [
+/** Operations on change requests. Source: docs/platform-notes.md#change-requests */
+export const changeRequestOperations: readonly ApiOperation[] = [
+  // Change requests. Source: docs/platform-notes.md#change-requests
   operation('listSpaceChangeRequests', 'GET', `${SPACE}/change-requests`, { query: spaceQuery }, (call) => {
     const space = requireSpace(call);
     const { status = 'open' } = call.query;
@@ -222,24 +221,6 @@ const lists: readonly ApiOperation[] = [
       return listNewest(call, records);
     },
   ),
-];
-
-const work: readonly ApiOperation[] = [
-  operation('mergeChangeRequest', 'POST', `${CR}/merge`, {}, (call) => {
-    const record = requireChangeRequest(call);
-    const { revision, hasConflicts } = merge(call, record, spaceById(call.store, record.space));
-    return ok({ revision, result: hasConflicts ? 'conflicts' : 'merge' });
-  }),
-  operation('updateChangeRequestContent', 'POST', `${CR}/update`, {}, (call) => {
-    const record = requireChangeRequest(call);
-    const { revision, hasConflicts } = update(call, record, spaceById(call.store, record.space));
-    return ok({ revision, result: hasConflicts ? 'conflicts' : 'update' });
-  }),
-];
-
-/** Operations on change requests. Source: docs/platform-notes.md#change-requests */
-export const changeRequestOperations: readonly ApiOperation[] = [
-  ...lists,
   operation(
     'createChangeRequest',
     'POST',
@@ -256,5 +237,14 @@ export const changeRequestOperations: readonly ApiOperation[] = [
       description === undefined ? undefined : requireDocument(description, 'body.description');
     return ok(viewChangeRequest(call, change(call, record, omitUndefined({ ...rest, description: document }))));
   }),
-  ...work,
+  operation('mergeChangeRequest', 'POST', `${CR}/merge`, {}, (call) => {
+    const record = requireChangeRequest(call);
+    const { revision, hasConflicts } = merge(call, record, spaceById(call.store, record.space));
+    return ok({ revision, result: hasConflicts ? 'conflicts' : 'merge' });
+  }),
+  operation('updateChangeRequestContent', 'POST', `${CR}/update`, {}, (call) => {
+    const record = requireChangeRequest(call);
+    const { revision, hasConflicts } = update(call, record, spaceById(call.store, record.space));
+    return ok({ revision, result: hasConflicts ? 'conflicts' : 'update' });
+  }),
 ];

@@ -1,15 +1,17 @@
-// Operations on the reviews of a change request.
+/** Operations on the reviews of a change request and on its requested reviewers. */
 
 import { z } from 'zod';
-import { changeRequestLocation, refuseMerged, requireChangeRequest } from '../content/change-request.ts';
-import { type ApiAnswer, ApiError, created } from '../model/answers.ts';
-import { type ApiOperation, type Context, type OperationCall, operation } from '../model/operation.ts';
-import { listBySeq } from '../model/paging.ts';
-import { pick } from '../model/patch.ts';
-import { flag, listQuery } from '../model/schema.ts';
+import { change, changeRequestLocation, refuseMerged, requireChangeRequest } from '../content/content.ts';
+import type { RequestedReviewer } from '../content/records.ts';
+import { requireDocument } from '../documents/rich-document.ts';
+import { type ApiAnswer, ApiError, created, deleted, ok, referenced } from '../model/answers.ts';
+import { type ApiOperation, type Context, type OperationCall, ofFeature, operation } from '../model/operation.ts';
+import { list, listBySeq } from '../model/paging.ts';
+import { omitUndefined, pick } from '../model/patch.ts';
+import { flag, id, listQuery, text } from '../model/schema.ts';
 import { findCallingUser, viewUserOf } from '../organizations/people.ts';
-import { type CommentFormat, createPost, formatQuery, postedBody, viewComment } from './comment.ts';
-import type { ReviewRecord } from './records.ts';
+import { spaceById } from '../spaces/views.ts';
+import { type CommentFormat, createPost, formatQuery, postedBody, type ReviewRecord, viewComment } from './comments.ts';
 
 /** Returns the address of a review. */
 function reviewLocation(context: Context, review: ReviewRecord): string {
@@ -85,7 +87,7 @@ function submit(call: OperationCall<typeof REVIEWS, unknown, z.output<typeof sub
 const listChangeRequestReviewsQuery = listQuery.extend({ ...formatQuery, outdated: flag.optional() });
 
 /** Operations on the reviews of a change request. Source: docs/platform-notes.md#reviews */
-export const reviewOperations: readonly ApiOperation[] = [
+const reviews: readonly ApiOperation[] = [
   operation('listChangeRequestReviews', 'GET', REVIEWS, { query: listChangeRequestReviewsQuery }, (call) => {
     const record = requireChangeRequest(call);
     const last = lastReviews(call, record.id);
@@ -96,4 +98,83 @@ export const reviewOperations: readonly ApiOperation[] = [
     return listBySeq(call, items, (_, review) => viewReview(call, review, format));
   }),
   operation('submitChangeRequestReview', 'POST', REVIEWS, { body: submission }, submit),
+];
+
+/** One requested reviewer of a change request. Source: docs/platform-notes.md#reviews */
+function viewRequestedReviewer(context: Context, reviewer: RequestedReviewer): unknown {
+  return {
+    object: 'change-request-requested-reviewer',
+    kind: 'user',
+    user: viewUserOf(context, reviewer.user),
+    revision: reviewer.revision,
+    requestedBy: viewUserOf(context, reviewer.requestedBy),
+    createdAt: reviewer.createdAt,
+  };
+}
+
+const REVIEWERS = '/spaces/{spaceId}/change-requests/{changeRequestId}/requested-reviewers';
+
+/**
+ * At least one user. The subject and description are those of the change request.
+ * Source: docs/platform-notes.md#reviews
+ */
+const reviewRequest = z.strictObject({
+  users: z.array(id).min(1, { error: 'must name at least one user' }),
+  subject: text(0, 100).optional(),
+  description: z.unknown().optional(),
+});
+
+/**
+ * Requests reviews. A user whose review is already requested is not added again. Throws a 400 for a user who is not a
+ * member of the organization.
+ */
+function requestReviewers(call: OperationCall<typeof REVIEWERS, unknown, z.output<typeof reviewRequest>>): ApiAnswer {
+  const { store, body } = call;
+  const record = requireChangeRequest(call);
+  refuseMerged(record);
+  const { organization } = spaceById(store, record.space);
+  const users = new Set(
+    body.users.map((user) => referenced(store.members.get(`${organization}/${user}`), 'body.users', 'user', user).user),
+  );
+  const description =
+    body.description === undefined ? undefined : requireDocument(body.description, 'body.description');
+  const asked = record.requestedReviewers.filter((reviewer) => users.has(reviewer.user));
+  const added = [...users]
+    .filter((user) => asked.every((reviewer) => reviewer.user !== user))
+    .map((user) => {
+      const requestedBy = findCallingUser(call)?.id;
+      return { user, requestedBy, createdAt: call.at, revision: record.revision };
+    });
+  const requestedReviewers = [...record.requestedReviewers, ...added];
+  change(call, record, { requestedReviewers, ...omitUndefined({ subject: body.subject, description }) });
+  return ok({ users: [...asked, ...added].map((reviewer) => viewRequestedReviewer(call, reviewer)) });
+}
+
+/** Operations on the requested reviewers of a change request. Source: docs/platform-notes.md#reviews */
+const requestedReviewers: readonly ApiOperation[] = [
+  operation('listRequestedReviewers', 'GET', REVIEWERS, { query: listQuery }, (call) => {
+    const record = requireChangeRequest(call);
+    return list(call, {
+      items: record.requestedReviewers,
+      key: (reviewer) => [reviewer.createdAt, record.requestedReviewers.indexOf(reviewer)],
+      view: viewRequestedReviewer,
+    });
+  }),
+  operation('requestReviewers', 'POST', REVIEWERS, { body: reviewRequest }, requestReviewers),
+  operation('removeRequestedReviewer', 'DELETE', `${REVIEWERS}/{userId}`, {}, (call) => {
+    const record = requireChangeRequest(call);
+    const left = record.requestedReviewers.filter((reviewer) => reviewer.user !== call.params.userId);
+    const existed = left.length < record.requestedReviewers.length;
+    if (existed) {
+      refuseMerged(record);
+      change(call, record, { requestedReviewers: left });
+    }
+    return deleted(existed);
+  }),
+];
+
+/** Operations on the reviews of a change request and on its requested reviewers. */
+export const reviewOperations: readonly ApiOperation[] = [
+  ...ofFeature('requestedReviewers', requestedReviewers),
+  ...reviews,
 ];

@@ -1,13 +1,116 @@
-// Edits of the content of a space or change request.
+/** Edits of the content of a space or change request: by the control interface, and by templates. */
 
 import { createHash } from 'node:crypto';
-import { ApiError } from '../model/answers.ts';
+import { z } from 'zod';
+import { type ContentRef, contentRef, type TemplateParams } from '../documents/content-reference.ts';
+import { ApiError, referenced } from '../model/answers.ts';
 import type { Context } from '../model/operation.ts';
+import { emoji, icon } from '../model/schema.ts';
 import type { EmulatorStore } from '../model/store.ts';
-import { change, refuseMerged } from './change-request.ts';
-import { addRevision, type ContentOwner, getContent, getRevisionId, putSpaceContent, rebase } from './content.ts';
+import type { SpaceRecord } from '../spaces/views.ts';
+import {
+  addRevision,
+  type ContentOwner,
+  change,
+  getContent,
+  getRevisionId,
+  putSpaceContent,
+  rebase,
+  refuseMerged,
+} from './content.ts';
+import { resolveReference, toReference } from './links.ts';
+import { createTextContext } from './pages.ts';
 import type { Content, FileRecord, GitBlob, PageRecord, ReusableRecord } from './records.ts';
-import type { ContentSeed, FileSeed, PageSeed, ReusableSeed } from './seed.ts';
+
+const jsonObject = z.record(z.string(), z.json());
+
+/** Source: docs/platform-notes.md#enumerations */
+const computed = z.strictObject({
+  type: z.union([z.enum(['builtin:openapi', 'builtin:translation']), z.string().regex(/^integration:[^:]+:[^:]+$/)]),
+  props: jsonObject,
+  dependencies: jsonObject.optional(),
+});
+
+const notEmpty = z.string().min(1, { error: 'must not be empty' });
+
+const pageSeed = z
+  .strictObject({
+    title: notEmpty,
+    /** For example `guides/sso`, which is below `guides`. Derived from the title by default. */
+    path: z.string().optional(),
+    /** `document` by default. */
+    type: z.enum(['document', 'group', 'link']).optional(),
+    description: z.string().optional(),
+    emoji: emoji.optional(),
+    icon: icon.optional(),
+    /** Markdown; empty by default. */
+    body: z.string().optional(),
+    /** Target of a link; only links have one. */
+    target: contentRef.optional(),
+    variables: z.record(z.string(), z.string()).optional(),
+    hidden: z.boolean().optional(),
+    noIndex: z.boolean().optional(),
+    noRobotsIndex: z.boolean().optional(),
+    /** Source that the body is computed from. */
+    computed: computed.optional(),
+  })
+  .refine((seed) => (seed.type === 'link') === (seed.target !== undefined), {
+    error: 'must have a target if it is a link, and only then',
+  });
+
+const fileSeed = z
+  .strictObject({
+    name: notEmpty,
+    /** Path that links use; `files/NAME` by default. */
+    path: z.string().optional(),
+    contentType: z.string().optional(),
+    text: z.string().optional(),
+    /** Base64, instead of a text. */
+    data: z.base64().optional(),
+    dimensions: z.strictObject({ width: z.number().positive(), height: z.number().positive() }).optional(),
+  })
+  .refine((seed) => seed.text === undefined || seed.data === undefined, {
+    error: 'must have a text or data, not both',
+  });
+
+/** Markdown that pages include with `{% include "TITLE" %}`. */
+const reusable = z.strictObject({ title: notEmpty, body: z.string() });
+
+const commit = z.strictObject({
+  oid: z.string(),
+  message: z.string(),
+  url: z.string().optional(),
+  ref: z.string().optional(),
+});
+
+/** Pages that the control accepts. */
+export const pageSeedsSchema = z.array(pageSeed);
+
+/** An edit that the control accepts. */
+export const contentSeedSchema = z.strictObject({
+  pages: pageSeedsSchema.optional(),
+  files: z.array(fileSeed).optional(),
+  reusableContents: z.array(reusable).optional(),
+  /** Null removes a variable; variables that are not named stay as they are. */
+  variables: z.record(z.string(), z.string().max(256).nullable()).optional(),
+  /** Ids of pages, files and reusable contents to remove. */
+  remove: z.array(z.string()).optional(),
+  /** The commit of a synchronization with git. */
+  git: commit.optional(),
+});
+
+type Lists<T> = {
+  readonly [K in keyof T]: T[K] extends (infer Item)[] | undefined ? readonly Item[] | undefined : T[K];
+};
+
+/** A page as an author would write it; the API has no operation for that. */
+export type PageSeed = z.output<typeof pageSeed>;
+/** A file as an author would upload it. */
+export type FileSeed = z.output<typeof fileSeed>;
+/** A reusable content. */
+export type ReusableSeed = z.output<typeof reusable>;
+/** An edit of the content of a space or a change request. */
+export type ContentSeed = Lists<z.output<typeof contentSeedSchema>>;
 
 /** Parts of the context that an edit uses. */
 export type EditContext = Pick<Context, 'store' | 'at'>;
@@ -153,7 +256,7 @@ export function writeContent(context: EditContext, place: ContentOwner, seed: Co
   };
   const parents = [getRevisionId(place)];
   const revision = addRevision(store, { parents, type: 'edits', createdAt: at, git: seed.git });
-  put(context, place, content, { revision, at, by });
+  putContent(context, place, content, { revision, at, by });
   return { revision, pages: pages.ids, files: files.ids, reusableContents: reusable.ids };
 }
 
@@ -163,7 +266,12 @@ interface Change {
   readonly by?: string | undefined;
 }
 
-function put(context: EditContext, { space, changeRequest }: ContentOwner, content: Content, edit: Change): void {
+function putContent(
+  context: EditContext,
+  { space, changeRequest }: ContentOwner,
+  content: Content,
+  edit: Change,
+): void {
   const { store } = context;
   if (changeRequest === undefined) {
     putSpaceContent(store, space, content, edit);
@@ -179,4 +287,67 @@ function put(context: EditContext, { space, changeRequest }: ContentOwner, conte
   const known = changeRequest.contributors ?? [];
   const contributors = edit.by === undefined || known.includes(edit.by) ? known : [...known, edit.by];
   change(context, changeRequest, { revision: edit.revision, contributors });
+}
+
+/*
+ * Templates. Neither document defines any. Decisions of this emulator: every id is a template, which writes one page
+ * with the id as title and one line per content reference, with its name and a link. A target must exist (400), also in
+ * the content that receives the page.
+ */
+
+interface Template {
+  readonly id: string;
+  readonly params?: TemplateParams | undefined;
+}
+
+/** Returns the app's address of a target outside the space. */
+function appAddress(context: Context, space: SpaceRecord, ref: ContentRef): string {
+  const app = `${context.base}/app`;
+  switch (ref.kind) {
+    case 'user':
+      return `${app}/u/${ref.user}`;
+    case 'collection':
+      return `${app}/c/${ref.collection}`;
+    case 'openapi':
+      return `${app}/o/${space.organization}/openapi/${ref.spec}`;
+    case 'url':
+      return ref.url;
+    default:
+      return `${app}/s/${ref.space ?? space.id}`;
+  }
+}
+
+/** Returns a line of Markdown that links the target. */
+function lineFor(context: Context, place: ContentOwner, name: string, ref: ContentRef): string {
+  const scope = createTextContext(context, place);
+  const field = `body.params.contentRefs.${name}`;
+  const target = referenced(resolveReference(context, scope, ref), field, ref.kind, JSON.stringify(ref));
+  const isHere = 'space' in target && target.space === place.space.id;
+  if (target.kind === 'reusable-content' && isHere) {
+    return `{% include "${target.reusable.title}" %}`;
+  }
+  if (target.kind === 'page' && isHere) {
+    return `[${name}](</${target.page.path}${target.anchor === undefined ? '' : `#${target.anchor}`}>)`;
+  }
+  if (target.kind === 'file' && isHere) {
+    return `[${name}](</${target.file.path}>)`;
+  }
+  return `[${name}](<${appAddress(context, place.space, toReference(target))}>)`;
+}
+
+/** Returns the page of a template without writing it. Throws a 400 if a target does not exist. */
+export function templatePage(context: Context, place: ContentOwner, template: Template): PageSeed {
+  const refs = Object.entries(template.params?.contentRefs ?? {});
+  const body = refs.map(([name, ref]) => lineFor(context, place, name, ref)).join('\n\n');
+  return { title: template.id, body };
+}
+
+/** Writes the page of a template in the name of a user. */
+export function applyTemplate(
+  context: Context,
+  place: ContentOwner,
+  template: Template,
+  user: string | undefined,
+): void {
+  writeContent(context, place, { pages: [templatePage(context, place, template)] }, user);
 }

@@ -9,8 +9,8 @@ import type { ContentRef } from '../documents/content-reference.ts';
 import { findAnchors, INCLUDE, matchesOutsideCode, parseMarkdown, walkNodes } from '../documents/markdown.ts';
 import type { Context } from '../model/operation.ts';
 import type { SpecRecord } from '../openapi/openapi.ts';
-import type { UserRecord } from '../organizations/records.ts';
-import type { CollectionRecord, SpaceRecord } from '../spaces/records.ts';
+import type { UserRecord } from '../organizations/people.ts';
+import type { CollectionRecord, SpaceRecord } from '../spaces/views.ts';
 import { spaceContent } from './content.ts';
 import type { Content, FileRecord, PageRecord, ReusableRecord } from './records.ts';
 

@@ -1,11 +1,122 @@
-// Views of pages and files.
+/** Views of pages, their texts, files and revisions, and of what pages refer to. */
 
 import type { ContentRef } from '../documents/content-reference.ts';
+import { convertFromMarkdown } from '../documents/from-markdown.ts';
+import {
+  applyReplacements,
+  EXPRESSION,
+  getSpan,
+  INCLUDE,
+  matchesOutsideCode,
+  parseMarkdown,
+  walkNodes,
+} from '../documents/markdown.ts';
 import type { Context } from '../model/operation.ts';
 import { pick } from '../model/patch.ts';
-import { type ContentOwner, getContent } from './content.ts';
-import { renderDocument, renderMarkdown, type TextContext, type TextOptions } from './page-text.ts';
-import type { Content, FileRecord, GitBlob, PageRecord } from './records.ts';
+import { viewSpec } from '../openapi/openapi.ts';
+import { viewOrganization } from '../organizations/organizations.ts';
+import { organizationById, viewUserOf } from '../organizations/people.ts';
+import { viewCollection, viewSpace } from '../spaces/views.ts';
+import { type ContentOwner, getContent, getRevisionId, viewChangeRequest } from './content.ts';
+import { type ReferenceContext, resolve, type Target, toReference } from './links.ts';
+import type { Content, FileRecord, GitBlob, PageRecord, ReusableRecord } from './records.ts';
+
+/*
+ * Text of a page in the requested form (`format`, `evaluated`, `dereferenced`). Decisions of this emulator:
+ * `space.vars.NAME` and `page.vars.NAME` are deterministic expressions. Any other has no value: it becomes empty, or
+ * stays when only deterministic expressions are evaluated. Dereferencing inserts included content and turns links into
+ * URLs. Source: docs/platform-notes.md#content
+ */
+
+/** Requested form of a page's text. */
+export interface TextOptions {
+  readonly evaluated: 'true' | 'false' | 'deterministic-only';
+  readonly dereferenced: 'true' | 'false' | 'reusable-contents';
+}
+
+/** Context in which a text is rendered. */
+export interface TextContext extends ReferenceContext {
+  /** Returns the public address of a page or file; undefined for other targets. */
+  addressOf(ref: ContentRef): string | undefined;
+}
+
+function withIncludes(content: Content, body: string, within: readonly string[] = []): string {
+  const replacements = matchesOutsideCode(body, INCLUDE).flatMap(({ start, end, inner }) => {
+    const reusable = content.reusableContents.find(({ title }) => title === inner);
+    const isAround = within.includes(inner);
+    return reusable === undefined || isAround
+      ? []
+      : [{ start, end, text: withIncludes(content, reusable.body, [...within, inner]) }];
+  });
+  return applyReplacements(body, replacements);
+}
+
+/** Replaces addresses of pages and files with their public addresses. */
+function withAddresses(scope: TextContext, page: PageRecord, body: string): string {
+  const replacements = [...walkNodes(parseMarkdown(body))].flatMap((node) => {
+    if (node.type !== 'link' && node.type !== 'image' && node.type !== 'definition') {
+      return [];
+    }
+    const address = scope.addressOf(toReference(resolve(scope, page, node.url).target));
+    const [start, end] = getSpan(node);
+    const opening = body.slice(start, end).lastIndexOf(node.type === 'definition' ? ']:' : '](');
+    if (address === undefined || opening === -1) {
+      return [];
+    }
+    const title = node.title ? ` ${JSON.stringify(node.title)}` : '';
+    const text = node.type === 'definition' ? `${address}${title}` : `${address}${title})`;
+    return [{ start: start + opening + 2, end, text: node.type === 'definition' ? ` ${text}` : text }];
+  });
+  return applyReplacements(body, replacements);
+}
+
+function variableAt(content: Content, page: PageRecord, expression: string): string | undefined {
+  const [, scope, name = ''] = /^(space|page)\.vars\.([\p{L}\p{N}_-]+)$/u.exec(expression.trim()) ?? [];
+  const variables = scope === 'page' ? page.variables : content.variables;
+  return scope !== undefined && variables !== undefined && Object.hasOwn(variables, name) ? variables[name] : undefined;
+}
+
+function evaluate(content: Content, page: PageRecord, body: string, isOnlySure: boolean): string {
+  const replacements = matchesOutsideCode(body, EXPRESSION).flatMap(({ start, end, inner }) => {
+    const value = variableAt(content, page, inner);
+    return value === undefined && isOnlySure ? [] : [{ start, end, text: value ?? '' }];
+  });
+  return applyReplacements(body, replacements);
+}
+
+/** Returns the page's Markdown in the requested form. */
+export function renderMarkdown(scope: TextContext, page: PageRecord, options: TextOptions): string {
+  let body = page.body;
+  if (options.dereferenced !== 'false') {
+    body = withIncludes(scope.content, body);
+  }
+  if (options.dereferenced === 'true') {
+    body = withAddresses(scope, page, body);
+  }
+  if (options.evaluated !== 'false') {
+    body = evaluate(scope.content, page, body, options.evaluated === 'deterministic-only');
+  }
+  return body;
+}
+
+/** Returns the page as a rich document in the requested form. */
+export function renderDocument(scope: TextContext, page: PageRecord, options: TextOptions): unknown {
+  return convertFromMarkdown(renderMarkdown(scope, page, options), {
+    toReference: (address) => toReference(resolve(scope, page, address).target),
+    reusable: (title) => {
+      const found = scope.content.reusableContents.find((one) => one.title === title);
+      return found && { kind: 'reusable-content', reusableContent: found.id, space: scope.space };
+    },
+  });
+}
+
+/** Returns the pages as readers see them: with included content and the values of expressions. */
+export function renderForReaders(content: Content): PageRecord[] {
+  return content.pages.map((page) => ({
+    ...page,
+    body: evaluate(content, page, withIncludes(content, page.body), false),
+  }));
+}
 
 /** Default layout of a page. Source: docs/platform-notes.md#enumerations */
 const LAYOUT = {
@@ -168,4 +279,108 @@ export function viewPage(context: Context, place: ContentOwner, page: PageRecord
 /** Renders a page without its child pages, as in a reference. */
 export function viewPageWithoutChildren(context: Context, place: ContentOwner, page: PageRecord): unknown {
   return viewer(context, place, DEFAULT_PAGE_OPTIONS)(page, []);
+}
+
+/** Returns the space of a target, which may be another than the reference's. */
+function placeOf(context: Context, place: ContentOwner, space: string): ContentOwner {
+  const other = space === place.space.id ? undefined : context.store.spaces.get(space);
+  return other === undefined ? place : { space: other };
+}
+
+function locationOf(context: Context, place: ContentOwner) {
+  return {
+    organization: viewOrganization(context, organizationById(context.store, place.space.organization)),
+    space: viewSpace(context, place.space),
+    versionContext: { type: 'revision', revision: viewRevisionAlone(context, place) },
+  };
+}
+
+/** Renders a page that has a reference. Source: docs/platform-notes.md#links-and-backlinks */
+export function viewLocation(context: Context, place: ContentOwner, page: PageRecord, anchor?: string): unknown {
+  return {
+    kind: 'page',
+    ...locationOf(context, place),
+    page: viewPageWithoutChildren(context, place, page),
+    internalLocation: anchor === undefined ? undefined : { type: 'anchor', anchor },
+  };
+}
+
+/** Renders the target of a reference. Source: docs/platform-notes.md#links-and-backlinks */
+export function viewTarget(context: Context, place: ContentOwner, target: Target): unknown {
+  const organization = () => viewOrganization(context, organizationById(context.store, place.space.organization));
+  switch (target.kind) {
+    case 'url':
+      return { kind: 'url', url: target.url };
+    case 'page':
+      return viewLocation(context, placeOf(context, place, target.space), target.page, target.anchor);
+    case 'file': {
+      const within = placeOf(context, place, target.space);
+      const file = viewFile(context, within, target.file, { metadata: true });
+      return { kind: 'file', ...locationOf(context, within), file };
+    }
+    case 'reusable-content': {
+      const reusableContent = viewReusable(target.reusable, { metadata: true });
+      return {
+        kind: 'reusable-content',
+        ...locationOf(context, placeOf(context, place, target.space)),
+        reusableContent,
+      };
+    }
+    case 'user':
+      return { kind: 'user', user: viewUserOf(context, target.user.id) };
+    case 'collection':
+      return {
+        kind: 'collection',
+        organization: organization(),
+        collection: viewCollection(context, target.collection),
+      };
+    case 'space':
+      return { kind: 'space', organization: organization(), space: viewSpace(context, target.record) };
+    case 'openapi':
+      return { kind: 'openapi', organization: organization(), openAPISpec: viewSpec(context, target.spec) };
+  }
+}
+
+function viewReusable(reusable: ReusableRecord, options: { readonly metadata: boolean }): unknown {
+  return { id: reusable.id, title: reusable.title, git: viewGit(reusable.git, options) };
+}
+
+/** Renders a revision without its content. */
+function viewFrame(context: Context, place: ContentOwner) {
+  const { space, changeRequest } = place;
+  const id = getRevisionId(place);
+  const record = context.store.revisions.get(id);
+  const initial = changeRequest === undefined ? [] : [changeRequest.revisionInitial];
+  const merged = context.store.changeRequests.get(record?.mergedFrom ?? '');
+  return {
+    object: 'revision',
+    id,
+    parents: record?.parents ?? initial,
+    type: record?.type === 'merge' && merged === undefined ? 'edits' : (record?.type ?? 'edits'),
+    mergedFrom: merged === undefined ? undefined : viewChangeRequest(context, merged),
+    createdAt: record?.createdAt ?? (changeRequest ?? space).createdAt,
+    urls: { app: `${getAppAddress(context, place)}/~/revisions/${id}` },
+  };
+}
+
+/** Revision: the latest of a space or change request, with all its content. Source: docs/platform-notes.md#content */
+export function viewRevision(context: Context, place: ContentOwner, options: PageOptions): unknown {
+  const { files, reusableContents, variables } = getContent(context.store, place);
+  const git = context.store.revisions.get(getRevisionId(place))?.git;
+  return {
+    ...viewFrame(context, place),
+    pages: viewPages(context, place, options),
+    files: files.map((file) => viewFile(context, place, file, options)),
+    reusableContents: reusableContents.map((reusable) => viewReusable(reusable, options)),
+    variables,
+    git: git === undefined || !options.metadata ? undefined : { ...git, createdByGitBook: false },
+  };
+}
+
+/**
+ * The revision that a reference is in. A decision of this emulator: its lists are empty there, as they would hold the
+ * whole content once for each reference.
+ */
+function viewRevisionAlone(context: Context, place: ContentOwner): unknown {
+  return { ...viewFrame(context, place), pages: [], files: [], reusableContents: [] };
 }

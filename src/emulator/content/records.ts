@@ -1,9 +1,9 @@
 // Records and tables of content and change requests.
 
 import type { Json, JsonObject } from '../../core/json.ts';
-import { type Entity, IndexedTable, placeKey, spaceKey } from '../model/table.ts';
-import type { ChangeRequestStatus } from '../model/vocabulary.ts';
-import type { Variables } from '../spaces/records.ts';
+import type { ChangeRequestStatus } from '../model/schema.ts';
+import { type Entity, IndexedTable, placeKey, spaceKey } from '../model/store.ts';
+import type { Variables } from '../spaces/views.ts';
 
 /** Git object that a page or file was synchronized from. Source: docs/platform-notes.md#content */
 export interface GitBlob {

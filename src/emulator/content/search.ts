@@ -9,12 +9,11 @@ import { stems } from '../documents/stems.ts';
 import { type ApiOperation, type Context, ORGANIZATION, operation, SPACE } from '../model/operation.ts';
 import { list } from '../model/paging.ts';
 import { listQuery, text } from '../model/schema.ts';
-import { placeKey } from '../model/table.ts';
+import { placeKey } from '../model/store.ts';
 import { requireOrganization } from '../organizations/people.ts';
 import { requireSpace } from '../spaces/views.ts';
 import { spaceContent } from './content.ts';
-import { renderForReaders } from './page-text.ts';
-import { findParent } from './pages.ts';
+import { findParent, renderForReaders } from './pages.ts';
 import type { PageRecord } from './records.ts';
 
 /** Part of a page below one of its headings; the first may have no heading. */

@@ -1,7 +1,8 @@
-// Operations on conversations.
+/** Conversations, issues and clusters of an organization: operations and views. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { bullets, linkParagraph, paragraph, richDocument } from '../documents/rich-document.ts';
 import { type ApiAnswer, ApiError, noContent, ok } from '../model/answers.ts';
 import {
   type ApiOperation,
@@ -10,22 +11,119 @@ import {
   canIngest,
   type OperationCall,
   ORGANIZATION,
+  ofFeature,
   operation,
   type PathContext,
 } from '../model/operation.ts';
-import { listBySeq } from '../model/paging.ts';
-import { startRun } from '../model/runs.ts';
-import { listQuery, parse, text } from '../model/schema.ts';
-import { PART_ROLES } from '../model/vocabulary.ts';
+import { list, listBySeq } from '../model/paging.ts';
+import { pick } from '../model/patch.ts';
+import { listQuery, PART_ROLES, parse, text } from '../model/schema.ts';
+import { startRun } from '../model/store.ts';
 import { requireOrganization, requireOwned } from '../organizations/people.ts';
+import { byTypicality, rateCluster } from './processing.ts';
 import {
   type ClusterRecord,
   type ConversationContent,
   type ConversationRecord,
+  type Impact,
   type IssueRecord,
   originKey,
 } from './records.ts';
-import { viewConversation } from './views.ts';
+
+const WEEK = 7 * 24 * 60 * 60 * 1000;
+
+/** Number of weeks in the pulse: three months. */
+const WEEKS = 13;
+
+/** Number of issues that a summary names. */
+const EXAMPLES = 5;
+
+const ICONS: Readonly<Record<Impact, string>> = {
+  low: 'circle-info',
+  medium: 'circle-exclamation',
+  high: 'triangle-exclamation',
+};
+
+const orgUrl = (context: Context, organization: string) => `${context.base}/v1/orgs/${organization}`;
+
+/** Conversation. Source: docs/platform-notes.md#conversations */
+export function viewConversation(context: Context, conversation: ConversationRecord): unknown {
+  return {
+    object: 'conversation',
+    ...pick(conversation, 'id', 'createdAt', 'processedAt', 'source'),
+    subject: conversation.content.subject,
+    impact: context.store.conversationIssues.one('conversation', conversation.id)?.impact,
+    urls: {
+      location: `${orgUrl(context, conversation.organization)}/conversations/${conversation.id}`,
+      source: conversation.content.metadata?.url,
+    },
+  };
+}
+
+/** Issue with its conversation. */
+export function viewIssue(context: Context, issue: IssueRecord): unknown {
+  const conversation = context.store.conversations.get(issue.conversation);
+  const url = conversation?.content.metadata?.url;
+  return {
+    issue: {
+      object: 'conversation-issue',
+      ...pick(issue, 'id', 'title', 'impact', 'createdAt', 'ingestedAt', 'conversation', 'cluster'),
+      details: richDocument([
+        paragraph(issue.excerpt === '' ? issue.title : issue.excerpt),
+        ...(url === undefined ? [] : [linkParagraph('The conversation', url)]),
+      ]),
+      urls: { location: `${orgUrl(context, issue.organization)}/conversations-issues/${issue.id}` },
+    },
+    conversation: conversation === undefined ? undefined : viewConversation(context, conversation),
+  };
+}
+
+/** IssuesCluster. Fields that are not set are computed from its issues. */
+export function viewCluster(context: Context, cluster: ClusterRecord): unknown {
+  const issues = byTypicality(context.store.conversationIssues.by('cluster', cluster.id));
+  const impact = cluster.impact ?? rateCluster(issues.map((issue) => issue.impact));
+  const label = cluster.label ?? issues[0]?.title ?? '';
+  return {
+    object: 'issues-cluster',
+    ...pick(cluster, 'id', 'createdAt', 'updatedAt', 'muted'),
+    label,
+    icon: ICONS[impact],
+    summary: richDocument([
+      paragraph(`${issues.length === 1 ? '1 conversation is' : `${issues.length} conversations are`} about: ${label}`),
+      bullets(issues.slice(0, EXAMPLES).map((issue) => issue.title)),
+    ]),
+    impact,
+    weeklyPulse: weeklyPulse(issues, context.now),
+    sources: countSources(context, issues),
+    stats: { issues: issues.length, conversations: new Set(issues.map((issue) => issue.conversation)).size },
+    urls: { location: `${orgUrl(context, cluster.organization)}/conversations-clusters/${cluster.id}` },
+  };
+}
+
+/**
+ * Returns the number of issues in each of the past 13 weeks, oldest first. A time in the future counts as the current
+ * week.
+ */
+function weeklyPulse(issues: readonly IssueRecord[], now: number): number[] {
+  const pulse = new Array<number>(WEEKS).fill(0);
+  for (const issue of issues) {
+    const ago = Math.max(0, Math.floor((now - Date.parse(issue.createdAt)) / WEEK));
+    if (ago < WEEKS) {
+      const week = WEEKS - 1 - ago;
+      pulse[week] = (pulse[week] ?? 0) + 1;
+    }
+  }
+  return pulse;
+}
+
+function countSources(context: Context, issues: readonly IssueRecord[]): Record<string, number> {
+  const counts = new Map<string, number>();
+  for (const issue of issues) {
+    const source = context.store.conversations.get(issue.conversation)?.source ?? '';
+    counts.set(source, (counts.get(source) ?? 0) + 1);
+  }
+  return Object.fromEntries(counts);
+}
 
 const CONVERSATIONS = `${ORGANIZATION}/conversations` as const;
 
@@ -121,36 +219,6 @@ function keep(call: Context, organization: string, externalId: string, content: 
 
 const listConversationsQuery = listQuery.extend({ source: z.string().optional() });
 
-/** Operations on conversations. Source: docs/platform-notes.md#conversations */
-export const conversationOperations: readonly ApiOperation[] = [
-  operation(
-    'listConversations',
-    'GET',
-    CONVERSATIONS,
-    { feature: 'conversations', query: listConversationsQuery },
-    (call) => {
-      const organization = requireOrganization(call);
-      const { source } = call.query;
-      const items = call.store.conversations
-        .by('organization', organization.id)
-        .filter((conversation) => source === undefined || conversation.source === source);
-      return listBySeq(call, items, viewConversation);
-    },
-  ),
-  operation(
-    'ingestConversations',
-    'POST',
-    CONVERSATIONS,
-    { feature: 'conversations', limit: 'ingest', maxBytes: MAX_BYTES, body: z.unknown() },
-    ingest,
-  ),
-  operation('getConversation', 'GET', `${CONVERSATIONS}/{conversationId}`, { feature: 'conversations' }, (call) => {
-    const conversation = requireConversation(call);
-    const { parts, metadata } = conversation.content;
-    return ok({ conversation: viewConversation(call, conversation), parts, metadata: metadata ?? {} });
-  }),
-];
-
 /** Returns the conversation that the path names, or throws a 404. */
 function requireConversation(call: PathContext<'organizationId' | 'conversationId'>): ConversationRecord {
   const { conversationId } = call.params;
@@ -172,3 +240,81 @@ export function requireCluster(call: PathContext<'organizationId' | 'clusterId'>
 function withoutSite<R extends { readonly site?: string | undefined }>(record: R | undefined): R | undefined {
   return record?.site === undefined ? record : undefined;
 }
+
+const ISSUES = `${ORGANIZATION}/conversations-issues` as const;
+const CLUSTER = `${ORGANIZATION}/conversations-clusters/{clusterId}` as const;
+
+/** Source: docs/platform-notes.md#filters */
+const issuesQuery = listQuery.extend({ cluster: z.string().optional(), conversation: z.string().optional() });
+
+/** Only one value of `sort` was observed. Source: docs/platform-notes.md#filters */
+const clustersQuery = listQuery.extend({
+  order: z.enum(['asc', 'desc']).optional(),
+  sort: z.literal('updatedAt').optional(),
+});
+
+function matches(issue: IssueRecord, query: z.output<typeof issuesQuery>): boolean {
+  return (
+    (query.cluster === undefined || issue.cluster === query.cluster) &&
+    (query.conversation === undefined || issue.conversation === query.conversation)
+  );
+}
+
+const updateConversationClusterBody = z.strictObject({ muted: z.boolean() });
+
+/** Operations on conversations, their issues and clusters. */
+export const conversationOperations: readonly ApiOperation[] = ofFeature('conversations', [
+  // Conversations. Source: docs/platform-notes.md#conversations
+  operation('listConversations', 'GET', CONVERSATIONS, { query: listConversationsQuery }, (call) => {
+    const organization = requireOrganization(call);
+    const { source } = call.query;
+    const items = call.store.conversations
+      .by('organization', organization.id)
+      .filter((conversation) => source === undefined || conversation.source === source);
+    return listBySeq(call, items, viewConversation);
+  }),
+  operation(
+    'ingestConversations',
+    'POST',
+    CONVERSATIONS,
+    { limit: 'ingest', maxBytes: MAX_BYTES, body: z.unknown() },
+    ingest,
+  ),
+  operation('getConversation', 'GET', `${CONVERSATIONS}/{conversationId}`, {}, (call) => {
+    const conversation = requireConversation(call);
+    const { parts, metadata } = conversation.content;
+    return ok({ conversation: viewConversation(call, conversation), parts, metadata: metadata ?? {} });
+  }),
+  // Issues. Source: docs/platform-notes.md#issue-clusters
+  operation('listConversationIssues', 'GET', ISSUES, { query: issuesQuery }, (call) => {
+    const organization = requireOrganization(call);
+    const items = call.store.conversationIssues
+      .by('organization', organization.id)
+      .filter((issue) => matches(issue, call.query));
+    return listBySeq(call, items, viewIssue);
+  }),
+  operation('getConversationIssue', 'GET', `${ISSUES}/{issueId}`, {}, (call) =>
+    ok(viewIssue(call, requireIssue(call))),
+  ),
+  // Clusters of issues. Source: docs/platform-notes.md#issue-clusters
+  operation(
+    'listConversationClusters',
+    'GET',
+    `${ORGANIZATION}/conversations-clusters`,
+    { query: clustersQuery },
+    (call) => {
+      const organization = requireOrganization(call);
+      return list(call, {
+        items: call.store.issuesClusters.by('organization', organization.id),
+        key: (cluster) => [cluster.updatedAt, cluster.seq],
+        descending: call.query.order !== 'asc',
+        view: viewCluster,
+      });
+    },
+  ),
+  operation('getConversationCluster', 'GET', CLUSTER, {}, (call) => ok(viewCluster(call, requireCluster(call)))),
+  operation('updateConversationCluster', 'PATCH', CLUSTER, { body: updateConversationClusterBody }, (call) => {
+    const cluster = requireCluster(call);
+    return ok(viewCluster(call, call.store.issuesClusters.put({ ...cluster, muted: call.body.muted })));
+  }),
+]);

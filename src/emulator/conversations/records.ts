@@ -1,8 +1,7 @@
 // Records and tables of conversations, issues and clusters.
 
-import { type Run, runningKey } from '../model/runs.ts';
-import { type Entity, IndexedTable } from '../model/table.ts';
-import type { PART_ROLES } from '../model/vocabulary.ts';
+import type { PART_ROLES } from '../model/schema.ts';
+import { type Entity, IndexedTable, type Run, runningKey } from '../model/store.ts';
 
 /** One message of a conversation. `body` is Markdown or HTML. Source: docs/platform-notes.md#conversations */
 export interface ConversationPart {

@@ -2,9 +2,8 @@
 
 import { largest } from '../../core/lists.ts';
 import type { EmulatorStore } from '../model/store.ts';
-import { getTopics } from './clustering.ts';
+import { getTopics, readContent } from './processing.ts';
 import { type ClusterRecord, getScope, type Impact, type IssueRecord } from './records.ts';
-import { readContent } from './ticket-text.ts';
 
 const WEEK = 7 * 24 * 60 * 60 * 1000;
 

@@ -1,13 +1,29 @@
-// Lookups of context records, topics and findings, and drafts for findings.
+/** Context records, topics and findings of a site: operations, views, and drafts for findings. */
 
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import { viewChangeRequest } from '../content/content.ts';
 import type { ChangeRequestRecord } from '../content/records.ts';
-import { ApiError, found } from '../model/answers.ts';
-import type { Context, PathContext } from '../model/operation.ts';
-import { findDue, startRun } from '../model/runs.ts';
-import type { EmulatorStore } from '../model/store.ts';
+import { bullets, paragraph, richDocument } from '../documents/rich-document.ts';
+import { type ApiAnswer, ApiError, found, noContent, ok } from '../model/answers.ts';
+import {
+  type ApiOperation,
+  type Context,
+  type OperationCall,
+  ofFeature,
+  operation,
+  type PathContext,
+  SITE,
+} from '../model/operation.ts';
+import { listBySeq } from '../model/paging.ts';
+import { omitUndefined } from '../model/patch.ts';
+import { listQuery, text } from '../model/schema.ts';
+import { type EmulatorStore, findDue, startRun } from '../model/store.ts';
 import { findCallingUser } from '../organizations/people.ts';
+import type { SiteRecord } from '../sites/records.ts';
 import { requireSite } from '../sites/views.ts';
-import type { ClusterRecord, ConversationRecord, IssueRecord } from './records.ts';
+import { byTypicality, rateCluster } from './processing.ts';
+import { type ClusterRecord, type ConversationRecord, type IssueRecord, originKey } from './records.ts';
 
 /*
  * Processing of a site's context records into findings and topics, as conversations are processed into issues and
@@ -103,3 +119,323 @@ function openDraft(store: EmulatorStore, finding: IssueRecord, at: string): void
     requestedReviewers: [],
   });
 }
+
+/** Number of findings that a summary names. */
+const EXAMPLES = 5;
+const ICONS = { low: 'circle-info', medium: 'circle-exclamation', high: 'triangle-exclamation' } as const;
+
+function siteUrl(context: Context, { organization, site }: { organization: string; site?: string | undefined }) {
+  return `${context.base}/v1/orgs/${organization}/sites/${site}`;
+}
+
+/** ContextRecord, without its body. Source: docs/platform-notes.md#context-records */
+export function viewContextRecord(context: Context, record: ConversationRecord): unknown {
+  const topic = context.store.conversationIssues.one('conversation', record.id)?.cluster;
+  return {
+    object: 'context-record',
+    id: record.id,
+    title: record.content.subject,
+    description: record.record?.description,
+    type: record.record?.type,
+    createdAt: record.createdAt,
+    processedAt: record.processedAt,
+    connection: `api_${record.site}`,
+    connector: 'builtin:api',
+    topics: topic === undefined ? [] : [topic],
+    urls: {
+      location: `${siteUrl(context, record)}/context-records/${record.id}`,
+      source: record.content.metadata?.url,
+    },
+  };
+}
+
+/** SiteTopic. The number of findings is included only by versions that have findings. */
+export function viewTopic(context: Context, topic: ClusterRecord): unknown {
+  const findings = byTypicality(context.store.conversationIssues.by('cluster', topic.id));
+  const impact = topic.impact ?? rateCluster(findings.map((finding) => finding.impact));
+  const label = topic.label ?? findings[0]?.title ?? '';
+  const open = findings.filter(({ status = 'open' }) => status === 'open').length;
+  return {
+    object: 'context-topic',
+    id: topic.id,
+    label,
+    createdAt: topic.createdAt,
+    updatedAt: topic.updatedAt,
+    icon: ICONS[impact],
+    summary: richDocument([
+      paragraph(`${findings.length === 1 ? '1 record is' : `${findings.length} records are`} about: ${label}`),
+      bullets(findings.slice(0, EXAMPLES).map((finding) => finding.title)),
+    ]),
+    usageSettings: { changeRequests: !topic.muted },
+    pages: 0,
+    records: new Set(findings.map((finding) => finding.conversation)).size,
+    findings: context.features.siteFindings ? { open, total: findings.length } : undefined,
+    questions: NO_QUESTIONS,
+    urls: { location: `${siteUrl(context, topic)}/topics/${topic.id}` },
+  };
+}
+
+/** Statistics of questions about a topic, which the emulator does not collect. */
+const NO_QUESTIONS = {
+  total: 0,
+  answers: 0,
+  feedback: { positive: 0, negative: 0, unrated: 0 },
+  answered: { yes: 0, partially: 0, no: 0 },
+  relevance: { relevant: 0, spam: 0, 'off-topic': 0, unclear: 0 },
+  types: { exploring: 0, 'how-to': 0, troubleshooting: 0, reference: 0, unknown: 0 },
+  channelTypes: {},
+  channels: {},
+  weeklyPulse: new Array<number>(13).fill(0),
+};
+
+/** SiteFinding; in 0.167, an issue with a priority. */
+export function viewFinding(context: Context, finding: IssueRecord): unknown {
+  const { siteFindings } = context.features;
+  const conversation = context.store.conversations.get(finding.conversation);
+  return {
+    object: siteFindings ? 'site-finding' : 'site-issue',
+    id: finding.id,
+    topic: finding.cluster ?? null,
+    title: finding.title,
+    status: finding.status ?? 'open',
+    ...(siteFindings ? findingOnly(context, finding) : { priority: finding.impact }),
+    description: richDocument([paragraph(finding.excerpt === '' ? finding.title : finding.excerpt)]),
+    createdAt: finding.createdAt,
+    updatedAt: conversation?.processedAt ?? finding.ingestedAt,
+    urls: { location: `${siteUrl(context, finding)}/${siteFindings ? 'findings' : 'issues'}/${finding.id}` },
+  };
+}
+
+function findingOnly(context: Context, finding: IssueRecord) {
+  return {
+    scan: `scan_${finding.site}`,
+    changeRequests: findDrafts(context.store, finding).length,
+    pages: 0,
+    records: 1,
+    questions: 0,
+    type: 'content-gap',
+    severity: finding.impact,
+    autoFixable: true,
+  };
+}
+
+const RECORDS = `${SITE}/context-records` as const;
+const TOPIC = `${SITE}/topics/{siteTopicId}` as const;
+
+/** Largest number of records and of bytes in one request. Not documented, as for conversations. */
+const MAX_BATCH = 100;
+const MAX_BYTES = 5 * 1024 * 1024;
+const TYPES = ['ticket', 'document'] as const;
+
+const dateTime = z.iso
+  .datetime({ offset: true, error: 'must be a date-time' })
+  .refine((value) => /T\d\d:\d\d:\d\d/.test(value), { error: 'must be a date-time' });
+
+/** Source: docs/platform-notes.md#context-records */
+const contextRecordInput = z.strictObject({
+  id: z.string().min(1, { error: 'must not be empty' }),
+  type: z.enum(TYPES),
+  title: text(1, 256),
+  description: text(0, 512).optional(),
+  body: z.string(),
+  url: z
+    .string()
+    .refine((value) => URL.canParse(value), { error: 'must be a URL' })
+    .optional(),
+  createdAt: dateTime.optional(),
+  metadata: z.record(z.string(), z.union([z.string(), z.number()])).optional(),
+});
+
+type ContextRecordInput = z.output<typeof contextRecordInput>;
+
+const contextRecordInputs = z
+  .array(contextRecordInput)
+  .max(MAX_BATCH, { error: `must have at most ${MAX_BATCH} context records` });
+
+type Put = OperationCall<
+  '/orgs/{organizationId}/sites/{siteId}/context-records',
+  unknown,
+  readonly ContextRecordInput[]
+>;
+
+/** Stores a list completely or not at all. If an id occurs twice, the later record wins. */
+function putRecords(call: Put): ApiAnswer {
+  const site = requireSite(call);
+  for (const input of call.body) {
+    keep(call, site, input);
+  }
+  call.store.settle(call.now);
+  return noContent();
+}
+
+/** Stores a record. An unchanged record is counted, but not processed again. */
+function keep(
+  call: Context,
+  site: SiteRecord,
+  { id, title, body, url, createdAt, ...record }: ContextRecordInput,
+): void {
+  const { conversations } = call.store;
+  const source = 'builtin:api';
+  const before = conversations.one('origin', originKey(site.id, source, id));
+  const content: ConversationRecord['content'] = {
+    subject: title,
+    parts: [{ type: 'message', role: 'user', body }],
+    metadata: omitUndefined({ url, createdAt }),
+  };
+  if (before !== undefined && isDeepStrictEqual([before.content, before.record], [content, record])) {
+    conversations.put({ ...before, received: before.received + 1, repeats: before.repeats + 1 });
+    return;
+  }
+  conversations.put({
+    ...(before ?? call.store.identify('rec')),
+    organization: site.organization,
+    site: site.id,
+    record,
+    source,
+    externalId: id,
+    content,
+    createdAt: createdAt ?? before?.createdAt ?? call.at,
+    ingestedAt: call.at,
+    received: (before?.received ?? 0) + 1,
+    repeats: before?.repeats ?? 0,
+    processedAt: undefined,
+    run: startRun(call, call.processing.conversations),
+  });
+}
+
+const recordsQuery = listQuery.extend({ type: z.enum(TYPES).optional(), topic: z.string().optional() });
+
+const updateSiteTopicBody = z.strictObject({ usageSettings: z.strictObject({ changeRequests: z.boolean() }) });
+
+/** Operations on context records. Source: docs/platform-notes.md#context-records */
+const records: readonly ApiOperation[] = [
+  operation(
+    'putContextRecords',
+    'PUT',
+    RECORDS,
+    { limit: 'ingest', maxBytes: MAX_BYTES, body: contextRecordInputs },
+    putRecords,
+  ),
+  operation('listContextRecords', 'GET', RECORDS, { query: recordsQuery }, (call) => {
+    const { store, query } = call;
+    const site = requireSite(call);
+    const topicOf = (id: string) => store.conversationIssues.one('conversation', id)?.cluster;
+    const items = store.conversations
+      .by('site', site.id)
+      .filter(({ record }) => query.type === undefined || record?.type === query.type)
+      .filter(({ id }) => query.topic === undefined || topicOf(id) === query.topic);
+    return listBySeq(call, items, viewContextRecord);
+  }),
+  operation('getContextRecord', 'GET', `${RECORDS}/{contextRecordId}`, {}, (call) => {
+    return ok(viewContextRecord(call, requireContextRecord(call)));
+  }),
+];
+
+/** Operations on a site's topics. Their list is not paginated. Source: docs/platform-notes.md#topics */
+const topics: readonly ApiOperation[] = [
+  operation('listSiteTopics', 'GET', `${SITE}/topics`, {}, (call) => {
+    const site = requireSite(call);
+    return ok({ items: call.store.issuesClusters.by('site', site.id).map((topic) => viewTopic(call, topic)) });
+  }),
+  operation('getSiteTopic', 'GET', TOPIC, {}, (call) => {
+    return ok(viewTopic(call, requireTopic(call)));
+  }),
+  operation('updateSiteTopic', 'PATCH', TOPIC, { body: updateSiteTopicBody }, (call) => {
+    const topic = requireTopic(call);
+    const muted = !call.body.usageSettings.changeRequests;
+    return ok(viewTopic(call, call.store.issuesClusters.put({ ...topic, muted })));
+  }),
+];
+
+const FINDING = `${SITE}/findings/{siteFindingId}` as const;
+const ISSUE = `${SITE}/issues/{siteIssueId}` as const;
+
+/** Statuses of issues in 0.167. 0.181 added `candidate`. Source: docs/platform-notes.md#findings */
+const ISSUE_STATUSES = ['open', 'done', 'canceled'] as const;
+const FINDING_STATUSES = ['candidate', ...ISSUE_STATUSES] as const;
+const LEVELS = ['low', 'medium', 'high'] as const;
+
+const issuesQuery = listQuery.extend({
+  topic: z.string().optional(),
+  status: z.enum(ISSUE_STATUSES).optional(),
+  priority: z.enum(LEVELS).optional(),
+});
+
+const findingsQuery = listQuery.extend({
+  topic: z.string().optional(),
+  status: z.enum(FINDING_STATUSES).optional(),
+  severity: z.enum(LEVELS).optional(),
+});
+
+type Site = '/orgs/{organizationId}/sites/{siteId}';
+
+type Filters = z.output<typeof listQuery> & {
+  readonly topic?: string | undefined;
+  readonly status?: IssueRecord['status'] | undefined;
+};
+
+function listFindings(call: OperationCall<Site, Filters>, level: string | undefined): ApiAnswer {
+  const site = requireSite(call);
+  const { topic, status } = call.query;
+  const items = call.store.conversationIssues
+    .by('site', site.id)
+    .filter((finding) => topic === undefined || finding.cluster === topic)
+    .filter((finding) => status === undefined || (finding.status ?? 'open') === status)
+    .filter((finding) => level === undefined || finding.impact === level);
+  return listBySeq(call, items, viewFinding);
+}
+
+function setStatus(
+  call: OperationCall<string>,
+  finding: IssueRecord,
+  status: NonNullable<IssueRecord['status']>,
+): ApiAnswer {
+  const topic = call.store.issuesClusters.get(finding.cluster ?? '');
+  if (topic !== undefined) {
+    call.store.issuesClusters.put({ ...topic, updatedAt: call.at });
+  }
+  return ok(viewFinding(call, call.store.conversationIssues.put({ ...finding, status })));
+}
+
+const updateSiteIssueBody = z.strictObject({ status: z.enum(ISSUE_STATUSES) });
+const updateSiteFindingBody = z.strictObject({ status: z.enum(FINDING_STATUSES) });
+
+/** Operations on a site's issues, as in 0.167. Source: docs/platform-notes.md#findings */
+const issues: readonly ApiOperation[] = [
+  operation('listSiteIssues', 'GET', `${SITE}/issues`, { query: issuesQuery }, (call) =>
+    listFindings(call, call.query.priority),
+  ),
+  operation('getSiteIssue', 'GET', ISSUE, {}, (call) =>
+    ok(viewFinding(call, requireFinding(call, call.params.siteIssueId))),
+  ),
+  operation('updateSiteIssue', 'PATCH', ISSUE, { body: updateSiteIssueBody }, (call) =>
+    setStatus(call, requireFinding(call, call.params.siteIssueId), call.body.status),
+  ),
+];
+
+/** Operations on a site's findings, from 0.181. Source: docs/platform-notes.md#findings */
+const findings: readonly ApiOperation[] = [
+  operation('listSiteFindings', 'GET', `${SITE}/findings`, { query: findingsQuery }, (call) =>
+    listFindings(call, call.query.severity),
+  ),
+  operation('getSiteFinding', 'GET', FINDING, {}, (call) =>
+    ok(viewFinding(call, requireFinding(call, call.params.siteFindingId))),
+  ),
+  operation('updateSiteFinding', 'PATCH', FINDING, { body: updateSiteFindingBody }, (call) =>
+    setStatus(call, requireFinding(call, call.params.siteFindingId), call.body.status),
+  ),
+  operation('listFindingChangeRequests', 'GET', `${FINDING}/change-requests`, { query: listQuery }, (call) =>
+    listBySeq(call, findDrafts(call.store, requireFinding(call, call.params.siteFindingId)), viewChangeRequest),
+  ),
+  operation('draftFindingChangeRequests', 'POST', `${FINDING}/change-requests`, {}, (call) => {
+    startDraft(call, requireFinding(call, call.params.siteFindingId));
+    return { status: 202 };
+  }),
+];
+
+/** Operations on context records, topics and findings of a site. */
+export const siteContextOperations: readonly ApiOperation[] = [
+  ...ofFeature('contextRecords', [...records, ...topics]),
+  ...ofFeature('siteIssues', issues),
+  ...ofFeature('siteFindings', findings),
+];

@@ -1,7 +1,32 @@
-/** Checks rich documents. */
-/* Validation of rich documents. Every problem names its place. Source: docs/platform-notes.md#rich-documents */
+/** Rich documents: those that the emulator writes, and the check of those that it receives. */
+
 import { isObject, type Json } from '../../core/json.ts';
 import { ApiError } from '../model/answers.ts';
+
+/** Rich documents that the emulator itself writes. Source: docs/platform-notes.md#rich-documents */
+function text(words: string): unknown {
+  return { object: 'text', leaves: [{ object: 'leaf', text: words, marks: [] }] };
+}
+
+export function paragraph(words: string): unknown {
+  return { object: 'block', type: 'paragraph', nodes: [text(words)] };
+}
+
+export function linkParagraph(words: string, url: string): unknown {
+  const link = { object: 'inline', type: 'link', data: { ref: { kind: 'url', url } }, nodes: [text(words)] };
+  return { object: 'block', type: 'paragraph', nodes: [link] };
+}
+
+export function bullets(items: readonly string[]): unknown {
+  const nodes = items.map((item) => ({ object: 'block', type: 'list-item', nodes: [paragraph(item)] }));
+  return { object: 'block', type: 'list-unordered', nodes };
+}
+
+export function richDocument(nodes: readonly unknown[]): unknown {
+  return { object: 'document', data: {}, nodes };
+}
+
+/* Validation of rich documents. Every problem names its place. Source: docs/platform-notes.md#rich-documents */
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
 

@@ -6,21 +6,20 @@ import { type ApiAnswer, ApiError, created, deleted, ok } from '../model/answers
 import { type ApiOperation, type Context, type OperationCall, operation } from '../model/operation.ts';
 import { listByRank, listBySeq } from '../model/paging.ts';
 import { omitUndefined } from '../model/patch.ts';
-import { id, listQuery } from '../model/schema.ts';
-import { INSTALLATION_SELECTIONS } from '../model/vocabulary.ts';
+import { INSTALLATION_SELECTIONS, id, listQuery } from '../model/schema.ts';
 import { organizationById } from '../organizations/people.ts';
+import { installationLocation, viewInstallation } from './integrations.ts';
 import {
   findConfigurationProblems,
   getStatus,
+  type InstallationRecord,
   recordEvent,
   requireInstallation,
   requireIntegration,
+  requireName,
   requireOwnIntegration,
   uninstall,
 } from './lifecycle.ts';
-import type { InstallationRecord } from './records.ts';
-import { requireName } from './schema.ts';
-import { installationLocation, viewInstallation } from './views.ts';
 
 const INSTALLATIONS = '/integrations/{integrationName}/installations';
 const INSTALLATION = `${INSTALLATIONS}/{installationId}` as const;
@@ -120,7 +119,35 @@ function remove(call: OperationCall<typeof INSTALLATION>): ApiAnswer {
 
 const listInstallationsQuery = listQuery.extend({ externalId: z.string().optional() });
 
-const one: readonly ApiOperation[] = [
+/** Fields that an installation on a space and on a site share. Source: docs/platform-notes.md#integrations */
+function viewPlace(context: Context, installation: InstallationRecord, place: string): object {
+  const { id, integration, configuration } = installation;
+  return {
+    integration,
+    installation: id,
+    status: getStatus(context.store.integrations.get(integration), configuration),
+    configuration: {},
+    externalIds: [],
+    urls: {
+      location: `${installationLocation(context, installation)}/${place}`,
+      publicEndpoint: `${context.base}/integrations/${integration}/installations/${id}/${place}`,
+    },
+  };
+}
+
+/** Operations on installations of integrations. */
+export const installationOperations: readonly ApiOperation[] = [
+  // Installations of integrations. Source: docs/platform-notes.md#integrations
+  operation('listInstallations', 'GET', INSTALLATIONS, { query: listInstallationsQuery }, (call) => {
+    const integration = requireIntegration(call);
+    refuseUsers(call, integration.id);
+    const { externalId } = call.query;
+    const items = call.store.installations
+      .by('integration', integration.id)
+      .filter((installation) => externalId === undefined || installation.externalIds.includes(externalId));
+    return listBySeq(call, items, viewInstallation);
+  }),
+  operation('installIntegration', 'POST', INSTALLATIONS, { body: z.strictObject({ organization: id }) }, install),
   operation('getInstallation', 'GET', INSTALLATION, {}, (call) =>
     ok(viewInstallation(call, requireInstallation(call))),
   ),
@@ -138,45 +165,8 @@ const one: readonly ApiOperation[] = [
     });
     return ok({ token: token.id });
   }),
-];
-
-/** Operations on installations of integrations. Source: docs/platform-notes.md#integrations */
-export const installationOperations: readonly ApiOperation[] = [
-  operation('listInstallations', 'GET', INSTALLATIONS, { query: listInstallationsQuery }, (call) => {
-    const integration = requireIntegration(call);
-    refuseUsers(call, integration.id);
-    const { externalId } = call.query;
-    const items = call.store.installations
-      .by('integration', integration.id)
-      .filter((installation) => externalId === undefined || installation.externalIds.includes(externalId));
-    return listBySeq(call, items, viewInstallation);
-  }),
-  operation('installIntegration', 'POST', INSTALLATIONS, { body: z.strictObject({ organization: id }) }, install),
-  ...one,
-];
-
-/** Fields that an installation on a space and on a site share. Source: docs/platform-notes.md#integrations */
-function viewPlace(context: Context, installation: InstallationRecord, place: string): object {
-  const { id, integration, configuration } = installation;
-  return {
-    integration,
-    installation: id,
-    status: getStatus(context.store.integrations.get(integration), configuration),
-    configuration: {},
-    externalIds: [],
-    urls: {
-      location: `${installationLocation(context, installation)}/${place}`,
-      publicEndpoint: `${context.base}/integrations/${integration}/installations/${id}/${place}`,
-    },
-  };
-}
-
-/**
- * Operations on the spaces and sites of an installation. It is installed on all of them, or on none if they are to be
- * selected, since no operation selects any. A space or site is identified by its id.
- * Source: docs/platform-notes.md#integrations
- */
-export const installationPlaceOperations: readonly ApiOperation[] = [
+  // Spaces and sites of an installation: all of them, or none if they are to be selected, since no operation selects any.
+  // A space or site is identified by its id. Source: docs/platform-notes.md#integrations
   operation('listInstallationSpaces', 'GET', `${INSTALLATION}/spaces`, { query: listQuery }, (call) => {
     const installation = requireInstallation(call);
     const { organization, spaceSelection } = installation;

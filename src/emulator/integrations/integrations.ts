@@ -1,19 +1,221 @@
-// Operations on integrations.
+/** Integrations and their events: input, views and operations. */
 
 import { z } from 'zod';
 import { type ApiAnswer, ApiError, deleted, found, ok } from '../model/answers.ts';
 import { refuseLaterValues } from '../model/features.ts';
 import { type ApiOperation, type Context, type OperationCall, operation } from '../model/operation.ts';
-import { listBySeq } from '../model/paging.ts';
-import { containsText } from '../model/patch.ts';
-import { flag, listQuery } from '../model/schema.ts';
+import { list, listBySeq } from '../model/paging.ts';
+import { containsText, pick } from '../model/patch.ts';
+import {
+  flag,
+  INTEGRATION_CATEGORIES,
+  INTEGRATION_SCOPES,
+  INTEGRATION_TARGETS,
+  INTEGRATION_VISIBILITIES,
+  id,
+  listQuery,
+  text,
+  url,
+} from '../model/schema.ts';
 import type { EmulatorStore } from '../model/store.ts';
-import { INTEGRATION_CATEGORIES, INTEGRATION_SCOPES, INTEGRATION_TARGETS } from '../model/vocabulary.ts';
-import type { EmulatedOrganization } from '../organizations/records.ts';
-import { isOwner, refuseOtherOrganizations, requireIntegration, uninstall } from './lifecycle.ts';
-import type { IntegrationRecord } from './records.ts';
-import { blockDomain, type Publication, publication, requireName } from './schema.ts';
-import { viewIntegration } from './views.ts';
+import { viewOrganization } from '../organizations/organizations.ts';
+import type { EmulatedOrganization } from '../organizations/people.ts';
+import {
+  getStatus,
+  type InstallationRecord,
+  type IntegrationEventRecord,
+  type IntegrationRecord,
+  isOwner,
+  MAX_NAME,
+  NAME,
+  refuseOtherOrganizations,
+  requireIntegration,
+  requireName,
+  requireOwnIntegration,
+  uninstall,
+} from './lifecycle.ts';
+
+/*
+ * Input for publishing an integration. Fields without a documented limit, such as the script, are limited by the size
+ * of the request only. The lengths of blocks, content sources and configurations follow the vendor's OpenAPI document.
+ * Source: docs/platform-notes.md#integrations
+ */
+
+const base64 = z.base64({ error: 'must be base64' });
+const property = { title: text(0, 30).optional(), description: text(0, 100).optional() };
+
+/**
+ * A property of a configuration. Types other than `string` are from the vendor's OpenAPI document.
+ * Source: docs/platform-notes.md#integrations
+ */
+const configurationProperty = z.discriminatedUnion('type', [
+  z.strictObject({
+    ...property,
+    type: z.literal('string'),
+    default: z.string().optional(),
+    completion_url: z.string().optional(),
+    enum: z.array(z.string()).optional(),
+  }),
+  z.strictObject({ ...property, type: z.literal('number'), default: z.number().optional() }),
+  z.strictObject({ ...property, type: z.literal('boolean'), default: z.boolean().optional() }),
+  z.strictObject({ ...property, type: z.literal('button'), callback_url: z.string(), button_text: z.string() }),
+]);
+
+/** Properties or a component; required properties must be defined. */
+const configuration = z
+  .strictObject({
+    properties: z.record(z.string(), configurationProperty).optional(),
+    required: z.array(z.string()).optional(),
+    componentId: id.optional(),
+  })
+  .refine((given) => (given.properties === undefined) !== (given.componentId === undefined), {
+    error: 'must have either properties or a componentId',
+  })
+  .refine((given) => (given.required ?? []).every((name) => Object.hasOwn(given.properties ?? {}, name)), {
+    error: 'requires a property that it does not define',
+  });
+
+const described = { id, title: text(2, 40), description: text(0, 150).optional(), icon: z.string().optional() };
+
+const block = z.strictObject({
+  ...described,
+  urlUnfurl: z.array(z.string()).optional(),
+  markdown: z.strictObject({ codeblock: z.string(), body: z.string() }).optional(),
+});
+
+const contentSource = z.strictObject({ ...described, configuration: z.strictObject({ componentId: id }) });
+
+/** Directives as one header, or by their names. */
+const contentSecurityPolicy = z.union([z.string(), z.record(z.string().regex(/^[a-z]+(?:-[a-z]+)*$/), z.string())], {
+  error: 'must be a policy, or directives by name',
+});
+
+function atMost<T>(items: z.ZodType<T>, most: number) {
+  return z.array(items).max(most, { error: `must have at most ${most}` });
+}
+
+/** Required fields are those of the vendor's OpenAPI document. Source: docs/platform-notes.md#integrations */
+export const publication = z.strictObject({
+  organization: id,
+  title: text(2, 30),
+  description: text(0, 100),
+  script: z.string(),
+  scopes: z.array(z.enum(INTEGRATION_SCOPES)),
+  /** The vendor's own command line sends `v2`. Source: docs/platform-notes.md#enumerations */
+  runtime: z.enum(['v1', 'v2']).optional(),
+  icon: base64.optional(),
+  summary: text(0, 2048).optional(),
+  previewImages: atMost(base64, 3).optional(),
+  visibility: z.enum(INTEGRATION_VISIBILITIES).optional(),
+  target: z.enum(INTEGRATION_TARGETS).optional(),
+  categories: z.array(z.enum(INTEGRATION_CATEGORIES)).optional(),
+  blocks: z.array(block).optional(),
+  contentSources: z.array(contentSource).optional(),
+  externalLinks: atMost(z.strictObject({ url: url(), label: z.string() }), 5).optional(),
+  configurations: z
+    .strictObject({
+      account: configuration.optional(),
+      space: configuration.optional(),
+      site: configuration.optional(),
+    })
+    .optional(),
+  secrets: z
+    .record(z.string(), z.string())
+    .refine((given) => Object.keys(given).length <= 20, { error: 'must have at most 20' })
+    .optional(),
+  contentSecurityPolicy: contentSecurityPolicy.optional(),
+});
+
+export type Publication = z.output<typeof publication>;
+
+/** A block's domain in a query. */
+export const blockDomain = text(1, MAX_NAME).refine((value) => NAME.test(value), { error: 'must be a domain' });
+
+function integrationLocation(context: Context, name: string): string {
+  return `${context.base}/v1/integrations/${name}`;
+}
+
+/** Returns the address of an installation. */
+export function installationLocation(context: Context, installation: InstallationRecord): string {
+  return `${integrationLocation(context, installation.integration)}/installations/${installation.id}`;
+}
+
+/**
+ * Integration: images are written as base64 and read as URLs; the script and secrets cannot be read.
+ * Source: docs/platform-notes.md#integrations
+ */
+export function viewIntegration(context: Context, integration: IntegrationRecord): unknown {
+  const { store, base } = context;
+  const owner = store.organizations.get(integration.organization);
+  const assets = `${base}/app/integrations/${integration.id}/assets`;
+  const { previewImages, icon } = integration;
+  return {
+    object: 'integration',
+    name: integration.id,
+    ...pick(
+      integration,
+      'version',
+      'title',
+      'description',
+      'summary',
+      'target',
+      'visibility',
+      'scopes',
+      'categories',
+      'blocks',
+      'contentSources',
+      'configurations',
+      'externalLinks',
+      'contentSecurityPolicy',
+    ),
+    previewImages: previewImages.map((_, at) => `${assets}/preview-${at}`),
+    verified: false,
+    owner: owner === undefined ? undefined : viewOrganization(context, owner),
+    urls: {
+      location: integrationLocation(context, integration.id),
+      icon: icon === undefined ? undefined : `${assets}/icon`,
+      app: `${base}/app/integrations/${integration.id}`,
+      assets,
+      publicEndpoint: `${base}/integrations/${integration.id}`,
+    },
+    permissions: { admin: context.caller.permission === 'admin' && isOwner(context, integration) },
+  };
+}
+
+/**
+ * Installation. No operation selects single spaces, so it manages all spaces or none.
+ * Source: docs/platform-notes.md#integrations
+ */
+export function viewInstallation(context: Context, installation: InstallationRecord): unknown {
+  const { store, base } = context;
+  const { integration, organization, configuration } = installation;
+  return {
+    ...pick(installation, 'id', 'createdAt', 'updatedAt', 'externalIds'),
+    status: getStatus(store.integrations.get(integration), configuration),
+    space_selection: installation.spaceSelection,
+    site_selection: installation.siteSelection,
+    spaces: installation.spaceSelection === 'all' ? store.spaces.count('organization', organization) : 0,
+    configuration,
+    urls: {
+      location: installationLocation(context, installation),
+      app: `${base}/app/o/${organization}/integrations/${integration}/${installation.id}`,
+      publicEndpoint: `${base}/integrations/${integration}/installations/${installation.id}`,
+    },
+    target: { organization },
+  };
+}
+
+/** IntegrationEvent. The id of an integration is its name. Source: docs/platform-notes.md#integration-events */
+export function viewIntegrationEvent(_: Context, event: IntegrationEventRecord): unknown {
+  return {
+    id: event.id,
+    integrationId: event.integration,
+    installationId: event.installation,
+    createdAt: event.createdAt,
+    payload: { eventId: event.id, ...event.payload },
+    status: 'success',
+  };
+}
 
 const NAMED = '/integrations/{integrationName}';
 
@@ -128,8 +330,11 @@ function unpublish(call: OperationCall<typeof NAMED>): ApiAnswer {
   return deleted(store.integrations.remove(integration.id));
 }
 
-/** Operations on integrations. Source: docs/platform-notes.md#integrations */
+const EVENTS = '/integrations/{integrationName}/events';
+
+/** Operations on integrations and their events. */
 export const integrationOperations: readonly ApiOperation[] = [
+  // Integrations. Source: docs/platform-notes.md#integrations
   operation('listIntegrations', 'GET', '/integrations', { query: integrationQuery }, (call) => {
     const items = [...call.store.integrations.all()]
       .filter((integration) => isListed(call, integration, call.query.owner))
@@ -139,4 +344,25 @@ export const integrationOperations: readonly ApiOperation[] = [
   operation('getIntegration', 'GET', NAMED, {}, (call) => ok(viewIntegration(call, requireIntegration(call)))),
   operation('publishIntegration', 'POST', NAMED, { body: publication }, publish),
   operation('unpublishIntegration', 'DELETE', NAMED, {}, unpublish),
+  // Events, for members of the organization that owns the integration.
+  // Source: docs/platform-notes.md#integration-events
+  operation(
+    'listIntegrationEvents',
+    'GET',
+    EVENTS,
+    { query: listQuery }, // Newest first: a decision of this emulator, since no order is documented.
+    (call) =>
+      list(call, {
+        items: call.store.integrationEvents.by('integration', requireOwnIntegration(call).id),
+        key: (event) => [event.seq, 0],
+        descending: true,
+        view: viewIntegrationEvent,
+      }),
+  ),
+  operation('getIntegrationEvent', 'GET', `${EVENTS}/{eventId}`, {}, (call) => {
+    const integration = requireOwnIntegration(call);
+    const event = call.store.integrationEvents.get(call.params.eventId);
+    const known = found(event?.integration === integration.id ? event : undefined, 'Event', call.params.eventId);
+    return ok({ event: viewIntegrationEvent(call, known), trace: { logs: known.logs } });
+  }),
 ];

@@ -1,3 +1,147 @@
+/** Records of integrations, and their installation, events and tokens. */
+
+import type { Json, JsonObject } from '../../core/json.ts';
+import { ApiError, found, notFound } from '../model/answers.ts';
+import type { Context, PathContext } from '../model/operation.ts';
+import type {
+  InstallationSelection,
+  InstallationStatus,
+  IntegrationCategory,
+  IntegrationScope,
+  IntegrationTarget,
+  IntegrationVisibility,
+  LogLevel,
+} from '../model/schema.ts';
+import { type EmulatorStore, type Entity, IndexedTable } from '../model/store.ts';
+import { findCallingUser } from '../organizations/people.ts';
+
+/** One property of an integration's configuration. Source: docs/platform-notes.md#integrations */
+export interface ConfigurationProperty {
+  readonly type: 'string' | 'number' | 'boolean' | 'button';
+  readonly default?: Json | undefined;
+  readonly enum?: readonly string[] | undefined;
+}
+
+/** Schema of a configuration: properties, or a component of the integration that asks for them. */
+export interface ConfigurationSchema {
+  readonly properties?: Readonly<Record<string, ConfigurationProperty>> | undefined;
+  readonly required?: readonly string[] | undefined;
+  readonly componentId?: string | undefined;
+}
+
+/** A block of an integration, as it was published. */
+export interface IntegrationBlock {
+  readonly id: string;
+  readonly title: string;
+  readonly urlUnfurl?: readonly string[] | undefined;
+}
+
+/** A published integration. Its `id` is its name. */
+export interface IntegrationRecord extends Entity {
+  /** Owner: the organization that it was first published for. */
+  readonly organization: string;
+  /** Counts from 1. */
+  readonly version: number;
+  readonly title: string;
+  readonly description: string;
+  readonly summary?: string | undefined;
+  /** Base64. */
+  readonly icon?: string | undefined;
+  /** Base64. */
+  readonly previewImages: readonly string[];
+  readonly visibility: IntegrationVisibility;
+  readonly target: IntegrationTarget;
+  readonly scopes: readonly IntegrationScope[];
+  readonly categories: readonly IntegrationCategory[];
+  readonly blocks?: readonly IntegrationBlock[] | undefined;
+  readonly contentSources?: readonly JsonObject[] | undefined;
+  readonly externalLinks: readonly JsonObject[];
+  readonly configurations?: Readonly<Partial<Record<'account' | 'space' | 'site', ConfigurationSchema>>> | undefined;
+  readonly contentSecurityPolicy?: Json | undefined;
+  /** Never shown. */
+  readonly script: string;
+  /** Never shown. */
+  readonly secrets: Readonly<Record<string, string>>;
+}
+
+/** An integration in an organization. Its status follows from its configuration. */
+export interface InstallationRecord extends Entity {
+  readonly integration: string;
+  readonly organization: string;
+  readonly spaceSelection: InstallationSelection;
+  readonly siteSelection: InstallationSelection;
+  readonly configuration: JsonObject;
+  readonly externalIds: readonly string[];
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** Payload of an integration event, without its id. Source: docs/platform-notes.md#integration-events */
+export type EventPayload =
+  | {
+      readonly type: 'installation_setup';
+      readonly installationId: string;
+      readonly status: InstallationStatus;
+      readonly previous?: { readonly status: InstallationStatus; readonly configuration: JsonObject } | undefined;
+    }
+  | {
+      readonly type: 'installation_deleted';
+      readonly installationId: string;
+      readonly previous: { readonly configuration: JsonObject };
+    }
+  | {
+      readonly type: 'space_content_updated';
+      readonly installationId: string;
+      readonly spaceId: string;
+      readonly revisionId: string;
+    };
+
+/** One line of an event's trace. */
+export interface EventLog {
+  readonly message: string;
+  readonly timestamp: string;
+  readonly level: LogLevel;
+}
+
+export interface IntegrationEventRecord extends Entity {
+  readonly integration: string;
+  readonly installation: string;
+  readonly createdAt: string;
+  readonly payload: EventPayload;
+  readonly logs: readonly EventLog[];
+}
+
+/** A token of an integration, or a temporary one of an installation of it. Its `id` is the token. */
+export interface IntegrationTokenRecord extends Entity {
+  readonly integration: string;
+  readonly installation?: string | undefined;
+  /** Milliseconds since the epoch; absent if it does not expire. */
+  readonly expiresAt?: number | undefined;
+}
+
+/** Tables of integrations, installations, events and tokens. */
+export function integrationTables(changed: () => void) {
+  return {
+    integrations: new IndexedTable<IntegrationRecord>({}, changed),
+    installations: new IndexedTable<InstallationRecord, 'integration' | 'organization'>(
+      { integration: (record) => record.integration, organization: (record) => record.organization },
+      changed,
+    ),
+    integrationEvents: new IndexedTable<IntegrationEventRecord, 'integration'>(
+      { integration: (record) => record.integration },
+      changed,
+    ),
+    integrationTokens: new IndexedTable<IntegrationTokenRecord, 'integration' | 'installation'>(
+      { integration: (record) => record.integration, installation: (record) => record.installation },
+      changed,
+    ),
+  };
+}
+
+declare module '../model/store.ts' {
+  interface Tables extends ReturnType<typeof integrationTables> {}
+}
+
 /*
  * Publishing, installing and recording events of integrations. Only one type of event and one status are documented in
  * the API document (docs/platform-notes.md#integration-events). Decisions of this emulator:
@@ -10,14 +154,6 @@
  * - An integration receives an event for its installation, for every change of its configuration, for its removal and, with the
  *   scope `space:content:read`, for every new revision of a space of its organization. Every event succeeds.
  */
-import type { Json, JsonObject } from '../../core/json.ts';
-import { ApiError, found, notFound } from '../model/answers.ts';
-import type { Context, PathContext } from '../model/operation.ts';
-import type { EmulatorStore } from '../model/store.ts';
-import type { InstallationStatus } from '../model/vocabulary.ts';
-import { findCallingUser } from '../organizations/people.ts';
-import type { EventPayload, InstallationRecord, IntegrationRecord } from './records.ts';
-import { requireName } from './schema.ts';
 
 /**
  * Reports whether the token's user is a member of the organization that owns the integration, or the token is the
@@ -27,6 +163,23 @@ export function isOwner(context: Context, integration: IntegrationRecord): boole
   const user = findCallingUser(context)?.id;
   const isMember = context.store.members.get(`${integration.organization}/${user}`) !== undefined;
   return isMember || context.caller.integration === integration.id;
+}
+
+export const NAME = /^[a-zA-Z0-9-_.]+$/;
+export const MAX_NAME = 100;
+
+/**
+ * Returns the name in the path. Throws a 400 for one that does not match the pattern.
+ * Source: docs/platform-notes.md#limits
+ */
+export function requireName(name: string): string {
+  if (!NAME.test(name) || name.length > MAX_NAME) {
+    throw new ApiError(
+      400,
+      `path.integrationName: must be 1-${MAX_NAME} letters, digits, dots, hyphens or underscores`,
+    );
+  }
+  return name;
 }
 
 /** Returns the integration with that name, or throws a 404 where the caller cannot see it. */

@@ -2,11 +2,10 @@
 
 import type { z } from 'zod';
 import type { ApiAnswer } from './answers.ts';
-import type { CreationDefaults } from './creation-defaults.ts';
 import type { Features } from './features.ts';
-import { noBody, noQuery, parse } from './schema.ts';
+import type { CreationDefaults } from './patch.ts';
+import { type IntegrationScope, noBody, noQuery, parse } from './schema.ts';
 import type { EmulatorStore } from './store.ts';
-import type { IntegrationScope } from './vocabulary.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -138,6 +137,11 @@ export function operation<const Path extends string, Query = Record<string, neve
         body: parse('body', body, givenBody),
       }),
   };
+}
+
+/** Returns operations that only versions with a feature have. */
+export function ofFeature(feature: keyof Features, operations: readonly ApiOperation[]): ApiOperation[] {
+  return operations.map((each) => ({ ...each, feature }));
 }
 
 /** Reports whether a caller with write permission may also ingest conversations. */

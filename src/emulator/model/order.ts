@@ -1,7 +1,7 @@
 // Display order of siblings, and moves within it.
 
 import { invalid } from './answers.ts';
-import type { IndexedTable, Ranked } from './table.ts';
+import type { IndexedTable, Ranked } from './store.ts';
 
 /** An item with a place among its siblings, of any kind. */
 export interface Slot {

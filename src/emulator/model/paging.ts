@@ -1,9 +1,9 @@
-// Paginated lists with cursors.
+/** Paginated lists with cursors. */
 
 import { type ApiAnswer, invalid, ok } from './answers.ts';
 import type { Context, OperationCall } from './operation.ts';
 import type { ListQuery } from './schema.ts';
-import { sortedLists } from './sorted-lists.ts';
+import type { EmulatorStore } from './store.ts';
 
 /** Sort key of a list: the value, then the creation order. */
 export type SortKey = readonly [value: string | number, seq: number];
@@ -112,4 +112,42 @@ function listByNumber<T>(
 ): ApiAnswer {
   const sorted = sortedLists(call.store).sort(call.operation, items, number);
   return page(call, { sorted, key: (item) => [number(item), 0], view });
+}
+
+/** Lists that are kept: those that several clients page through at a time. */
+const MAX_LISTS = 8;
+
+interface SortedList {
+  readonly items: readonly unknown[];
+  readonly sorted: readonly unknown[];
+}
+
+/** Lists in the order of their last request, so that each is sorted once and not for every page. */
+class SortedLists {
+  readonly #lists = new Map<string, SortedList>();
+
+  /** Returns the items in the order of their numbers. `name` identifies the list. */
+  sort<T>(name: string, items: readonly T[], number: (item: T) => number): readonly T[] {
+    const known = this.#lists.get(name);
+    if (known !== undefined && isSame(known.items, items)) {
+      return known.sorted as readonly T[];
+    }
+    const sorted = items.toSorted((a, b) => number(a) - number(b));
+    this.#lists.delete(name);
+    this.#lists.set(name, { items, sorted });
+    for (const oldest of [...this.#lists.keys()].slice(0, -MAX_LISTS)) {
+      this.#lists.delete(oldest);
+    }
+    return sorted;
+  }
+}
+
+/** Records are replaced and never changed, so that the same records have the same order. */
+function isSame(before: readonly unknown[], items: readonly unknown[]): boolean {
+  return before === items || (before.length === items.length && before.every((item, index) => item === items[index]));
+}
+
+/** Returns the sorted lists of a store. */
+export function sortedLists(store: EmulatorStore): SortedLists {
+  return store.derive('sorted lists', () => new SortedLists());
 }

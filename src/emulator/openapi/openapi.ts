@@ -6,11 +6,18 @@ import { isObject } from '../../core/json.ts';
 import { type ApiAnswer, created, deleted, invalid, ok } from '../model/answers.ts';
 import { type ApiOperation, type Context, ORGANIZATION, operation, type PathContext } from '../model/operation.ts';
 import { pick } from '../model/patch.ts';
-import { findDue, getProgress, type Run, runningKey, startRun } from '../model/runs.ts';
-import { id, listQuery, text, url } from '../model/schema.ts';
-import type { StoreFamily } from '../model/store.ts';
-import { type Entity, IndexedTable, organizationKey } from '../model/table.ts';
-import { SPEC_VISIBILITIES, type SpecVisibility } from '../model/vocabulary.ts';
+import { id, listQuery, SPEC_VISIBILITIES, type SpecVisibility, text, url } from '../model/schema.ts';
+import {
+  type Entity,
+  findDue,
+  getProgress,
+  IndexedTable,
+  organizationKey,
+  type Run,
+  runningKey,
+  type StoreFamily,
+  startRun,
+} from '../model/store.ts';
 import { listOwned, requireOrganization, requireOwned } from '../organizations/people.ts';
 
 const SPEC = `${ORGANIZATION}/openapi/{specSlug}` as const;

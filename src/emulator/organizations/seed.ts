@@ -1,8 +1,8 @@
 // States to start an emulator with.
 
+import type { Role } from '../model/schema.ts';
 import { type EmulatorState, STATE_FORMAT } from '../model/store.ts';
-import type { Role } from '../model/vocabulary.ts';
-import type { EmulatedOrganization, MemberRecord, UserRecord } from './records.ts';
+import type { EmulatedOrganization, MemberRecord, UserRecord } from './people.ts';
 
 /** A member of an organization. */
 export interface MemberSeed {

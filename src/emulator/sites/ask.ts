@@ -5,7 +5,7 @@
  */
 import { z } from 'zod';
 import { spaceContent } from '../content/content.ts';
-import { renderForReaders } from '../content/page-text.ts';
+import { renderForReaders } from '../content/pages.ts';
 import type { PageRecord } from '../content/records.ts';
 import { isSearched, type PageHit, searchPages } from '../content/search.ts';
 import { convertFromMarkdown } from '../documents/from-markdown.ts';
@@ -17,7 +17,7 @@ import { organizationById } from '../organizations/people.ts';
 import { spaceById } from '../spaces/views.ts';
 import type { SectionRecord, SiteRecord, SiteSpaceRecord } from './records.ts';
 import { siteSpacesIn } from './tree.ts';
-import { findSiteSpace, requireSite } from './views.ts';
+import { findPart, requireSite } from './views.ts';
 
 /** A partial or complete answer. */
 export interface Answering {
@@ -107,7 +107,7 @@ const askQuery = z.strictObject({ format: z.enum(['document', 'markdown']).optio
 type Format = z.output<typeof askQuery>['format'];
 
 function referencedSiteSpace(store: EmulatorStore, site: SiteRecord, name: string, field: string): SiteSpaceRecord {
-  return referenced(findSiteSpace(store, site, name), field, 'site space', name);
+  return referenced(findPart(store.siteSpaces, site, name), field, 'site space', name);
 }
 
 /**

@@ -1,8 +1,8 @@
 // Records and tables of sites and of what they consist of.
 
 import type { JsonObject } from '../../core/json.ts';
-import { type Entity, IndexedTable, organizationKey, placeKey, type Ranked } from '../model/table.ts';
-import type { AgentsContext, SiteType, SiteVisibility } from '../model/vocabulary.ts';
+import type { AgentsContext, SiteType, SiteVisibility } from '../model/schema.ts';
+import { type Entity, IndexedTable, organizationKey, placeKey, type Ranked } from '../model/store.ts';
 
 export interface SiteRecord extends Entity {
   readonly organization: string;

@@ -1,20 +1,19 @@
-// Operations on sites.
+/** Operations on sites and their adaptive schema. */
 
 import { z } from 'zod';
+import { isObject, type JsonObject } from '../../core/json.ts';
 import { ApiError, created, deleted, ok, referenced } from '../model/answers.ts';
-import { withDefaults } from '../model/creation-defaults.ts';
 import { refuseUnknown } from '../model/features.ts';
-import { type ApiOperation, type Context, ORGANIZATION, operation, SITE } from '../model/operation.ts';
+import { type ApiOperation, ORGANIZATION, operation, SITE } from '../model/operation.ts';
 import { listBySeq } from '../model/paging.ts';
-import { containsText, omitUndefined, patched } from '../model/patch.ts';
-import { flag, id, listQuery, siteVisibility, text } from '../model/schema.ts';
+import { containsText, omitUndefined, patched, withDefaults } from '../model/patch.ts';
+import { AGENTS_CONTEXTS, flag, id, listQuery, SITE_TYPES, siteVisibility, text } from '../model/schema.ts';
 import type { EmulatorStore } from '../model/store.ts';
-import { AGENTS_CONTEXTS, SITE_TYPES } from '../model/vocabulary.ts';
 import { requireOrganization } from '../organizations/people.ts';
 import { referencedSpace } from '../spaces/views.ts';
 import type { SiteRecord } from './records.ts';
 import { addSiteSpace, removeSite } from './tree.ts';
-import { findSection, findSiteSpace, requireSite, viewSite } from './views.ts';
+import { findPart, requireSite, siteLocation, viewSite } from './views.ts';
 
 /** Source: docs/platform-notes.md#limits */
 const title = text(2, 128);
@@ -49,22 +48,18 @@ const siteUpdate = z.strictObject({
   proxy: proxy.nullable().optional(),
 });
 
-function location(context: Context, site: SiteRecord): string {
-  return `${context.base}/v1/orgs/${site.organization}/sites/${site.id}`;
-}
-
 /** Returns the site with its new defaults. The section of a default site space becomes the default section. */
 function chooseDefaults(store: EmulatorStore, site: SiteRecord, body: z.output<typeof siteUpdate>): SiteRecord {
   const { defaultSiteSection, defaultSiteSpace } = body;
   let defaultSection = site.defaultSection;
   if (defaultSiteSection !== undefined) {
-    const section = findSection(store, site, defaultSiteSection);
+    const section = findPart(store.sections, site, defaultSiteSection);
     defaultSection = referenced(section, 'body.defaultSiteSection', 'site section', defaultSiteSection).id;
   }
   if (defaultSiteSpace === undefined) {
     return { ...site, defaultSection };
   }
-  const given = findSiteSpace(store, site, defaultSiteSpace);
+  const given = findPart(store.siteSpaces, site, defaultSiteSpace);
   const siteSpace = referenced(given, 'body.defaultSiteSpace', 'site space', defaultSiteSpace);
   const section = siteSpace.section === undefined ? undefined : store.sections.get(siteSpace.section);
   if (section === undefined) {
@@ -74,7 +69,81 @@ function chooseDefaults(store: EmulatorStore, site: SiteRecord, body: z.output<t
   return { ...site, defaultSection: section.id };
 }
 
-const lifecycle: readonly ApiOperation[] = [
+const UNSIGNED = 'Unsigned claims of the site visitor.';
+const no = z.literal(false);
+const description = z.string();
+
+const simple = [
+  z.strictObject({ type: z.literal('boolean'), description }),
+  z.strictObject({ type: z.literal('string'), description, enum: z.array(z.string()).optional() }),
+  z.strictObject({ type: z.literal('number'), description }),
+] as const;
+
+/** One claim (the vendor's SiteAdaptiveJSONSchemaClaimsProperties). Other keywords of JSON Schema are refused. */
+const claim: z.ZodType<object> = z.lazy(() =>
+  z.discriminatedUnion(
+    'type',
+    [
+      ...simple,
+      z.strictObject({ type: z.literal('array'), description, items: z.discriminatedUnion('type', simple) }),
+      z.strictObject({
+        type: z.literal('object'),
+        description,
+        properties: z.record(z.string(), claim),
+        additionalProperties: no,
+      }),
+    ],
+    { error: 'must be one of boolean, string, number, array, object' },
+  ),
+);
+
+/** The vendor's SiteAdaptiveJSONSchema. Fields that its document requires are required. */
+const claimsSchema = z.strictObject({
+  $schema: z.literal('http://json-schema.org/draft-07/schema#').optional(),
+  type: z.literal('object'),
+  // A record, which keeps the order in which the claims were sent.
+  properties: z.record(z.string(), claim).superRefine((properties, context) => {
+    const { unsigned } = properties as { unsigned?: { type?: unknown; description?: unknown } };
+    if (unsigned !== undefined && (unsigned.type !== 'object' || unsigned.description !== UNSIGNED)) {
+      context.addIssue({ code: 'custom', path: ['unsigned'], message: `must be an object described as "${UNSIGNED}"` });
+    }
+  }),
+  additionalProperties: no,
+});
+
+function schemaOf(site: SiteRecord): NonNullable<SiteRecord['adaptiveSchema']> {
+  if (site.adaptiveSchema === undefined) {
+    throw new ApiError(404, `Visitor attributes schema of site "${site.id}" not found`);
+  }
+  return site.adaptiveSchema;
+}
+
+function viewSchema(site: SiteRecord): unknown {
+  return { object: 'site-adaptive-schema', ...schemaOf(site) };
+}
+
+/** Returns one condition for each boolean claim, and for each value of a claim with an `enum`. */
+function conditionsOf(schema: unknown, claims: string): { description: string; condition: string }[] {
+  const properties = isObject(schema) && isObject(schema.properties) ? schema.properties : {};
+  return Object.entries(properties).flatMap(([name, property]) => {
+    if (!isObject(property)) {
+      return [];
+    }
+    const claim = `${claims}.${name}`;
+    if (property.type === 'object') {
+      return conditionsOf(property, claim);
+    }
+    const description = typeof property.description === 'string' ? property.description : name;
+    const values = property.type === 'boolean' ? [true] : Array.isArray(property.enum) ? property.enum : [];
+    return values.map((value) => ({ description, condition: `${claim} == ${JSON.stringify(value)}` }));
+  });
+}
+
+const updateAdaptiveSchemaBody = z.strictObject({ jsonSchema: claimsSchema });
+
+/** Operations on sites and their adaptive schema. */
+export const siteOperations: readonly ApiOperation[] = [
+  // Sites. Source: docs/platform-notes.md#sites
   operation('listSites', 'GET', `${ORGANIZATION}/sites`, { query: siteQuery }, (call) => {
     const { store, query } = call;
     const organization = requireOrganization(call);
@@ -114,14 +183,9 @@ const lifecycle: readonly ApiOperation[] = [
     for (const space of spaces) {
       addSiteSpace(store, site, undefined, space);
     }
-    return created(viewSite(call, store.sites.get(site.id) ?? site), location(call, site));
+    return created(viewSite(call, store.sites.get(site.id) ?? site), siteLocation(call, site));
   }),
   operation('getSite', 'GET', SITE, {}, (call) => ok(viewSite(call, requireSite(call)))),
-];
-
-/** Operations on sites. Source: docs/platform-notes.md#sites */
-export const siteOperations: readonly ApiOperation[] = [
-  ...lifecycle,
   operation('updateSite', 'PATCH', SITE, { body: siteUpdate }, (call) => {
     const site = requireSite(call);
     refuseUnknown(call, 'agentsContext', call.body, 'agentsContext');
@@ -153,5 +217,16 @@ export const siteOperations: readonly ApiOperation[] = [
   operation('unpublishSite', 'POST', `${SITE}/unpublish`, { feature: 'publish' }, (call) => {
     const site = requireSite(call);
     return ok(viewSite(call, call.store.sites.put({ ...site, published: false })));
+  }),
+  // A site's adaptive schema. Source: docs/platform-notes.md#adaptive-schema
+  operation('getAdaptiveSchema', 'GET', `${SITE}/adaptive-schema`, {}, (call) => ok(viewSchema(requireSite(call)))),
+  operation('updateAdaptiveSchema', 'PUT', `${SITE}/adaptive-schema`, { body: updateAdaptiveSchemaBody }, (call) => {
+    const site = requireSite(call);
+    const adaptiveSchema = { jsonSchema: call.body.jsonSchema as JsonObject, updatedAt: call.at };
+    return ok(viewSchema(call.store.sites.put({ ...site, adaptiveSchema })));
+  }),
+  operation('getTemplateConditions', 'GET', `${SITE}/adaptive-schema/template-conditions`, {}, (call) => {
+    const site = requireSite(call);
+    return ok({ items: conditionsOf(schemaOf(site).jsonSchema, 'visitor.claims') });
   }),
 ];

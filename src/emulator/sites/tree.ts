@@ -5,9 +5,8 @@
  */
 import { invalid } from '../model/answers.ts';
 import { byRank, type Slot, slot } from '../model/order.ts';
-import type { EmulatorStore } from '../model/store.ts';
-import { type IndexedTable, placeKey, type Ranked } from '../model/table.ts';
-import type { SpaceRecord } from '../spaces/records.ts';
+import { type EmulatorStore, type IndexedTable, placeKey, type Ranked } from '../model/store.ts';
+import type { SpaceRecord } from '../spaces/views.ts';
 import type { SectionGroupRecord, SectionRecord, SiteRecord, SiteSpaceRecord } from './records.ts';
 
 /** Converts a title to a path: lower-case words, joined by hyphens. */

@@ -4,8 +4,7 @@ import { found } from '../model/answers.ts';
 import type { Context, PathContext } from '../model/operation.ts';
 import { byRank } from '../model/order.ts';
 import { pick } from '../model/patch.ts';
-import type { EmulatorStore } from '../model/store.ts';
-import type { IndexedTable } from '../model/table.ts';
+import type { IndexedTable } from '../model/store.ts';
 import { requireOwned } from '../organizations/people.ts';
 import { viewSpace } from '../spaces/views.ts';
 import type { ExternalLinkRecord, SectionGroupRecord, SectionRecord, SiteRecord, SiteSpaceRecord } from './records.ts';
@@ -16,58 +15,39 @@ export function requireSite(call: PathContext<'organizationId' | 'siteId'>): Sit
   return requireOwned(call, call.store.sites.get(siteId), 'Site', siteId);
 }
 
-interface SitePart {
-  readonly id: string;
-  readonly site: string;
-}
-
-function findPart<R extends SitePart>(table: Pick<IndexedTable<R, string>, 'get'>, site: SiteRecord, id: string) {
+/** Finds a part of a site: a site space, section, section group or external link. */
+export function findPart<R extends { readonly site: string }>(
+  table: Pick<IndexedTable<R & { readonly id: string }, string>, 'get'>,
+  site: SiteRecord,
+  id: string,
+): R | undefined {
   const part = table.get(id);
   return part?.site === site.id ? part : undefined;
 }
 
-/** Finds a site space of a site. */
-export function findSiteSpace(store: EmulatorStore, site: SiteRecord, id: string): SiteSpaceRecord | undefined {
-  return findPart(store.siteSpaces, site, id);
-}
-
-/** Finds a section of a site. */
-export function findSection(store: EmulatorStore, site: SiteRecord, id: string): SectionRecord | undefined {
-  return findPart(store.sections, site, id);
-}
-
-/** Finds a section group of a site. */
-export function findSectionGroup(store: EmulatorStore, site: SiteRecord, id: string): SectionGroupRecord | undefined {
-  return findPart(store.sectionGroups, site, id);
-}
-
-/** Finds an external link of a site. */
-export function findExternalLink(store: EmulatorStore, site: SiteRecord, id: string): ExternalLinkRecord | undefined {
-  return findPart(store.externalLinks, site, id);
-}
+type SitePath = PathContext<'organizationId' | 'siteId'>;
 
 /** Returns the site space that the path names, or throws a 404. */
-export function requireSiteSpace(call: PathContext<'organizationId' | 'siteId' | 'siteSpaceId'>): SiteSpaceRecord {
+export function requireSiteSpace(call: SitePath & PathContext<'siteSpaceId'>): SiteSpaceRecord {
   const { siteSpaceId } = call.params;
-  return found(findSiteSpace(call.store, requireSite(call), siteSpaceId), 'Site space', siteSpaceId);
+  return found(findPart(call.store.siteSpaces, requireSite(call), siteSpaceId), 'Site space', siteSpaceId);
 }
 
 /** Returns the section that the path names, or throws a 404. */
-export function requireSection(call: PathContext<'organizationId' | 'siteId' | 'siteSectionId'>): SectionRecord {
+export function requireSection(call: SitePath & PathContext<'siteSectionId'>): SectionRecord {
   const { siteSectionId } = call.params;
-  return found(findSection(call.store, requireSite(call), siteSectionId), 'Site section', siteSectionId);
+  return found(findPart(call.store.sections, requireSite(call), siteSectionId), 'Site section', siteSectionId);
 }
 
 /** Returns the section group that the path names, or throws a 404. */
-export function requireSectionGroup(
-  call: PathContext<'organizationId' | 'siteId' | 'siteSectionGroupId'>,
-): SectionGroupRecord {
-  const { siteSectionGroupId } = call.params;
-  return found(
-    findSectionGroup(call.store, requireSite(call), siteSectionGroupId),
-    'Site section group',
-    siteSectionGroupId,
-  );
+export function requireSectionGroup(call: SitePath & PathContext<'siteSectionGroupId'>): SectionGroupRecord {
+  const { siteSectionGroupId: id } = call.params;
+  return found(findPart(call.store.sectionGroups, requireSite(call), id), 'Site section group', id);
+}
+
+/** Returns the address of a site in the API. */
+export function siteLocation(context: Pick<Context, 'base'>, site: SiteRecord): string {
+  return `${context.base}/v1/orgs/${site.organization}/sites/${site.id}`;
 }
 
 /** Returns the site's address on the platform. */
@@ -97,7 +77,7 @@ export function viewSite(context: Context, site: SiteRecord): unknown {
     agentsContext: context.features.agentsContext ? site.agentsContext : undefined,
     features: [],
     urls: {
-      location: `${context.base}/v1/orgs/${site.organization}/sites/${site.id}`,
+      location: siteLocation(context, site),
       app: `${context.base}/app/o/${site.organization}/sites/${site.id}`,
       published: site.published ? publishedUrl(context, site) : undefined,
     },
@@ -166,17 +146,11 @@ export function viewExternalLink(link: ExternalLinkRecord): unknown {
 /** Renders the sections, groups and links of a group, or of the site itself, in display order. */
 export function viewChildren(context: Context, place: string): unknown[] {
   const { store } = context;
-  const sections = store.sections.by('place', place).map((section) => ({
-    rank: section.rank,
-    view: () => viewSection(context, section),
-  }));
-  const groups = store.sectionGroups.by('place', place).map((group) => ({
-    rank: group.rank,
-    view: () => viewSectionGroup(context, group),
-  }));
-  const links = (context.features.externalLinks ? store.externalLinks.by('place', place) : []).map((link) => ({
-    rank: link.rank,
-    view: () => viewExternalLink(link),
-  }));
-  return [...sections, ...groups, ...links].sort(byRank).map((child) => child.view());
+  const links = context.features.externalLinks ? store.externalLinks.by('place', place) : [];
+  const children: (readonly [{ readonly rank: number }, () => unknown])[] = [
+    ...store.sections.by('place', place).map((section) => [section, () => viewSection(context, section)] as const),
+    ...store.sectionGroups.by('place', place).map((group) => [group, () => viewSectionGroup(context, group)] as const),
+    ...links.map((link) => [link, () => viewExternalLink(link)] as const),
+  ];
+  return children.sort(([a], [b]) => byRank(a, b)).map(([, view]) => view());
 }

@@ -1,10 +1,70 @@
-// Lookups and views of spaces and collections.
+/** Records, lookups and views of spaces and collections. */
 
 import { found, referenced } from '../model/answers.ts';
 import type { Context, PathContext } from '../model/operation.ts';
 import { pick } from '../model/patch.ts';
-import type { EmulatorStore } from '../model/store.ts';
-import type { CollectionRecord, SpaceRecord } from './records.ts';
+import type { EditMode, Role, SpaceLanguage } from '../model/schema.ts';
+import { type EmulatorStore, IndexedTable, organizationKey, type Ranked } from '../model/store.ts';
+import type { MergeRules } from '../organizations/people.ts';
+
+export type DefaultLevel = Role | 'inherit' | null;
+
+export interface CollectionRecord extends Ranked {
+  readonly organization: string;
+  readonly title: string;
+  readonly description?: string | undefined;
+  readonly parent?: string | undefined;
+  readonly defaultLevel: DefaultLevel;
+}
+
+export interface SpaceRecord extends Ranked {
+  readonly organization: string;
+  readonly title: string;
+  readonly emoji?: string | undefined;
+  readonly icon?: string | undefined;
+  readonly parent?: string | undefined;
+  readonly language?: SpaceLanguage | undefined;
+  readonly editMode: EditMode;
+  readonly defaultLevel: DefaultLevel;
+  readonly mergeRules: MergeRules;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly deletedAt?: string | undefined;
+  readonly revision: string;
+  readonly variables?: Variables | undefined;
+}
+
+/** Index key of the parent: its collection, otherwise its organization. Deleted spaces have none. */
+function parentKey(record: {
+  readonly organization: string;
+  readonly parent?: string | undefined;
+  readonly deletedAt?: string | undefined;
+}): string | undefined {
+  return record.deletedAt === undefined ? (record.parent ?? record.organization) : undefined;
+}
+
+/** Tables of spaces and collections. */
+export function spaceTables(changed: () => void) {
+  return {
+    collections: new IndexedTable<CollectionRecord, 'organization' | 'parent'>(
+      { organization: organizationKey, parent: parentKey },
+      changed,
+    ),
+    spaces: new IndexedTable<SpaceRecord, 'organization' | 'parent'>(
+      {
+        organization: (space) => (space.deletedAt === undefined ? space.organization : undefined),
+        parent: parentKey,
+      },
+      changed,
+    ),
+  };
+}
+
+declare module '../model/store.ts' {
+  interface Tables extends ReturnType<typeof spaceTables> {}
+}
+
+export type Variables = Readonly<Record<string, string>>;
 
 /** Returns the collection that the path names, or throws a 404. */
 export function requireCollection({ store, params }: PathContext<'collectionId'>): CollectionRecord {

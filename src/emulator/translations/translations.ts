@@ -15,11 +15,19 @@ import {
   type PathContext,
 } from '../model/operation.ts';
 import { pick } from '../model/patch.ts';
-import { findDue, getProgress, type Run, runningKey, startRun } from '../model/runs.ts';
-import { id, language, listQuery } from '../model/schema.ts';
-import type { EmulatorStore, StoreFamily } from '../model/store.ts';
-import { type Entity, IndexedTable, organizationKey } from '../model/table.ts';
-import type { SpaceLanguage } from '../model/vocabulary.ts';
+import { id, language, listQuery, type SpaceLanguage } from '../model/schema.ts';
+import {
+  type EmulatorStore,
+  type Entity,
+  findDue,
+  getProgress,
+  IndexedTable,
+  organizationKey,
+  type Run,
+  runningKey,
+  type StoreFamily,
+  startRun,
+} from '../model/store.ts';
 import { deleteOwned, listOwned, requireOrganization, requireOwned } from '../organizations/people.ts';
 import { referencedSpace } from '../spaces/views.ts';
 
