@@ -22,26 +22,22 @@ export interface ApiRequest {
   readonly body: Buffer | null;
 }
 
-/** Creates the router for all operations. */
-export function apiRouter(): Router {
-  return new Router(OPERATIONS);
-}
-
-function isOn(operation: ApiOperation, context: Omit<Context, 'caller'>): boolean {
-  return operation.feature === undefined || context.features[operation.feature];
-}
-
 /**
  * Throws a 404, for every caller, if this version does not have the operation, and a 403 if the token may not use it.
  */
 function authorize(match: Match | undefined, caller: Caller | undefined, context: Omit<Context, 'caller'>): Match {
-  if (match === undefined || !isOn(match.operation, context)) {
+  if (match === undefined || (match.operation.feature && !context.features[match.operation.feature])) {
     throw new ApiError(404, 'No such operation');
   }
   if (caller?.permission === 'none' || (caller?.permission === 'read' && match.operation.writes)) {
     throw new ApiError(403, `${caller.user} may not do this`);
   }
   return match;
+}
+
+/** Creates the router for all operations. */
+export function apiRouter(): Router {
+  return new Router(OPERATIONS);
 }
 
 /** Path parameters that may have other characters than ids: names, slugs, email addresses and page paths. */
@@ -106,15 +102,8 @@ export function answer(
  * which operation requires which scope: a request that is not permitted is answered with 403.
  * Source: docs/platform-notes.md#integration-scopes
  */
-interface Need {
-  /** Paths of the operations; the first match wins. */
-  readonly path: RegExp;
-  /** Scope that reading requires; undefined: installation tokens may not read. */
-  readonly read?: IntegrationScope;
-  readonly write?: IntegrationScope;
-}
-
-const NEEDS: readonly Need[] = [
+/** Scopes that reading and writing require; the first path that matches wins. Without a scope, tokens may not. */
+const NEEDS: readonly { path: RegExp; read?: IntegrationScope; write?: IntegrationScope }[] = [
   { path: /^\/orgs\/\{organizationId\}\/conversations$/, write: 'conversations:ingest' },
   { path: /\/context-records$/, write: 'conversations:ingest' },
   { path: /^\/orgs\/\{organizationId\}\/openapi/, read: 'openapi:read', write: 'openapi:write' },

@@ -1,4 +1,4 @@
-// Control interface of a running emulator, served over HTTP together with the API.
+/** Control interface of a running emulator, served over HTTP together with the API. */
 
 import { z } from 'zod';
 import { type ContentSeed, contentSeedSchema, type PageSeed, pageSeedsSchema, type Written } from './content/edit.ts';

@@ -37,11 +37,11 @@ import { writeClusters, writeIssues } from './conversations/seed.ts';
 import { createStore } from './families.ts';
 import { FaultInjector, type FaultRule } from './http/faults.ts';
 import { type RateLimits, RequestLimiter } from './http/limits.ts';
-import { RequestRecorder } from './http/request-log.ts';
+import { RequestLog } from './http/request-log.ts';
 import { createToken } from './integrations/lifecycle.ts';
 import { found } from './model/answers.ts';
 import { type Features, getFeatures, type PlatformVersion } from './model/features.ts';
-import type { Permission, Processing } from './model/operation.ts';
+import type { Caller, Processing } from './model/operation.ts';
 import type { CreationDefaults } from './model/patch.ts';
 import type { EmulatorState, EmulatorStore } from './model/store.ts';
 import { organizationById } from './organizations/people.ts';
@@ -57,20 +57,6 @@ export type { Permission, Processing } from './model/operation.ts';
 export type { EmulatorState } from './model/store.ts';
 export { createState, emptyOrganization } from './organizations/seed.ts';
 
-/** Another token and its permission: `read` refuses writes, `none` refuses everything (403). */
-export interface TokenOptions {
-  /** Email of the token's user. */
-  readonly user: string;
-  readonly permission: Permission;
-  /**
-   * Makes it the token of an integration's installation, whose conversations have this source: `email` or
-   * `integration:NAME:INSTALLATION`. Source: docs/platform-notes.md#conversations
-   */
-  readonly source?: string | undefined;
-  /** Makes it the token of the integration with this name. Source: docs/platform-notes.md#integration-tokens */
-  readonly integration?: string | undefined;
-}
-
 /** Options of the emulator; all have defaults. */
 export interface EmulatorOptions {
   /** 127.0.0.1 by default. */
@@ -80,7 +66,11 @@ export interface EmulatorOptions {
   readonly clock?: Clock;
   /** The admin token; its user is the first admin of the first organization. */
   readonly token?: string;
-  readonly tokens?: Readonly<Record<string, TokenOptions>>;
+  /**
+   * Callers of other tokens. Permission to `read` refuses writes, and `none` refuses everything (403). A source, such as
+   * `email` or `integration:NAME:INSTALLATION`, makes it the token of an installation.
+   */
+  readonly tokens?: Readonly<Record<string, Caller>>;
   /** Initial state; by default, one organization with three people. */
   readonly seed?: EmulatorState | undefined;
   /** File that keeps the state: loaded if it exists (instead of `seed`), saved after changes and on close. */
@@ -156,7 +146,7 @@ function listenerOf(store: EmulatorStore, options: EmulatorOptions): ServerConte
     isAdmin: (given) => given === token,
     limiter: new RequestLimiter(options.limits ?? {}),
     faults: new FaultInjector(options.faults ?? [], options.randomSeed ?? 1),
-    recorder: new RequestRecorder(),
+    requests: new RequestLog(),
     features: { ...getFeatures(options.platform ?? '0.146'), ...options.features },
     processing: { openapi: 300, translation: 500, conversations: 400, ...options.processing },
     defaults: options.defaults ?? {},
@@ -168,7 +158,7 @@ function listenerOf(store: EmulatorStore, options: EmulatorOptions): ServerConte
 
 function controlsOf(store: EmulatorStore, listener: ServerContext): Controls {
   return {
-    requests: listener.recorder,
+    requests: listener.requests,
     state: () => {
       store.settle(listener.clock.now());
       return store.dump();

@@ -1,4 +1,4 @@
-// The families of the API: their operations, tables and reactions.
+/** The families of the API: their operations, tables and reactions. */
 
 import { commentOperations, reviewTables } from './change-requests/comments.ts';
 import { changeRequestOperations } from './change-requests/operations.ts';

@@ -8,7 +8,7 @@ import { CONTROL_PREFIX, type Controls, control, type Latency } from './control.
 import { type ChosenFaults, type FaultInjector, NO_FAULTS, seededRandom } from './http/faults.ts';
 import type { LimitDecision, RequestLimiter } from './http/limits.ts';
 import { readJson, receiveBody } from './http/receive.ts';
-import type { RequestRecorder } from './http/request-log.ts';
+import type { RequestLog } from './http/request-log.ts';
 import type { Match, Router } from './http/router.ts';
 import { type ApiAnswer, ApiError, type Download, errorBody } from './model/answers.ts';
 import type { Features } from './model/features.ts';
@@ -25,7 +25,7 @@ export interface ServerContext {
   isAdmin(token: string): boolean;
   readonly limiter: RequestLimiter;
   readonly faults: FaultInjector;
-  readonly recorder: RequestRecorder;
+  readonly requests: RequestLog;
   features: Features;
   readonly processing: Processing;
   readonly defaults: CreationDefaults;
@@ -126,7 +126,7 @@ async function answerRequest(
   const match = router.find(method, path);
   const caller = listener.callerOf(token);
   const operation = match?.operation.name ?? 'unknown';
-  const close = listener.recorder.open({
+  const close = listener.requests.open({
     method,
     operation,
     path: `${path}${search}`,
@@ -136,11 +136,12 @@ async function answerRequest(
   });
   const admission = listener.limiter.admit(token, match?.operation.limit ?? (method === 'GET' ? 'read' : 'write'), now);
   const chosenFaults = admission.admitted ? listener.faults.choose({ method, operation, path }) : NO_FAULTS;
-  const result = decide(listener, received, { caller, match, admission, chosenFaults });
+  const result = decide(listener, received, caller, match, admission, chosenFaults);
   const latency = latencyOf(listener.latency, random) + chosenFaults.delay;
   await wait(listener, latency);
   if (result === undefined) {
-    dropConnection(request);
+    // As a broken network would.
+    request.socket.resetAndDestroy();
     return;
   }
   close(result.status);
@@ -155,21 +156,17 @@ async function answerRequest(
     return;
   }
   const pause = (signal: AbortSignal) => wait(listener, latencyOf(listener.latency, random), signal);
-  await stream(request, response, result.events, { headers, end: chosenFaults.end, pause });
-}
-
-interface Circumstances {
-  readonly caller: Caller | undefined;
-  readonly match: Match | undefined;
-  readonly admission: LimitDecision;
-  readonly chosenFaults: ChosenFaults;
+  await stream(request, response, result.events, headers, chosenFaults.end, pause);
 }
 
 /** Returns the answer; undefined drops the connection. */
 function decide(
   listener: ServerContext,
   received: Received,
-  { caller, match, admission, chosenFaults }: Circumstances,
+  caller: Caller | undefined,
+  match: Match | undefined,
+  admission: LimitDecision,
+  chosenFaults: ChosenFaults,
 ): ApiAnswer | undefined {
   if (!admission.admitted) {
     return tooMany(admission.wait);
@@ -224,13 +221,8 @@ function latencyOf(latency: Latency, random: () => number): number {
 
 const HTML = '<!doctype html><html><head><title>Please wait</title></head><body><h1>Please wait</h1></body></html>\n';
 
-/** Drops the connection with a reset, as a broken network would. */
-export function dropConnection(request: IncomingMessage): void {
-  request.socket.resetAndDestroy();
-}
-
 /** Writes an answer, changed as the fault requires. */
-export function send(
+function send(
   request: IncomingMessage,
   response: ServerResponse,
   answer: ApiAnswer,
@@ -269,22 +261,10 @@ export function send(
 }
 
 /** Writes a download. */
-export function sendBytes(
-  response: ServerResponse,
-  download: Download,
-  headers: Readonly<Record<string, string>>,
-): void {
+function sendBytes(response: ServerResponse, download: Download, headers: Readonly<Record<string, string>>): void {
   const { bytes, contentType } = download;
   response.writeHead(200, { ...headers, 'Content-Type': contentType, 'Content-Length': String(bytes.length) });
   response.end(bytes);
-}
-
-/** Options of a streamed answer. */
-export interface Streaming {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly end: ChosenFaults['end'];
-  /** Waits between two pieces; resolves or rejects early when the signal aborts. */
-  pause(signal: AbortSignal): Promise<void>;
 }
 
 /** Formats one event: a line that begins with `data:`, and an empty line. Source: docs/platform-notes.md#ask */
@@ -318,12 +298,17 @@ function flush(response: ServerResponse, piece: string): Promise<void> {
   });
 }
 
-/** Writes an answer piece by piece, until its end or until the client disconnects. */
-export async function stream(
+/**
+ * Writes an answer piece by piece, until its end or until the client disconnects. `pause` waits between two pieces; it
+ * resolves or rejects early when the signal aborts.
+ */
+async function stream(
   request: IncomingMessage,
   response: ServerResponse,
   events: readonly unknown[],
-  { headers, end, pause }: Streaming,
+  headers: Readonly<Record<string, string>>,
+  end: ChosenFaults['end'],
+  pause: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const gone = new AbortController();
   const closed = new Promise<void>((resolve) => {

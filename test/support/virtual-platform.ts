@@ -4,7 +4,7 @@ import { answer, apiRouter } from '../../src/emulator/api.ts';
 import type { EmulatorState } from '../../src/emulator/emulator.ts';
 import { createStore } from '../../src/emulator/families.ts';
 import { type RateLimits, RequestLimiter } from '../../src/emulator/http/limits.ts';
-import { type RequestLog, RequestRecorder } from '../../src/emulator/http/request-log.ts';
+import { RequestLog } from '../../src/emulator/http/request-log.ts';
 import type { ApiAnswer } from '../../src/emulator/model/answers.ts';
 import { ALL_FEATURES, type Features } from '../../src/emulator/model/features.ts';
 import type { Caller } from '../../src/emulator/model/operation.ts';
@@ -54,7 +54,7 @@ export class VirtualPlatform {
   fault: (seen: Seen) => Fault | null = () => null;
   readonly #store: EmulatorStore = createStore();
   readonly #router = apiRouter();
-  readonly #recorder = new RequestRecorder();
+  readonly #recorder = new RequestLog();
   readonly #limiter: RequestLimiter;
   readonly #options: VirtualPlatformOptions;
 

@@ -58,17 +58,13 @@ export interface ReplyRecord extends PostRecord {
 }
 
 /** Tables of reviews, comments and replies. */
-export function reviewTables(changed: () => void) {
+export function reviewTables() {
   return {
-    reviews: new IndexedTable<ReviewRecord, 'changeRequest'>(
-      { changeRequest: (review) => review.changeRequest },
-      changed,
-    ),
-    comments: new IndexedTable<CommentRecord, 'subject'>(
-      { subject: (comment) => comment.changeRequest ?? comment.space },
-      changed,
-    ),
-    replies: new IndexedTable<ReplyRecord, 'comment'>({ comment: (reply) => reply.comment }, changed),
+    reviews: new IndexedTable<ReviewRecord, 'changeRequest'>({ changeRequest: (review) => review.changeRequest }),
+    comments: new IndexedTable<CommentRecord, 'subject'>({
+      subject: (comment) => comment.changeRequest ?? comment.space,
+    }),
+    replies: new IndexedTable<ReplyRecord, 'comment'>({ comment: (reply) => reply.comment }),
   };
 }
 

@@ -1,4 +1,4 @@
-// Operations that list, create, update and merge change requests.
+/** Operations that list, create, update and merge change requests. */
 
 import { z } from 'zod';
 import type { Json } from '../../core/json.ts';

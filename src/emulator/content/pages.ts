@@ -100,7 +100,7 @@ export function renderMarkdown(scope: TextContext, page: PageRecord, options: Te
 }
 
 /** Returns the page as a rich document in the requested form. */
-export function renderDocument(scope: TextContext, page: PageRecord, options: TextOptions): unknown {
+function renderDocument(scope: TextContext, page: PageRecord, options: TextOptions): unknown {
   return convertFromMarkdown(renderMarkdown(scope, page, options), {
     toReference: (address) => toReference(resolve(scope, page, address).target),
     reusable: (title) => {
@@ -165,7 +165,7 @@ export function findParent(page: PageRecord, at: (path: string) => PageRecord | 
 type Addressing = Pick<Context, 'base'>;
 
 /** Returns the address of the app for a space, or for a change request's version of it. */
-export function getAppAddress(context: Addressing, { space, changeRequest }: ContentOwner): string {
+function getAppAddress(context: Addressing, { space, changeRequest }: ContentOwner): string {
   const change = changeRequest === undefined ? '' : `/~/changes/${changeRequest.number}`;
   return `${context.base}/app/s/${space.id}${change}`;
 }
@@ -194,7 +194,7 @@ export function createTextContext(context: Addressing & Pick<Context, 'store'>, 
 }
 
 /** Git metadata, when requested. Source: docs/platform-notes.md#content */
-export function viewGit(git: GitBlob | undefined, options: { readonly metadata: boolean }): unknown {
+function viewGit(git: GitBlob | undefined, options: { readonly metadata: boolean }): unknown {
   return options.metadata ? git : undefined;
 }
 
@@ -277,7 +277,7 @@ export function viewPage(context: Context, place: ContentOwner, page: PageRecord
 }
 
 /** Renders a page without its child pages, as in a reference. */
-export function viewPageWithoutChildren(context: Context, place: ContentOwner, page: PageRecord): unknown {
+function viewPageWithoutChildren(context: Context, place: ContentOwner, page: PageRecord): unknown {
   return viewer(context, place, DEFAULT_PAGE_OPTIONS)(page, []);
 }
 

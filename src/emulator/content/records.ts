@@ -1,4 +1,4 @@
-// Records and tables of content and change requests.
+/** Records and tables of content and change requests. */
 
 import type { Json, JsonObject } from '../../core/json.ts';
 import type { ChangeRequestStatus } from '../model/schema.ts';
@@ -142,21 +142,21 @@ export interface ChangeRequestRecord extends Entity {
 }
 
 /** Tables of content and change requests. */
-export function contentTables(changed: () => void) {
+export function contentTables() {
   return {
-    pages: new IndexedTable<PageRecord, 'space' | 'place'>(
-      { space: spaceKey, place: (page) => placeKey(page.space, page.path) },
-      changed,
-    ),
-    files: new IndexedTable<FileRecord, 'space'>({ space: spaceKey }, changed),
-    reusableContents: new IndexedTable<ReusableRecord, 'space'>({ space: spaceKey }, changed),
-    snapshots: new IndexedTable<SnapshotRecord>({}, changed),
-    changeRequestContents: new IndexedTable<ChangeRequestContentRecord>({}, changed),
-    revisions: new IndexedTable<RevisionRecord>({}, changed),
-    changeRequests: new IndexedTable<ChangeRequestRecord, 'space' | 'place'>(
-      { space: spaceKey, place: (record) => placeKey(record.space, String(record.number)) },
-      changed,
-    ),
+    pages: new IndexedTable<PageRecord, 'space' | 'place'>({
+      space: spaceKey,
+      place: (page) => placeKey(page.space, page.path),
+    }),
+    files: new IndexedTable<FileRecord, 'space'>({ space: spaceKey }),
+    reusableContents: new IndexedTable<ReusableRecord, 'space'>({ space: spaceKey }),
+    snapshots: new IndexedTable<SnapshotRecord>({}),
+    changeRequestContents: new IndexedTable<ChangeRequestContentRecord>({}),
+    revisions: new IndexedTable<RevisionRecord>({}),
+    changeRequests: new IndexedTable<ChangeRequestRecord, 'space' | 'place'>({
+      space: spaceKey,
+      place: (record) => placeKey(record.space, String(record.number)),
+    }),
   };
 }
 

@@ -6,7 +6,6 @@ import { bullets, linkParagraph, paragraph, richDocument } from '../documents/ri
 import { type ApiAnswer, ApiError, noContent, ok } from '../model/answers.ts';
 import {
   type ApiOperation,
-  type Caller,
   type Context,
   canIngest,
   type OperationCall,
@@ -23,31 +22,22 @@ import { requireOrganization, requireOwned } from '../organizations/people.ts';
 import { byTypicality, rateCluster } from './processing.ts';
 import {
   type ClusterRecord,
-  type ConversationContent,
   type ConversationRecord,
-  type Impact,
+  getScope,
   type IssueRecord,
   originKey,
+  WEEK,
+  WEEKS,
 } from './records.ts';
-
-const WEEK = 7 * 24 * 60 * 60 * 1000;
-
-/** Number of weeks in the pulse: three months. */
-const WEEKS = 13;
 
 /** Number of issues that a summary names. */
 const EXAMPLES = 5;
-
-const ICONS: Readonly<Record<Impact, string>> = {
-  low: 'circle-info',
-  medium: 'circle-exclamation',
-  high: 'triangle-exclamation',
-};
+const ICONS = { low: 'circle-info', medium: 'circle-exclamation', high: 'triangle-exclamation' } as const;
 
 const orgUrl = (context: Context, organization: string) => `${context.base}/v1/orgs/${organization}`;
 
 /** Conversation. Source: docs/platform-notes.md#conversations */
-export function viewConversation(context: Context, conversation: ConversationRecord): unknown {
+function viewConversation(context: Context, conversation: ConversationRecord): unknown {
   return {
     object: 'conversation',
     ...pick(conversation, 'id', 'createdAt', 'processedAt', 'source'),
@@ -61,7 +51,7 @@ export function viewConversation(context: Context, conversation: ConversationRec
 }
 
 /** Issue with its conversation. */
-export function viewIssue(context: Context, issue: IssueRecord): unknown {
+function viewIssue(context: Context, issue: IssueRecord): unknown {
   const conversation = context.store.conversations.get(issue.conversation);
   const url = conversation?.content.metadata?.url;
   return {
@@ -78,24 +68,31 @@ export function viewIssue(context: Context, issue: IssueRecord): unknown {
   };
 }
 
-/** IssuesCluster. Fields that are not set are computed from its issues. */
-export function viewCluster(context: Context, cluster: ClusterRecord): unknown {
+/** Fields of a cluster that follow from its issues where they are not set. `what` are those that have the issues. */
+export function summarize(context: Context, cluster: ClusterRecord, what: 'conversation' | 'record') {
   const issues = byTypicality(context.store.conversationIssues.by('cluster', cluster.id));
   const impact = cluster.impact ?? rateCluster(issues.map((issue) => issue.impact));
   const label = cluster.label ?? issues[0]?.title ?? '';
+  const count = issues.length === 1 ? `1 ${what} is` : `${issues.length} ${what}s are`;
+  const summary = richDocument([
+    paragraph(`${count} about: ${label}`),
+    bullets(issues.slice(0, EXAMPLES).map((issue) => issue.title)),
+  ]);
+  const conversations = new Set(issues.map((issue) => issue.conversation)).size;
+  return { issues, conversations, impact, view: { label, icon: ICONS[impact], summary } };
+}
+
+/** IssuesCluster. */
+function viewCluster(context: Context, cluster: ClusterRecord): unknown {
+  const { issues, conversations, impact, view } = summarize(context, cluster, 'conversation');
   return {
     object: 'issues-cluster',
     ...pick(cluster, 'id', 'createdAt', 'updatedAt', 'muted'),
-    label,
-    icon: ICONS[impact],
-    summary: richDocument([
-      paragraph(`${issues.length === 1 ? '1 conversation is' : `${issues.length} conversations are`} about: ${label}`),
-      bullets(issues.slice(0, EXAMPLES).map((issue) => issue.title)),
-    ]),
+    ...view,
     impact,
     weeklyPulse: weeklyPulse(issues, context.now),
     sources: countSources(context, issues),
-    stats: { issues: issues.length, conversations: new Set(issues.map((issue) => issue.conversation)).size },
+    stats: { issues: issues.length, conversations },
     urls: { location: `${orgUrl(context, cluster.organization)}/conversations-clusters/${cluster.id}` },
   };
 }
@@ -105,24 +102,13 @@ export function viewCluster(context: Context, cluster: ClusterRecord): unknown {
  * week.
  */
 function weeklyPulse(issues: readonly IssueRecord[], now: number): number[] {
-  const pulse = new Array<number>(WEEKS).fill(0);
-  for (const issue of issues) {
-    const ago = Math.max(0, Math.floor((now - Date.parse(issue.createdAt)) / WEEK));
-    if (ago < WEEKS) {
-      const week = WEEKS - 1 - ago;
-      pulse[week] = (pulse[week] ?? 0) + 1;
-    }
-  }
-  return pulse;
+  const ages = issues.map((issue) => Math.max(0, Math.floor((now - Date.parse(issue.createdAt)) / WEEK)));
+  return Array.from({ length: WEEKS }, (_, week) => ages.filter((age) => age === WEEKS - 1 - week).length);
 }
 
 function countSources(context: Context, issues: readonly IssueRecord[]): Record<string, number> {
-  const counts = new Map<string, number>();
-  for (const issue of issues) {
-    const source = context.store.conversations.get(issue.conversation)?.source ?? '';
-    counts.set(source, (counts.get(source) ?? 0) + 1);
-  }
-  return Object.fromEntries(counts);
+  const bySource = Map.groupBy(issues, (issue) => context.store.conversations.get(issue.conversation)?.source ?? '');
+  return Object.fromEntries([...bySource].map(([source, same]) => [source, same.length]));
 }
 
 const CONVERSATIONS = `${ORGANIZATION}/conversations` as const;
@@ -131,17 +117,15 @@ const CONVERSATIONS = `${ORGANIZATION}/conversations` as const;
  * Maximum number of conversations in a request. Not documented; the vendor's own connector sends this many. Source:
  * docs/platform-notes.md#conversations
  */
-const MAX_BATCH = 100;
+export const MAX_BATCH = 100;
 
-/** Largest request body, in bytes. Not documented. Source: docs/platform-notes.md#errors */
-const MAX_BYTES = 5 * 1024 * 1024;
+/** Limits of a request that ingests. The largest body is not documented. Source: docs/platform-notes.md#errors */
+export const INGESTION = { limit: 'ingest', maxBytes: 5 * 1024 * 1024 } as const;
 
 /** RFC 3339: a time zone and seconds are required. */
-const dateTime = z.iso
+export const dateTime = z.iso
   .datetime({ offset: true, error: 'must be a date-time' })
-  .refine((value) => /T\d\d:\d\d:\d\d/.test(value), {
-    error: 'must be a date-time',
-  });
+  .refine((value) => /T\d\d:\d\d:\d\d/.test(value), { error: 'must be a date-time' });
 
 const anyUrl = text(1, 2048).refine((value) => URL.canParse(value), { error: 'must be a URL' });
 
@@ -173,41 +157,35 @@ function readInputs(context: Context, body: unknown): readonly ConversationInput
   return [parse('body', conversationInput, body)];
 }
 
-/**
- * Returns the source of the caller's conversations. A user's token has no installation to name.
- * Source: docs/platform-notes.md#conversations
- */
-function sourceOf(caller: Caller): string {
-  return caller.source ?? `integration:api:${caller.user}`;
-}
-
 /** Stores a list completely or not at all. If an id occurs twice, the later conversation wins. */
 function ingest(call: OperationCall<'/orgs/{organizationId}/conversations', unknown, unknown>): ApiAnswer {
-  const organization = requireOrganization(call);
+  const organization = requireOrganization(call).id;
   if (!canIngest(call.caller, call.features)) {
     throw new ApiError(403, "Only an integration installation's token may ingest conversations");
   }
-  for (const { id, ...content } of readInputs(call, call.body)) {
-    keep(call, organization.id, id, content);
+  // A user's token has no installation to name. Source: docs/platform-notes.md#conversations
+  const source = call.caller.source ?? `integration:api:${call.caller.user}`;
+  for (const { id: externalId, ...content } of readInputs(call, call.body)) {
+    receive(call, 'cnv', { organization, source, externalId, content });
   }
   call.store.settle(call.now);
   return noContent();
 }
 
-function keep(call: Context, organization: string, externalId: string, content: ConversationContent): void {
+type Received = Pick<ConversationRecord, 'organization' | 'site' | 'record' | 'source' | 'externalId' | 'content'>;
+
+/** Stores a conversation or context record. One without a change is counted, but not processed again. */
+export function receive(call: Context, prefix: string, given: Received): void {
   const { conversations } = call.store;
-  const source = sourceOf(call.caller);
-  const before = conversations.one('origin', originKey(organization, source, externalId));
-  if (before !== undefined && isDeepStrictEqual(before.content, content)) {
+  const { content, record } = given;
+  const before = conversations.one('origin', originKey(getScope(given), given.source, given.externalId));
+  if (before !== undefined && isDeepStrictEqual([before.content, before.record], [content, record])) {
     conversations.put({ ...before, received: before.received + 1, repeats: before.repeats + 1 });
     return;
   }
   conversations.put({
-    ...(before ?? call.store.identify('cnv')),
-    organization,
-    source,
-    externalId,
-    content,
+    ...(before ?? call.store.identify(prefix)),
+    ...given,
     createdAt: content.metadata?.createdAt ?? before?.createdAt ?? call.at,
     ingestedAt: call.at,
     received: (before?.received ?? 0) + 1,
@@ -226,13 +204,13 @@ function requireConversation(call: PathContext<'organizationId' | 'conversationI
 }
 
 /** Returns the issue that the path names, or throws a 404. */
-export function requireIssue(call: PathContext<'organizationId' | 'issueId'>): IssueRecord {
+function requireIssue(call: PathContext<'organizationId' | 'issueId'>): IssueRecord {
   const { issueId } = call.params;
   return requireOwned(call, withoutSite(call.store.conversationIssues.get(issueId)), 'Issue', issueId);
 }
 
 /** Returns the cluster that the path names, or throws a 404. */
-export function requireCluster(call: PathContext<'organizationId' | 'clusterId'>): ClusterRecord {
+function requireCluster(call: PathContext<'organizationId' | 'clusterId'>): ClusterRecord {
   const { clusterId } = call.params;
   return requireOwned(call, withoutSite(call.store.issuesClusters.get(clusterId)), 'Cluster', clusterId);
 }
@@ -273,13 +251,7 @@ export const conversationOperations: readonly ApiOperation[] = ofFeature('conver
       .filter((conversation) => source === undefined || conversation.source === source);
     return listBySeq(call, items, viewConversation);
   }),
-  operation(
-    'ingestConversations',
-    'POST',
-    CONVERSATIONS,
-    { limit: 'ingest', maxBytes: MAX_BYTES, body: z.unknown() },
-    ingest,
-  ),
+  operation('ingestConversations', 'POST', CONVERSATIONS, { ...INGESTION, body: z.unknown() }, ingest),
   operation('getConversation', 'GET', `${CONVERSATIONS}/{conversationId}`, {}, (call) => {
     const conversation = requireConversation(call);
     const { parts, metadata } = conversation.content;

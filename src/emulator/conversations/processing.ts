@@ -102,10 +102,10 @@ function weigh(subject: string, message: string): Terms {
  */
 
 /** Lowest similarity of an issue to a cluster that it joins. */
-export const JOIN_THRESHOLD = 0.25;
+const JOIN_THRESHOLD = 0.25;
 
 /** Lowest similarity of two issues that become a cluster. */
-export const PAIR_THRESHOLD = 0.3;
+const PAIR_THRESHOLD = 0.3;
 
 /** Lowest number of shared words; a single one may be coincidence. */
 const SHARED = 2;

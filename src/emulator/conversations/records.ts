@@ -1,7 +1,12 @@
-// Records and tables of conversations, issues and clusters.
+/** Records and tables of conversations, issues and clusters. */
 
 import type { PART_ROLES } from '../model/schema.ts';
 import { type Entity, IndexedTable, type Run, runningKey } from '../model/store.ts';
+
+export const WEEK = 7 * 24 * 60 * 60 * 1000;
+
+/** Number of weeks in a cluster's `weeklyPulse`: three months. */
+export const WEEKS = 13;
 
 /** One message of a conversation. `body` is Markdown or HTML. Source: docs/platform-notes.md#conversations */
 export interface ConversationPart {
@@ -100,30 +105,23 @@ export function getScope({ site, organization }: Pick<ClusterRecord, 'site' | 'o
   return site ?? organization;
 }
 
-interface Scoped {
-  readonly organization: string;
-  readonly site?: string | undefined;
-}
-
 /**
  * Returns the organization of a record, unless the record belongs to a site.
  * Source: docs/platform-notes.md#context-records
  */
-const ownOf = ({ organization, site }: Scoped) => (site === undefined ? organization : undefined);
-const siteOf = ({ site }: Scoped) => site;
+const ownOf = ({ organization, site }: Pick<ClusterRecord, 'site' | 'organization'>) =>
+  site === undefined ? organization : undefined;
+const siteOf = ({ site }: Pick<ClusterRecord, 'site'>) => site;
 
 /** Tables of conversations and context records, issues and clusters. */
-export function conversationTables(changed: () => void) {
+export function conversationTables() {
   return {
-    conversations: new IndexedTable<ConversationRecord, 'organization' | 'site' | 'origin' | 'running'>(
-      {
-        organization: ownOf,
-        site: siteOf,
-        origin: (record) => originKey(getScope(record), record.source, record.externalId),
-        running: runningKey,
-      },
-      changed,
-    ),
+    conversations: new IndexedTable<ConversationRecord, 'organization' | 'site' | 'origin' | 'running'>({
+      organization: ownOf,
+      site: siteOf,
+      origin: (record) => originKey(getScope(record), record.source, record.externalId),
+      running: runningKey,
+    }),
     conversationIssues: new IndexedTable<IssueRecord, 'organization' | 'site' | 'cluster' | 'conversation' | 'running'>(
       {
         organization: ownOf,
@@ -132,12 +130,8 @@ export function conversationTables(changed: () => void) {
         conversation: (issue) => issue.conversation,
         running: runningKey,
       },
-      changed,
     ),
-    issuesClusters: new IndexedTable<ClusterRecord, 'organization' | 'site'>(
-      { organization: ownOf, site: siteOf },
-      changed,
-    ),
+    issuesClusters: new IndexedTable<ClusterRecord, 'organization' | 'site'>({ organization: ownOf, site: siteOf }),
   };
 }
 

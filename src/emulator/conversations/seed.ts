@@ -1,14 +1,9 @@
-// Clusters, issues and conversations that tests and demos write directly.
+/** Clusters, issues and conversations that tests and demos write directly. */
 
 import { largest } from '../../core/lists.ts';
 import type { EmulatorStore } from '../model/store.ts';
 import { getTopics, readContent } from './processing.ts';
-import { type ClusterRecord, getScope, type Impact, type IssueRecord } from './records.ts';
-
-const WEEK = 7 * 24 * 60 * 60 * 1000;
-
-/** Number of weeks in a cluster's `weeklyPulse`: three months. */
-const WEEKS = 13;
+import { type ClusterRecord, getScope, type Impact, type IssueRecord, WEEK, WEEKS } from './records.ts';
 
 /** An issue and its conversation. */
 export interface IssueSeed {

@@ -1,10 +1,9 @@
 /** Context records, topics and findings of a site: operations, views, and drafts for findings. */
 
-import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { viewChangeRequest } from '../content/content.ts';
 import type { ChangeRequestRecord } from '../content/records.ts';
-import { bullets, paragraph, richDocument } from '../documents/rich-document.ts';
+import { paragraph, richDocument } from '../documents/rich-document.ts';
 import { type ApiAnswer, ApiError, found, noContent, ok } from '../model/answers.ts';
 import {
   type ApiOperation,
@@ -16,14 +15,13 @@ import {
   SITE,
 } from '../model/operation.ts';
 import { listBySeq } from '../model/paging.ts';
-import { omitUndefined } from '../model/patch.ts';
+import { omitUndefined, pick } from '../model/patch.ts';
 import { listQuery, text } from '../model/schema.ts';
 import { type EmulatorStore, findDue, startRun } from '../model/store.ts';
 import { findCallingUser } from '../organizations/people.ts';
-import type { SiteRecord } from '../sites/records.ts';
 import { requireSite } from '../sites/views.ts';
-import { byTypicality, rateCluster } from './processing.ts';
-import { type ClusterRecord, type ConversationRecord, type IssueRecord, originKey } from './records.ts';
+import { dateTime, INGESTION, MAX_BATCH, receive, summarize } from './conversations.ts';
+import type { ClusterRecord, ConversationRecord, IssueRecord } from './records.ts';
 
 /*
  * Processing of a site's context records into findings and topics, as conversations are processed into issues and
@@ -44,24 +42,24 @@ function requireOfSite<R extends { readonly site?: string | undefined }>(
 }
 
 /** Returns the topic that the path names, or throws a 404. */
-export function requireTopic(call: PathContext<SiteIds | 'siteTopicId'>): ClusterRecord {
+function requireTopic(call: PathContext<SiteIds | 'siteTopicId'>): ClusterRecord {
   const { siteTopicId } = call.params;
   return requireOfSite(call, call.store.issuesClusters.get(siteTopicId), 'Site topic', siteTopicId);
 }
 
 /** Returns the finding with that id of the site that the path names, or throws a 404. */
-export function requireFinding(call: PathContext<SiteIds>, id: string): IssueRecord {
+function requireFinding(call: PathContext<SiteIds>, id: string): IssueRecord {
   return requireOfSite(call, call.store.conversationIssues.get(id), 'Site finding', id);
 }
 
 /** Returns the context record that the path names, or throws a 404. */
-export function requireContextRecord(call: PathContext<SiteIds | 'contextRecordId'>): ConversationRecord {
+function requireContextRecord(call: PathContext<SiteIds | 'contextRecordId'>): ConversationRecord {
   const { contextRecordId } = call.params;
   return requireOfSite(call, call.store.conversations.get(contextRecordId), 'Context record', contextRecordId);
 }
 
 /** Returns the change requests that were drafted for a finding, oldest first. */
-export function findDrafts(store: EmulatorStore, finding: IssueRecord): readonly ChangeRequestRecord[] {
+function findDrafts(store: EmulatorStore, finding: IssueRecord): readonly ChangeRequestRecord[] {
   return spacesOf(store, finding).flatMap((space) =>
     store.changeRequests.by('space', space).filter(({ siteTopic }) => siteTopic?.finding === finding.id),
   );
@@ -79,7 +77,7 @@ function spacesOf(store: EmulatorStore, { site }: IssueRecord): readonly string[
  * Starts to draft a change request for a finding, unless one is open or a draft. Throws a 400 if the site has no space
  * to draft in.
  */
-export function startDraft(context: Context, finding: IssueRecord): void {
+function startDraft(context: Context, finding: IssueRecord): void {
   const { store } = context;
   if (spacesOf(store, finding).length === 0) {
     throw new ApiError(400, `Site "${finding.site}" has no space to draft a change request in`);
@@ -120,25 +118,19 @@ function openDraft(store: EmulatorStore, finding: IssueRecord, at: string): void
   });
 }
 
-/** Number of findings that a summary names. */
-const EXAMPLES = 5;
-const ICONS = { low: 'circle-info', medium: 'circle-exclamation', high: 'triangle-exclamation' } as const;
-
 function siteUrl(context: Context, { organization, site }: { organization: string; site?: string | undefined }) {
   return `${context.base}/v1/orgs/${organization}/sites/${site}`;
 }
 
 /** ContextRecord, without its body. Source: docs/platform-notes.md#context-records */
-export function viewContextRecord(context: Context, record: ConversationRecord): unknown {
+function viewContextRecord(context: Context, record: ConversationRecord): unknown {
   const topic = context.store.conversationIssues.one('conversation', record.id)?.cluster;
   return {
     object: 'context-record',
-    id: record.id,
+    ...pick(record, 'id', 'createdAt', 'processedAt'),
     title: record.content.subject,
     description: record.record?.description,
     type: record.record?.type,
-    createdAt: record.createdAt,
-    processedAt: record.processedAt,
     connection: `api_${record.site}`,
     connector: 'builtin:api',
     topics: topic === undefined ? [] : [topic],
@@ -150,25 +142,16 @@ export function viewContextRecord(context: Context, record: ConversationRecord):
 }
 
 /** SiteTopic. The number of findings is included only by versions that have findings. */
-export function viewTopic(context: Context, topic: ClusterRecord): unknown {
-  const findings = byTypicality(context.store.conversationIssues.by('cluster', topic.id));
-  const impact = topic.impact ?? rateCluster(findings.map((finding) => finding.impact));
-  const label = topic.label ?? findings[0]?.title ?? '';
+function viewTopic(context: Context, topic: ClusterRecord): unknown {
+  const { issues: findings, conversations, view } = summarize(context, topic, 'record');
   const open = findings.filter(({ status = 'open' }) => status === 'open').length;
   return {
     object: 'context-topic',
-    id: topic.id,
-    label,
-    createdAt: topic.createdAt,
-    updatedAt: topic.updatedAt,
-    icon: ICONS[impact],
-    summary: richDocument([
-      paragraph(`${findings.length === 1 ? '1 record is' : `${findings.length} records are`} about: ${label}`),
-      bullets(findings.slice(0, EXAMPLES).map((finding) => finding.title)),
-    ]),
+    ...pick(topic, 'id', 'createdAt', 'updatedAt'),
+    ...view,
     usageSettings: { changeRequests: !topic.muted },
     pages: 0,
-    records: new Set(findings.map((finding) => finding.conversation)).size,
+    records: conversations,
     findings: context.features.siteFindings ? { open, total: findings.length } : undefined,
     questions: NO_QUESTIONS,
     urls: { location: `${siteUrl(context, topic)}/topics/${topic.id}` },
@@ -189,7 +172,7 @@ const NO_QUESTIONS = {
 };
 
 /** SiteFinding; in 0.167, an issue with a priority. */
-export function viewFinding(context: Context, finding: IssueRecord): unknown {
+function viewFinding(context: Context, finding: IssueRecord): unknown {
   const { siteFindings } = context.features;
   const conversation = context.store.conversations.get(finding.conversation);
   return {
@@ -222,14 +205,7 @@ function findingOnly(context: Context, finding: IssueRecord) {
 const RECORDS = `${SITE}/context-records` as const;
 const TOPIC = `${SITE}/topics/{siteTopicId}` as const;
 
-/** Largest number of records and of bytes in one request. Not documented, as for conversations. */
-const MAX_BATCH = 100;
-const MAX_BYTES = 5 * 1024 * 1024;
 const TYPES = ['ticket', 'document'] as const;
-
-const dateTime = z.iso
-  .datetime({ offset: true, error: 'must be a date-time' })
-  .refine((value) => /T\d\d:\d\d:\d\d/.test(value), { error: 'must be a date-time' });
 
 /** Source: docs/platform-notes.md#context-records */
 const contextRecordInput = z.strictObject({
@@ -246,62 +222,10 @@ const contextRecordInput = z.strictObject({
   metadata: z.record(z.string(), z.union([z.string(), z.number()])).optional(),
 });
 
-type ContextRecordInput = z.output<typeof contextRecordInput>;
-
+/** The limits are not documented, as for conversations. */
 const contextRecordInputs = z
   .array(contextRecordInput)
   .max(MAX_BATCH, { error: `must have at most ${MAX_BATCH} context records` });
-
-type Put = OperationCall<
-  '/orgs/{organizationId}/sites/{siteId}/context-records',
-  unknown,
-  readonly ContextRecordInput[]
->;
-
-/** Stores a list completely or not at all. If an id occurs twice, the later record wins. */
-function putRecords(call: Put): ApiAnswer {
-  const site = requireSite(call);
-  for (const input of call.body) {
-    keep(call, site, input);
-  }
-  call.store.settle(call.now);
-  return noContent();
-}
-
-/** Stores a record. An unchanged record is counted, but not processed again. */
-function keep(
-  call: Context,
-  site: SiteRecord,
-  { id, title, body, url, createdAt, ...record }: ContextRecordInput,
-): void {
-  const { conversations } = call.store;
-  const source = 'builtin:api';
-  const before = conversations.one('origin', originKey(site.id, source, id));
-  const content: ConversationRecord['content'] = {
-    subject: title,
-    parts: [{ type: 'message', role: 'user', body }],
-    metadata: omitUndefined({ url, createdAt }),
-  };
-  if (before !== undefined && isDeepStrictEqual([before.content, before.record], [content, record])) {
-    conversations.put({ ...before, received: before.received + 1, repeats: before.repeats + 1 });
-    return;
-  }
-  conversations.put({
-    ...(before ?? call.store.identify('rec')),
-    organization: site.organization,
-    site: site.id,
-    record,
-    source,
-    externalId: id,
-    content,
-    createdAt: createdAt ?? before?.createdAt ?? call.at,
-    ingestedAt: call.at,
-    received: (before?.received ?? 0) + 1,
-    repeats: before?.repeats ?? 0,
-    processedAt: undefined,
-    run: startRun(call, call.processing.conversations),
-  });
-}
 
 const recordsQuery = listQuery.extend({ type: z.enum(TYPES).optional(), topic: z.string().optional() });
 
@@ -309,13 +233,17 @@ const updateSiteTopicBody = z.strictObject({ usageSettings: z.strictObject({ cha
 
 /** Operations on context records. Source: docs/platform-notes.md#context-records */
 const records: readonly ApiOperation[] = [
-  operation(
-    'putContextRecords',
-    'PUT',
-    RECORDS,
-    { limit: 'ingest', maxBytes: MAX_BYTES, body: contextRecordInputs },
-    putRecords,
-  ),
+  // Stores a list completely or not at all. If an id occurs twice, the later record wins.
+  operation('putContextRecords', 'PUT', RECORDS, { ...INGESTION, body: contextRecordInputs }, (call) => {
+    const { id: site, organization } = requireSite(call);
+    for (const { id: externalId, title: subject, body, url, createdAt, ...record } of call.body) {
+      const metadata = omitUndefined({ url, createdAt });
+      const content = { subject, parts: [{ type: 'message', role: 'user', body } as const], metadata };
+      receive(call, 'rec', { organization, site, record, source: 'builtin:api', externalId, content });
+    }
+    call.store.settle(call.now);
+    return noContent();
+  }),
   operation('listContextRecords', 'GET', RECORDS, { query: recordsQuery }, (call) => {
     const { store, query } = call;
     const site = requireSite(call);

@@ -1,4 +1,4 @@
-// Content references and parameters of templates.
+/** Content references and parameters of templates. */
 
 import { z } from 'zod';
 import { id } from '../model/schema.ts';

@@ -1,4 +1,4 @@
-// Injected faults: the rules, and the choice for each request.
+/** Injected faults: the rules, and the choice for each request. */
 
 import { z } from 'zod';
 
@@ -30,45 +30,32 @@ export type Fault =
   | Readonly<z.output<typeof fault>>
   | { readonly kind: 'hook'; readonly run: () => void; readonly when: 'before' | 'after' };
 
-/** A fault, and the requests that it applies to. */
-export interface FaultRule {
-  readonly match?:
-    | {
-        readonly method?: string | undefined;
-        /** Only writes, or only reads. */
-        readonly writes?: boolean | undefined;
-        /** Name of the operation, as in the request log. */
-        readonly operation?: string | undefined;
-        /** Part of the path. */
-        readonly path?: string | undefined;
-        /** Only the nth matching request; the first is 1. */
-        readonly nth?: number | undefined;
-      }
-    | undefined;
+const faultRule = z.strictObject({
+  match: z
+    .strictObject({
+      method: z.string().optional(),
+      /** Only writes, or only reads. */
+      writes: z.boolean().optional(),
+      /** Name of the operation, as in the request log. */
+      operation: z.string().optional(),
+      /** Part of the path. */
+      path: z.string().optional(),
+      /** Only the nth matching request; the first is 1. */
+      nth: z.number().int().positive().optional(),
+    })
+    .optional(),
   /** Share of the matching requests, from 0 to 1; all by default. */
-  readonly rate?: number | undefined;
+  rate: z.number().min(0).max(1).optional(),
   /** Highest number of times that it is applied. */
-  readonly times?: number | undefined;
-  readonly fault: Fault;
-}
+  times: z.number().int().nonnegative().optional(),
+  fault,
+});
+
+/** A fault, and the requests that it applies to. */
+export type FaultRule = Readonly<Omit<z.output<typeof faultRule>, 'fault'> & { fault: Fault }>;
 
 /** Fault rules that the control accepts: all but hooks. */
-export const faultRulesSchema: z.ZodType<FaultRule[]> = z.array(
-  z.strictObject({
-    match: z
-      .strictObject({
-        method: z.string().optional(),
-        writes: z.boolean().optional(),
-        operation: z.string().optional(),
-        path: z.string().optional(),
-        nth: z.number().int().positive().optional(),
-      })
-      .optional(),
-    rate: z.number().min(0).max(1).optional(),
-    times: z.number().int().nonnegative().optional(),
-    fault,
-  }),
-);
+export const faultRulesSchema: z.ZodType<FaultRule[]> = z.array(faultRule);
 
 /** Parts of a request that rules match. */
 export interface FaultTarget {

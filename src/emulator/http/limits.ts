@@ -1,4 +1,4 @@
-// Rate limits, per token and kind of request.
+/** Rate limits, per token and kind of request. */
 
 import { z } from 'zod';
 import type { LimitClass } from '../model/operation.ts';

@@ -1,4 +1,4 @@
-// Reads bodies and queries of requests.
+/** Reads bodies and queries of requests. */
 
 import type { IncomingMessage } from 'node:http';
 import { ApiError, invalid } from '../model/answers.ts';

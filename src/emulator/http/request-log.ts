@@ -17,27 +17,15 @@ export interface RequestEntry {
   readonly at: number;
 }
 
-/** Requests that the emulator received. Counts cover all requests; only the newest entries are kept. */
-export interface RequestLog {
-  readonly total: number;
-  readonly entries: readonly RequestEntry[];
-  readonly byOperation: Readonly<Record<string, number>>;
-  readonly byMethod: Readonly<Record<string, number>>;
-  /** Returns the number of requests to an operation. */
-  count(operation: string): number;
-  /** Resets the log. */
-  reset(): void;
-}
-
 type OpenEntry = { -readonly [K in keyof RequestEntry]: RequestEntry[K] };
 const KEPT = 100_000;
 
-/** Request log that the server writes to. */
-export class RequestRecorder implements RequestLog {
+/** Requests that the emulator received. Counts cover all requests; only the newest entries are kept. */
+export class RequestLog {
   #total = 0;
   #entries: OpenEntry[] = [];
-  #operations = new Map<string, number>();
-  #methods = new Map<string, number>();
+  readonly #operations = new Map<string, number>();
+  readonly #methods = new Map<string, number>();
 
   get total(): number {
     return this.#total;
@@ -55,10 +43,12 @@ export class RequestRecorder implements RequestLog {
     return Object.fromEntries(this.#methods);
   }
 
+  /** Returns the number of requests to an operation. */
   count(operation: string): number {
     return this.#operations.get(operation) ?? 0;
   }
 
+  /** Resets the log. */
   reset(): void {
     this.#total = 0;
     this.#entries = [];

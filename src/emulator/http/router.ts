@@ -1,4 +1,4 @@
-// Routing of requests to operations.
+/** Routing of requests to operations. */
 
 import createFinder from 'find-my-way';
 import type { ApiOperation } from '../model/operation.ts';

@@ -1,4 +1,4 @@
-// Operations on installations of integrations.
+/** Operations on installations of integrations. */
 
 import { z } from 'zod';
 import type { JsonObject } from '../../core/json.ts';

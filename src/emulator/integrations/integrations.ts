@@ -129,7 +129,7 @@ export const publication = z.strictObject({
 export type Publication = z.output<typeof publication>;
 
 /** A block's domain in a query. */
-export const blockDomain = text(1, MAX_NAME).refine((value) => NAME.test(value), { error: 'must be a domain' });
+const blockDomain = text(1, MAX_NAME).refine((value) => NAME.test(value), { error: 'must be a domain' });
 
 function integrationLocation(context: Context, name: string): string {
   return `${context.base}/v1/integrations/${name}`;
@@ -144,7 +144,7 @@ export function installationLocation(context: Context, installation: Installatio
  * Integration: images are written as base64 and read as URLs; the script and secrets cannot be read.
  * Source: docs/platform-notes.md#integrations
  */
-export function viewIntegration(context: Context, integration: IntegrationRecord): unknown {
+function viewIntegration(context: Context, integration: IntegrationRecord): unknown {
   const { store, base } = context;
   const owner = store.organizations.get(integration.organization);
   const assets = `${base}/app/integrations/${integration.id}/assets`;
@@ -206,7 +206,7 @@ export function viewInstallation(context: Context, installation: InstallationRec
 }
 
 /** IntegrationEvent. The id of an integration is its name. Source: docs/platform-notes.md#integration-events */
-export function viewIntegrationEvent(_: Context, event: IntegrationEventRecord): unknown {
+function viewIntegrationEvent(_: Context, event: IntegrationEventRecord): unknown {
   return {
     id: event.id,
     integrationId: event.integration,

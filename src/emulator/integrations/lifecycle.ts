@@ -120,21 +120,20 @@ export interface IntegrationTokenRecord extends Entity {
 }
 
 /** Tables of integrations, installations, events and tokens. */
-export function integrationTables(changed: () => void) {
+export function integrationTables() {
   return {
-    integrations: new IndexedTable<IntegrationRecord>({}, changed),
-    installations: new IndexedTable<InstallationRecord, 'integration' | 'organization'>(
-      { integration: (record) => record.integration, organization: (record) => record.organization },
-      changed,
-    ),
-    integrationEvents: new IndexedTable<IntegrationEventRecord, 'integration'>(
-      { integration: (record) => record.integration },
-      changed,
-    ),
-    integrationTokens: new IndexedTable<IntegrationTokenRecord, 'integration' | 'installation'>(
-      { integration: (record) => record.integration, installation: (record) => record.installation },
-      changed,
-    ),
+    integrations: new IndexedTable<IntegrationRecord>({}),
+    installations: new IndexedTable<InstallationRecord, 'integration' | 'organization'>({
+      integration: (record) => record.integration,
+      organization: (record) => record.organization,
+    }),
+    integrationEvents: new IndexedTable<IntegrationEventRecord, 'integration'>({
+      integration: (record) => record.integration,
+    }),
+    integrationTokens: new IndexedTable<IntegrationTokenRecord, 'integration' | 'installation'>({
+      integration: (record) => record.integration,
+      installation: (record) => record.installation,
+    }),
   };
 }
 

@@ -1,4 +1,4 @@
-// Features that differ between versions of the platform, and the versions.
+/** Features that differ between versions of the platform, and the versions. */
 
 import { invalid } from './answers.ts';
 

@@ -1,4 +1,4 @@
-// Declaration of operations, and the context in which they run.
+/** Declaration of operations, and the context in which they run. */
 
 import type { z } from 'zod';
 import type { ApiAnswer } from './answers.ts';

@@ -1,4 +1,4 @@
-// Display order of siblings, and moves within it.
+/** Display order of siblings, and moves within it. */
 
 import { invalid } from './answers.ts';
 import type { IndexedTable, Ranked } from './store.ts';

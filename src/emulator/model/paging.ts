@@ -148,6 +148,6 @@ function isSame(before: readonly unknown[], items: readonly unknown[]): boolean 
 }
 
 /** Returns the sorted lists of a store. */
-export function sortedLists(store: EmulatorStore): SortedLists {
+function sortedLists(store: EmulatorStore): SortedLists {
   return store.derive('sorted lists', () => new SortedLists());
 }

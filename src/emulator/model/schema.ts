@@ -40,14 +40,14 @@ export type ChangeRequestStatus = (typeof CHANGE_REQUEST_STATUSES)[number];
 export const PART_ROLES = ['user', 'assistant', 'team-member'] as const;
 
 /** Merge rules without parameters. */
-export const BARE_MERGE_RULES = [
+const BARE_MERGE_RULES = [
   ...['require_at_least_one_review', 'require_all_reviews_approved', 'require_agent_review'],
   ...['require_up_to_date_change_request', 'require_change_request_subject'],
   ...['require_change_request_description', 'require_at_least_one_approved_review', 'require_author_to_merge'],
 ] as const;
 
 /** Merge rules that name users. */
-export const USER_MERGE_RULES = [
+const USER_MERGE_RULES = [
   ...['require_specific_reviewers', 'require_one_of_specific_reviewers', 'allow_bypass'],
 ] as const;
 

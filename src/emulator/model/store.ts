@@ -22,8 +22,8 @@ export interface EmulatorState extends Partial<{ readonly [K in keyof Tables]: r
 
 /** Tables of a family, and its reactions to events that other families cause. */
 export interface StoreFamily {
-  /** Creates the family's tables; `changed` is called after every change of a record. */
-  tables?(changed: () => void): Partial<Tables>;
+  /** Creates the family's tables. */
+  tables?(): Partial<Tables>;
   /** Completes work that is due. */
   settle?(store: EmulatorStore, now: number): void;
   /** Reacts to a space that is being deleted. */
@@ -57,9 +57,7 @@ export interface EmulatorStore extends Tables {
 /** Creates an empty store with the tables of the families. */
 export function createStoreOf(families: readonly StoreFamily[]): EmulatorStore {
   let sequence = 0;
-  let notify = () => {};
-  const changed = () => notify();
-  const tables = Object.assign({}, ...families.map((family) => family.tables?.(changed))) as Tables;
+  const tables = Object.assign({}, ...families.map((family) => family.tables?.())) as Tables;
   const derived = new Map<string, unknown>();
   const next = () => {
     sequence += 1;
@@ -69,7 +67,9 @@ export function createStoreOf(families: readonly StoreFamily[]): EmulatorStore {
     ...tables,
     next,
     watch: (onChange) => {
-      notify = onChange;
+      for (const table of Object.values(tables) as AnyTable[]) {
+        table.onChange = onChange;
+      }
     },
     identify: (prefix) => {
       const seq = next();
@@ -142,11 +142,12 @@ export class IndexedTable<R extends { readonly id: string }, I extends string = 
   readonly #indexes: Indexes<R, I>;
   /** Lists of buckets that did not change since they were listed. */
   readonly #lists = new WeakMap<ReadonlyMap<string, R>, readonly R[]>();
-  readonly #changed: () => void;
 
-  constructor(keys: Readonly<Record<I, IndexOf<R>>>, changed: () => void) {
+  /** Runs after every change of a record. */
+  onChange = () => {};
+
+  constructor(keys: Readonly<Record<I, IndexOf<R>>>) {
     this.#keys = keys;
-    this.#changed = changed;
     const names = Object.keys(keys) as I[];
     this.#indexes = Object.fromEntries(names.map((name) => [name, new Map()])) as Indexes<R, I>;
   }
@@ -198,7 +199,7 @@ export class IndexedTable<R extends { readonly id: string }, I extends string = 
       }
     }
     this.#records.set(record.id, record);
-    this.#changed();
+    this.onChange();
     return record;
   }
 
@@ -215,7 +216,7 @@ export class IndexedTable<R extends { readonly id: string }, I extends string = 
       }
     }
     this.#records.delete(id);
-    this.#changed();
+    this.onChange();
     return true;
   }
 
@@ -224,7 +225,7 @@ export class IndexedTable<R extends { readonly id: string }, I extends string = 
     for (const name of Object.keys(this.#keys) as I[]) {
       this.#indexes[name].clear();
     }
-    this.#changed();
+    this.onChange();
   }
 
   #index(name: I, key: string, record: R): void {

@@ -1,4 +1,4 @@
-// OpenAPI specifications: records, operations and processing.
+/** OpenAPI specifications: records, operations and processing. */
 
 import { type Document, LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
@@ -221,12 +221,13 @@ export const openapiStore = {
   },
 } satisfies StoreFamily;
 
-function openapiTables(changed: () => void) {
+function openapiTables() {
   return {
-    specs: new IndexedTable<SpecRecord, 'organization' | 'slug' | 'running'>(
-      { organization: organizationKey, slug: (spec) => `${spec.organization}/${spec.slug}`, running: runningKey },
-      changed,
-    ),
+    specs: new IndexedTable<SpecRecord, 'organization' | 'slug' | 'running'>({
+      organization: organizationKey,
+      slug: (spec) => `${spec.organization}/${spec.slug}`,
+      running: runningKey,
+    }),
   };
 }
 

@@ -80,18 +80,18 @@ export interface LinkInviteRecord extends Entity {
 }
 
 /** Tables of organizations, their members and their settings. */
-export function organizationTables(changed: () => void) {
+export function organizationTables() {
   return {
-    organizations: new IndexedTable<EmulatedOrganization>({}, changed),
-    users: new IndexedTable<UserRecord, 'email'>({ email: (user) => user.email.toLowerCase() }, changed),
-    members: new IndexedTable<MemberRecord, 'organization'>({ organization: organizationKey }, changed),
-    linkInvites: new IndexedTable<LinkInviteRecord, 'organization'>({ organization: organizationKey }, changed),
-    teams: new IndexedTable<TeamRecord, 'organization'>({ organization: organizationKey }, changed),
-    teamMembers: new IndexedTable<TeamMemberRecord, 'team' | 'member'>(
-      { team: (record) => record.team, member: (record) => `${record.organization}/${record.user}` },
-      changed,
-    ),
-    samlProviders: new IndexedTable<SamlRecord, 'organization'>({ organization: organizationKey }, changed),
+    organizations: new IndexedTable<EmulatedOrganization>({}),
+    users: new IndexedTable<UserRecord, 'email'>({ email: (user) => user.email.toLowerCase() }),
+    members: new IndexedTable<MemberRecord, 'organization'>({ organization: organizationKey }),
+    linkInvites: new IndexedTable<LinkInviteRecord, 'organization'>({ organization: organizationKey }),
+    teams: new IndexedTable<TeamRecord, 'organization'>({ organization: organizationKey }),
+    teamMembers: new IndexedTable<TeamMemberRecord, 'team' | 'member'>({
+      team: (record) => record.team,
+      member: (record) => `${record.organization}/${record.user}`,
+    }),
+    samlProviders: new IndexedTable<SamlRecord, 'organization'>({ organization: organizationKey }),
   };
 }
 

@@ -1,4 +1,4 @@
-// States to start an emulator with.
+/** States to start an emulator with. */
 
 import type { Role } from '../model/schema.ts';
 import { type EmulatorState, STATE_FORMAT } from '../model/store.ts';

@@ -1,4 +1,4 @@
-// Records and tables of sites and of what they consist of.
+/** Records and tables of sites and of what they consist of. */
 
 import type { JsonObject } from '../../core/json.ts';
 import type { AgentsContext, SiteType, SiteVisibility } from '../model/schema.ts';
@@ -67,35 +67,29 @@ const siteOf = (record: { readonly site: string }) => record.site;
 const placeOf = (siteSpace: SiteSpaceRecord) => siteSpace.section ?? siteSpace.site;
 
 /** Tables of sites and of what their structure consists of. */
-export function siteTables(changed: () => void) {
+export function siteTables() {
   return {
-    sites: new IndexedTable<SiteRecord, 'organization'>({ organization: organizationKey }, changed),
-    siteSpaces: new IndexedTable<SiteSpaceRecord, 'site' | 'place' | 'space' | 'path' | 'shown'>(
-      {
-        site: siteOf,
-        place: placeOf,
-        space: (record) => record.space,
-        path: (record) => placeKey(placeOf(record), record.path),
-        shown: (record) => placeKey(placeOf(record), record.space),
-      },
-      changed,
-    ),
-    sections: new IndexedTable<SectionRecord, 'site' | 'place' | 'path'>(
-      {
-        site: siteOf,
-        place: (record) => record.group ?? record.site,
-        path: (record) => placeKey(record.site, record.path),
-      },
-      changed,
-    ),
-    externalLinks: new IndexedTable<ExternalLinkRecord, 'site' | 'place'>(
-      { site: siteOf, place: (record) => record.group ?? record.site },
-      changed,
-    ),
-    sectionGroups: new IndexedTable<SectionGroupRecord, 'site' | 'place'>(
-      { site: siteOf, place: (record) => record.parent ?? record.site },
-      changed,
-    ),
+    sites: new IndexedTable<SiteRecord, 'organization'>({ organization: organizationKey }),
+    siteSpaces: new IndexedTable<SiteSpaceRecord, 'site' | 'place' | 'space' | 'path' | 'shown'>({
+      site: siteOf,
+      place: placeOf,
+      space: (record) => record.space,
+      path: (record) => placeKey(placeOf(record), record.path),
+      shown: (record) => placeKey(placeOf(record), record.space),
+    }),
+    sections: new IndexedTable<SectionRecord, 'site' | 'place' | 'path'>({
+      site: siteOf,
+      place: (record) => record.group ?? record.site,
+      path: (record) => placeKey(record.site, record.path),
+    }),
+    externalLinks: new IndexedTable<ExternalLinkRecord, 'site' | 'place'>({
+      site: siteOf,
+      place: (record) => record.group ?? record.site,
+    }),
+    sectionGroups: new IndexedTable<SectionGroupRecord, 'site' | 'place'>({
+      site: siteOf,
+      place: (record) => record.parent ?? record.site,
+    }),
   };
 }
 

@@ -1,4 +1,4 @@
-// Lookups and views of sites and of what they consist of.
+/** Lookups and views of sites and of what they consist of. */
 
 import { found } from '../model/answers.ts';
 import type { Context, PathContext } from '../model/operation.ts';

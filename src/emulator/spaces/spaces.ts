@@ -53,7 +53,7 @@ export const moveBody = z
 export type MoveBody = z.output<typeof moveBody>;
 
 /** Body of a transfer. */
-export const transferBody = z.strictObject({ organization: id });
+const transferBody = z.strictObject({ organization: id });
 
 type Node =
   | { readonly type: 'space'; readonly record: SpaceRecord }
@@ -108,7 +108,7 @@ function setParent(store: EmulatorStore, node: Node, parent: string | undefined,
  * Moves a space or collection to another parent, to a place among its siblings, or both. Throws a 409 if it is already
  * there.
  */
-export function move(store: EmulatorStore, node: Node, body: MoveBody): void {
+function move(store: EmulatorStore, node: Node, body: MoveBody): void {
   const { organization } = node.record;
   const parent = body.parent === undefined ? node.record.parent : (body.parent ?? undefined);
   if (parent !== undefined) {
@@ -143,13 +143,13 @@ function spacesBelow(store: EmulatorStore, collection: string): SpaceRecord[] {
 }
 
 /** Marks a space as deleted and removes it from every site. Source: docs/platform-notes.md#deletions */
-export function deleteSpace(store: EmulatorStore, space: SpaceRecord, at: string): void {
+function deleteSpace(store: EmulatorStore, space: SpaceRecord, at: string): void {
   store.spaceDeleted(space.id);
   store.spaces.put({ ...space, deletedAt: at });
 }
 
 /** Deletes the collection with everything in it; its spaces can be restored. */
-export function deleteCollection(store: EmulatorStore, collection: string, at: string): void {
+function deleteCollection(store: EmulatorStore, collection: string, at: string): void {
   for (const space of store.spaces.by('parent', collection)) {
     deleteSpace(store, space, at);
   }
@@ -172,13 +172,13 @@ function checkTransfer(store: EmulatorStore, from: string, to: string, spaces: r
 }
 
 /** Transfers a space to the root of another organization. */
-export function transferSpace(store: EmulatorStore, space: SpaceRecord, organization: string): void {
+function transferSpace(store: EmulatorStore, space: SpaceRecord, organization: string): void {
   checkTransfer(store, space.organization, organization, [space]);
   store.spaces.put({ ...space, organization, parent: undefined, rank: store.next() });
 }
 
 /** Transfers a collection with its contents to the root of another organization. */
-export function transferCollection(store: EmulatorStore, collection: CollectionRecord, organization: string): void {
+function transferCollection(store: EmulatorStore, collection: CollectionRecord, organization: string): void {
   checkTransfer(store, collection.organization, organization, spacesBelow(store, collection.id));
   store.collections.put({ ...collection, parent: undefined, rank: store.next() });
   reassign(store, collection.id, organization);

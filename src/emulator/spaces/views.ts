@@ -44,19 +44,16 @@ function parentKey(record: {
 }
 
 /** Tables of spaces and collections. */
-export function spaceTables(changed: () => void) {
+export function spaceTables() {
   return {
-    collections: new IndexedTable<CollectionRecord, 'organization' | 'parent'>(
-      { organization: organizationKey, parent: parentKey },
-      changed,
-    ),
-    spaces: new IndexedTable<SpaceRecord, 'organization' | 'parent'>(
-      {
-        organization: (space) => (space.deletedAt === undefined ? space.organization : undefined),
-        parent: parentKey,
-      },
-      changed,
-    ),
+    collections: new IndexedTable<CollectionRecord, 'organization' | 'parent'>({
+      organization: organizationKey,
+      parent: parentKey,
+    }),
+    spaces: new IndexedTable<SpaceRecord, 'organization' | 'parent'>({
+      organization: (space) => (space.deletedAt === undefined ? space.organization : undefined),
+      parent: parentKey,
+    }),
   };
 }
 

@@ -1,4 +1,4 @@
-// Translations of spaces: records, operations and processing.
+/** Translations of spaces: records, operations and processing. */
 
 import { z } from 'zod';
 import type { Json } from '../../core/json.ts';
@@ -229,16 +229,13 @@ export const translationStore = {
   },
 } satisfies StoreFamily;
 
-function translationTables(changed: () => void) {
+function translationTables() {
   return {
-    translations: new IndexedTable<TranslationRecord, 'organization' | 'pair' | 'running'>(
-      {
-        organization: organizationKey,
-        pair: (record) => `${record.source.space}/${record.language}`,
-        running: runningKey,
-      },
-      changed,
-    ),
+    translations: new IndexedTable<TranslationRecord, 'organization' | 'pair' | 'running'>({
+      organization: organizationKey,
+      pair: (record) => `${record.source.space}/${record.language}`,
+      running: runningKey,
+    }),
   };
 }
 
