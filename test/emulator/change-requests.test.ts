@@ -1,32 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { EmulatorOptions } from '../../src/emulator/emulator.ts';
-import { type Body, document, type Fixture, fixture } from './fixture.ts';
+import { as, type Body, document, type Fixture, fixture, startSpace, temporaryFolder } from './fixture.ts';
 
 /* Change requests over time: their order, effects of merging, and platforms that lack some of their features. */
 
-interface World extends Fixture {
-  readonly space: string;
-  readonly cluster: string;
-  /** Sends a request below the space; throws unless it answers 2xx. */
-  at(method: string, path: string, body?: unknown): Promise<Body>;
-}
-
-async function start(options: EmulatorOptions = {}): Promise<World> {
-  const made = await fixture(options);
-  onTestFinished(() => made.emulator.close());
-  const space = (await made.org('POST', '/spaces', { title: 'Guides' })).id;
+async function start(options: EmulatorOptions = {}) {
+  const made = await startSpace(options);
   const [cluster = ''] = made.emulator.writeClusters('org_acme', [{ label: 'SSO', impact: 'high' }]);
-  const at: World['at'] = async (method, path, body) => {
-    const reply = await made.call(method, `/spaces/${space}${path}`, body);
-    if (reply.status >= 300) {
-      throw new Error(`${method} ${path}: ${reply.status} ${JSON.stringify(reply.body)}`);
-    }
-    return reply.body;
-  };
-  return { ...made, space, cluster, at };
+  return { ...made, cluster };
 }
 
 const subjects = async ({ org }: Fixture, query = ''): Promise<string[]> =>
@@ -183,7 +165,6 @@ test('a read token cannot write, and a token without a user creates without an a
       robot: { user: 'robot@nowhere.example', permission: 'admin' },
     },
   });
-  const as = (token: string) => ({ Authorization: `Bearer ${token}` });
   const path = `/spaces/${made.space}/change-requests`;
   expect((await made.call('POST', path, { subject: 's' }, as('reader'))).status).toBe(403);
   expect((await made.call('GET', path, undefined, as('reader'))).status).toBe(200);
@@ -193,9 +174,7 @@ test('a read token cannot write, and a token without a user creates without an a
 });
 
 test('change requests are restored from the state file', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'octavo-emulator-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const file = join(folder, 'state.json');
+  const file = join(await temporaryFolder(), 'state.json');
   const first = await start({ file });
   await first.at('POST', '/change-requests', {
     ...{ subject: 's', conversationsIssuesCluster: first.cluster, description: document('d') },

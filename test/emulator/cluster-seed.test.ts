@@ -1,13 +1,9 @@
-import { expect, onTestFinished, test } from 'vitest';
-import { type Body, type Fixture, fixture } from './fixture.ts';
+import { expect, test } from 'vitest';
+import { type Body, type Fixture, start as startFixture } from './fixture.ts';
 
 /* Seeded clusters without conversations: their representation in the API is consistent. */
 
-async function start(): Promise<Fixture> {
-  const made = await fixture({ processing: { conversations: 0 } });
-  onTestFinished(() => made.emulator.close());
-  return made;
-}
+const start = () => startFixture({ processing: { conversations: 0 } });
 
 const cluster = (made: Fixture, id: string | undefined): Promise<Body> =>
   made.org('GET', `/conversations-clusters/${id}`);

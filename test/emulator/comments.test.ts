@@ -1,5 +1,5 @@
-import { expect, onTestFinished, test } from 'vitest';
-import { type Body, document, fixture } from './fixture.ts';
+import { expect, test } from 'vitest';
+import { type Body, as as bearer, document, startSpace } from './fixture.ts';
 
 /* Comments on spaces and change requests, over time: authors, reactions, replies and resolution. */
 
@@ -7,25 +7,19 @@ const PEOPLE = { ana: 'emulator-token', bo: 'of-bo', cy: 'of-cy', robot: 'of-nob
 
 /** One of the two families of comments, with calls in the name of a user; throws unless they answer 2xx. */
 async function start(family: 'space' | 'change request') {
-  const made = await fixture({
+  const made = await startSpace({
     tokens: {
       [PEOPLE.bo]: { user: 'bo@acme.example', permission: 'admin' },
       [PEOPLE.cy]: { user: 'cy@acme.example', permission: 'admin' },
       [PEOPLE.robot]: { user: 'robot@nowhere.example', permission: 'admin' },
     },
   });
-  onTestFinished(() => made.emulator.close());
-  const space = (await made.org('POST', '/spaces', { title: 'Guides' })).id;
+  const { space } = made;
   const [page = ''] = made.emulator.writePages(space, [{ title: 'Login' }]);
   await made.call('POST', `/spaces/${space}/change-requests`, { subject: 's' });
-  const base = `/spaces/${space}${family === 'space' ? '' : '/change-requests/1'}`;
-  const as = async (who: keyof typeof PEOPLE, method: string, path: string, body?: unknown): Promise<Body> => {
-    const reply = await made.call(method, `${base}${path}`, body, { Authorization: `Bearer ${PEOPLE[who]}` });
-    if (reply.status >= 300) {
-      throw new Error(`${method} ${path}: ${reply.status} ${JSON.stringify(reply.body)}`);
-    }
-    return reply.body;
-  };
+  const base = family === 'space' ? '' : '/change-requests/1';
+  const as = (who: keyof typeof PEOPLE, method: string, path: string, body?: unknown) =>
+    made.at(method, `${base}${path}`, body, bearer(PEOPLE[who]));
   const say = (who: keyof typeof PEOPLE, markdown: string, more = {}) =>
     as(who, 'POST', '/comments', { body: { markdown }, ...more });
   return { ...made, space, page, as, say };

@@ -1,23 +1,14 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { findDocumentProblems } from '../../src/emulator/documents/rich-document.ts';
-import { createState, type EmulatorOptions } from '../../src/emulator/emulator.ts';
-import { type Body, type Fixture, fixture } from './fixture.ts';
-import { TICKETS } from './tickets.ts';
+import { createState } from '../../src/emulator/emulator.ts';
+import { type Body, type Fixture, fixture, start, temporaryFolder } from './fixture.ts';
 
 /* Conversations from other systems: storage, delayed processing, results, and platforms without conversations. */
 
 const DELAY = 400;
 const DAY = 24 * 60 * 60 * 1000;
-
-async function start(options: EmulatorOptions = {}): Promise<Fixture> {
-  const made = await fixture(options);
-  onTestFinished(() => made.emulator.close());
-  return made;
-}
 
 const say = (body: string, role = 'user') => ({ type: 'message', role, body });
 const ticket = (id: string, subject: string, body = subject, metadata?: object) => ({
@@ -367,7 +358,7 @@ test('an organization sees only its own conversations', async () => {
 });
 
 test('a restart keeps waiting conversations and clusters', async () => {
-  const file = join(await mkdtemp(join(tmpdir(), 'emulator-')), 'state.json');
+  const file = join(await temporaryFolder(), 'state.json');
   const made = await fixture({ file });
   await ingest(made, EMPTY_PDF);
   const [before] = await clusters(made);
@@ -391,29 +382,6 @@ test('a restart keeps waiting conversations and clusters', async () => {
   expect(again.emulator.state()).toEqual(state);
   await ingest(again, ticket('4', 'Empty PDF export'));
   expect(await clusters(again)).toMatchObject([{ id: before.id, stats: { issues: 4 } }]);
-});
-
-test('clusters sixty tickets into their five topics', async () => {
-  const made = await start();
-  const mixed = TICKETS.map((_, at) => TICKETS[(at * 7) % TICKETS.length]);
-  await ingest(
-    made,
-    mixed.map((item, at) => ({ id: `${item?.topic}-${at}`, subject: item?.subject, parts: [say(item?.body ?? '')] })),
-  );
-  const found = await clusters(made);
-  const topics = new Map((made.emulator.state().conversations ?? []).map((c) => [c.id, c.externalId.split('-')[0]]));
-  const members = await Promise.all(
-    found.map(async ({ id }) => (await issues(made, `?cluster=${id}`)).map((item) => topics.get(item.conversation.id))),
-  );
-  expect(members.map((names) => [...new Set(names), names.length].join(' ')).toSorted()).toEqual([
-    'billing 10',
-    'domain 10',
-    'export 10',
-    'login 10',
-    'webhooks 10',
-  ]);
-  const loose = (await issues(made, '?limit=1000')).filter((item) => item.issue.cluster === undefined);
-  expect(loose.map((item) => topics.get(item.conversation.id))).toEqual(Array(10).fill('null'));
 });
 
 test.each([

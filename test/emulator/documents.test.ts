@@ -1,37 +1,16 @@
 import { readFile } from 'node:fs/promises';
-import { expect, onTestFinished, test } from 'vitest';
-import type { EmulatorOptions } from '../../src/emulator/emulator.ts';
-import { type Body, type Fixture, fixture } from './fixture.ts';
+import { expect, test } from 'vitest';
+import { type Body, type SpaceFixture, startSpace } from './fixture.ts';
 
 /* Content of spaces and change requests: changes, queries, and references. */
 
-interface World extends Fixture {
-  readonly space: string;
-  /** Sends a request below the space; throws unless it answers 2xx. */
-  at(method: string, path: string, body?: unknown): Promise<Body>;
-}
-
-async function start(options: EmulatorOptions = {}): Promise<World> {
-  const made = await fixture(options);
-  onTestFinished(() => made.emulator.close());
-  const space = (await made.org('POST', '/spaces', { title: 'Guides' })).id;
-  const at: World['at'] = async (method, path, body) => {
-    const reply = await made.call(method, `/spaces/${space}${path}`, body);
-    if (reply.status >= 300) {
-      throw new Error(`${method} ${path}: ${reply.status} ${JSON.stringify(reply.body)}`);
-    }
-    return reply.body;
-  };
-  return { ...made, space, at };
-}
-
-const titles = async ({ at }: World, base = ''): Promise<string[]> =>
+const titles = async ({ at }: SpaceFixture, base = ''): Promise<string[]> =>
   (await at('GET', `${base}/content/pages`)).pages.map((page: Body) => page.title);
 
 const CR = '/change-requests/1';
 
 test('a change request has the content from its creation and its own edits, apart from the space', async () => {
-  const made = await start();
+  const made = await startSpace();
   const { emulator, space, at } = made;
   const [page = ''] = emulator.writePages(space, [{ title: 'One', body: 'first' }]);
   const { revision } = await at('POST', '/change-requests', { subject: 's' });
@@ -53,7 +32,7 @@ test('a change request has the content from its creation and its own edits, apar
 });
 
 test('an update pulls changes of the space, and a merge applies the change request to it', async () => {
-  const made = await start();
+  const made = await startSpace();
   const { emulator, space, at } = made;
   emulator.writePages(space, [{ title: 'One' }]);
   await at('POST', '/change-requests', { subject: 's' });
@@ -79,7 +58,7 @@ test('an update pulls changes of the space, and a merge applies the change reque
 });
 
 test('reports conflicting changes, and keeps those of the change request', async () => {
-  const made = await start();
+  const made = await startSpace();
   const { emulator, space, at } = made;
   const [page] = emulator.writePages(space, [{ title: 'One', body: 'first' }]);
   const body = async (base = '') => (await at('GET', `${base}/content/page/${page}`)).markdown;
@@ -99,7 +78,7 @@ test('reports conflicting changes, and keeps those of the change request', async
 });
 
 test('refuses edits of a merged change request and deletions of missing pages', async () => {
-  const { emulator, space, at, call } = await start();
+  const { emulator, space, at, call } = await startSpace();
   const { files } = emulator.writeContent(space, { files: [{ name: 'a.txt', text: 'a' }] });
   await at('POST', '/change-requests', { subject: 's' });
   emulator.writeContent(space, { remove: files }, { changeRequest: '1' });
@@ -119,7 +98,7 @@ test('refuses edits of a merged change request and deletions of missing pages', 
 });
 
 test('stores the content examples of the documentation', async () => {
-  const { space, at, call } = await start();
+  const { space, at, call } = await startSpace();
   const page = await readFile(new URL('../../docs/embedded-platform.md', import.meta.url), 'utf8');
   const [, example = ''] = /```json\n([\s\S]*?)```/.exec(page) ?? [];
   const content = { ...JSON.parse(example), remove: [] };
@@ -133,7 +112,7 @@ test('stores the content examples of the documentation', async () => {
 });
 
 test('authors of edits in a change request are its contributors', async () => {
-  const { emulator, space, at, org } = await start();
+  const { emulator, space, at, org } = await startSpace();
   const people = (await org('GET', '/members?order=asc')).items.map((item: Body) => item.id);
   await at('POST', '/change-requests', { subject: 's' });
   const counts = () =>
@@ -147,7 +126,7 @@ test('authors of edits in a change request are its contributors', async () => {
 });
 
 test('a template creates a page that links its parameters, also in a change request', async () => {
-  const { emulator, space, at, org, call } = await start();
+  const { emulator, space, at, org, call } = await startSpace();
   const other = (await org('POST', '/spaces', { title: 'Other' })).id;
   const { pages, files } = emulator.writeContent(space, {
     pages: [{ title: 'One', body: '# Top' }],
@@ -203,7 +182,7 @@ const LINKED = [
 ];
 
 test('lists the links of pages as valid, broken or in-app', async () => {
-  const { emulator, space, at } = await start();
+  const { emulator, space, at } = await startSpace();
   const { pages } = emulator.writeContent(space, {
     pages: [...LINKED, { title: 'Away', type: 'link', target: { kind: 'space', space } }],
     files: [{ name: 'a b.txt', text: 'a' }],
@@ -241,7 +220,7 @@ test('lists the links of pages as valid, broken or in-app', async () => {
 });
 
 test('lists the pages that link or show a file', async () => {
-  const { emulator, space, at } = await start();
+  const { emulator, space, at } = await startSpace();
   const { files } = emulator.writeContent(space, { pages: LINKED, files: [{ name: 'a b.txt', text: 'a' }] });
   const { items } = await at('GET', `/content/files/${files[0]}/backlinks`);
   expect(items.map((item: Body) => [item.kind, item.page.title, item.relation, item.status])).toEqual([
@@ -258,7 +237,7 @@ test('lists the pages that link or show a file', async () => {
 });
 
 test('a link that a change request breaks is broken only there until the merge', async () => {
-  const { emulator, space, at } = await start();
+  const { emulator, space, at } = await startSpace();
   const { pages, files } = emulator.writeContent(space, { pages: LINKED, files: [{ name: 'a b.txt', text: 'a' }] });
   await at('POST', '/change-requests', { subject: 's' });
   emulator.writeContent(space, { remove: [pages[2] ?? ''] }, { changeRequest: '1' });
@@ -276,7 +255,7 @@ const TEXT = [
 ].join(' ');
 
 async function textual() {
-  const made = await start();
+  const made = await startSpace();
   const { pages } = made.emulator.writeContent(made.space, {
     pages: [
       { title: 'Text', path: 'text', body: TEXT, variables: { product: 'Acme' } },
@@ -327,7 +306,7 @@ test('returns a page as a rich document', async () => {
 });
 
 test('converts every Markdown element to a block', async () => {
-  const { emulator, space, at } = await start();
+  const { emulator, space, at } = await startSpace();
   const body = [
     '#### Deep\n\n- one\n- two\n\n3. three\n\n- [x] done\n\n> said\n>\n> ```\n> code\n> ```\n',
     '```ts\na\nb\n```\n\n---\n\n| a |\n|---|\n| b |\n\n<div>tags</div>\n\nText[^1]  \nand ~~that~~ `this`\n\n[^1]: Note',
@@ -346,7 +325,7 @@ test('converts every Markdown element to a block', async () => {
 });
 
 test('git metadata comes from a synchronization, can be left out, and is removed by an edit', async () => {
-  const { emulator, space, at } = await start();
+  const { emulator, space, at } = await startSpace();
   const written = emulator.writeContent(space, {
     ...{ pages: [{ title: 'One', body: 'hello\n' }], files: [{ name: 'a.txt', text: 'a' }] },
     ...{ reusableContents: [{ title: 'Note', body: 'N' }], git: { oid: 'c0ffee', message: 'Docs', ref: 'main' } },
@@ -367,7 +346,7 @@ test('git metadata comes from a synchronization, can be left out, and is removed
 });
 
 test('computed content names its source, and can be left out', async () => {
-  const { emulator, space, at } = await start();
+  const { emulator, space, at } = await startSpace();
   const computed = { type: 'builtin:openapi', props: { doc: 'info', page: 'info' } };
   emulator.writePages(space, [{ title: 'API', body: 'Computed.', computed }]);
   const read = async (query = '') => (await at('GET', `/content/pages${query}`)).pages[0];
@@ -376,7 +355,7 @@ test('computed content names its source, and can be left out', async () => {
 });
 
 test('groups and links are separate page types that searches skip', async () => {
-  const { emulator, space, at } = await start();
+  const { emulator, space, at } = await startSpace();
   emulator.writeContent(space, {
     pages: [
       { title: 'Zebras', type: 'group', path: 'z' },
@@ -393,7 +372,7 @@ test('groups and links are separate page types that searches skip', async () => 
 });
 
 test('a copied space contains copies of pages, and a restored one its own pages', async () => {
-  const made = await start();
+  const made = await startSpace();
   const { emulator, space, at, call } = made;
   emulator.writeContent(space, {
     ...{ pages: LINKED, files: [{ name: 'a b.txt', text: 'a' }], variables: { version: '1.2' } },
@@ -416,7 +395,7 @@ test('a copied space contains copies of pages, and a restored one its own pages'
 });
 
 test('content is restored from a state, and change requests of an older state get the content of the space', async () => {
-  const made = await start();
+  const made = await startSpace();
   const { emulator, space, at } = made;
   emulator.writePages(space, [{ title: 'One' }]);
   await at('POST', '/change-requests', { subject: 's' });
@@ -433,7 +412,7 @@ test('content is restored from a state, and change requests of an older state ge
 });
 
 test('later versions list no links, and respond 201 to a template', async () => {
-  const latest = await start({ platform: '0.201' });
+  const latest = await startSpace({ platform: '0.201' });
   const template = { id: 'T' };
   expect((await latest.call('GET', `/spaces/${latest.space}/links`)).status).toBe(404);
   expect((await latest.call('POST', `/spaces/${latest.space}/content/template`, template)).status).toBe(201);

@@ -1,16 +1,8 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { pdf } from '../../src/emulator/content/operations.ts';
-import { type Body, fixture } from './fixture.ts';
+import { startSpace } from './fixture.ts';
 
 /* Downloads that the API links to: files, and change requests as PDF. */
-
-async function start() {
-  const made = await fixture();
-  onTestFinished(() => made.emulator.close());
-  const space = (await made.org('POST', '/spaces', { title: 'Guides' })).id as string;
-  const at = async (path: string): Promise<Body> => (await made.call('GET', `/spaces/${space}${path}`)).body;
-  return { ...made, space, at };
-}
 
 /** Objects in the file's table, as a PDF reader finds them. */
 function objectsOf(file: Buffer): string[] {
@@ -53,7 +45,7 @@ test.each([
 });
 
 test('prints all pages of a change request, one page with its child pages, or one page alone', async () => {
-  const { emulator, space, at, call } = await start();
+  const { emulator, space, at, call } = await startSpace();
   const pages = emulator.writePages(space, [
     { title: 'Guide', path: 'guide', body: '# Top\n\nSee **this** [link](x).\n\n| a | b |\n|---|---|\n| 1 | 2 |' },
     { title: 'Below', path: 'guide/below', body: '{% include "Note" %}' },
@@ -64,7 +56,7 @@ test('prints all pages of a change request, one page with its child pages, or on
   const note = { reusableContents: [{ title: 'Note', body: 'From <code class="expression">space.vars.v</code>.' }] };
   emulator.writeContent(space, { ...note, variables: { v: 'here' } }, { changeRequest: '1' });
   const print = async (query = '') => {
-    const response = await fetch((await at(`/change-requests/1/pdf${query}`)).url);
+    const response = await fetch((await at('GET', `/change-requests/1/pdf${query}`)).url);
     expect(response.headers.get('content-type')).toBe('application/pdf');
     return shown(Buffer.from(await response.arrayBuffer())).filter((line) => line !== '');
   };
@@ -75,9 +67,9 @@ test('prints all pages of a change request, one page with its child pages, or on
 });
 
 test('serves a PDF for an hour, without a token', async () => {
-  const { space, at, call, clock } = await start();
+  const { space, at, call, clock } = await startSpace();
   await call('POST', `/spaces/${space}/change-requests`, { subject: 's' });
-  const { url } = await at('/change-requests/1/pdf');
+  const { url } = await at('GET', '/change-requests/1/pdf');
   clock.advance(3_599_999);
   expect((await fetch(url)).status).toBe(200);
   clock.advance(1);
@@ -87,7 +79,7 @@ test('serves a PDF for an hour, without a token', async () => {
 });
 
 test('serves files at their download address, also in the version of a change request', async () => {
-  const { emulator, space, at, call } = await start();
+  const { emulator, space, at, call } = await startSpace();
   const bytes = Buffer.from([0, 255, 128]);
   emulator.writeContent(space, { files: [{ name: 'a.bin', data: bytes.toString('base64') }] });
   await call('POST', `/spaces/${space}/change-requests`, { subject: 's' });
@@ -97,7 +89,7 @@ test('serves files at their download address, also in the version of a change re
     { changeRequest: '1' },
   );
   const read = async (path: string) => {
-    const [file] = (await at(path)).items;
+    const [file] = (await at('GET', path)).items;
     const response = await fetch(file.downloadURL);
     return [response.headers.get('content-type'), Buffer.from(await response.arrayBuffer()), file.size];
   };

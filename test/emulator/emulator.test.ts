@@ -1,31 +1,10 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, expect, test } from 'vitest';
-import { createState, type EmulatorOptions, emptyOrganization } from '../../src/emulator/emulator.ts';
-import { type Fixture, fixture } from './fixture.ts';
+import { expect, test } from 'vitest';
+import { createState, emptyOrganization } from '../../src/emulator/emulator.ts';
+import { type Fixture, fixture, start, temporaryFolder } from './fixture.ts';
 
 /* The emulator's interface: seeds, files, features, latency, the request log and control over HTTP. */
-
-const open: Fixture[] = [];
-const folders: string[] = [];
-
-async function start(options: EmulatorOptions = {}): Promise<Fixture> {
-  const made = await fixture(options);
-  open.push(made);
-  return made;
-}
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((made) => made.emulator.close()));
-  await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true })));
-});
-
-async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'octavo-emulator-'));
-  folders.push(folder);
-  return folder;
-}
 
 test('starts with one organization and three people', async () => {
   const { emulator, org } = await start();

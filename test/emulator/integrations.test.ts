@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type Body, type Fixture, type Reply, sharedFixture } from './fixture.ts';
+import { as, type Body, type Fixture, type Reply, sharedFixture } from './fixture.ts';
 
 /* Integrations: publication, installation, events and access tokens. */
 
@@ -13,7 +13,6 @@ const made: Fixture = await sharedFixture({
 const { call, org, emulator, clock } = made;
 const empty = emulator.state();
 
-const as = (token: string) => ({ Authorization: `Bearer ${token}` });
 const HOUR = 60 * 60 * 1000;
 const NAME = '/integrations/zendesk';
 

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { type Body, sharedFixture } from './fixture.ts';
+import { as, type Body, sharedFixture } from './fixture.ts';
 
 /* Joining by a domain or an invite link, and the visits that it records. */
 
@@ -13,7 +13,6 @@ const made = await sharedFixture({
 const { call, org, emulator } = made;
 const empty = emulator.state();
 const ORG = `/orgs/${emulator.organization}`;
-const as = (token: string) => ({ Authorization: `Bearer ${token}` });
 
 beforeEach(() => emulator.restore(empty));
 

@@ -4,8 +4,8 @@ const path = `${ORG}/conversations`;
 const part = { type: 'message', role: 'user', body: 'Hello' };
 const one = { id: 'n-1', parts: [part] };
 
-const takes = (body: unknown): Row => ['POST', path, body, 204];
-const refuses = (body: unknown, says: string): Row => ['POST', path, body, 400, says];
+const takes = (body: unknown): Row => [`POST ${path}`, body, 204];
+const refuses = (body: unknown, says: string): Row => [`POST ${path}`, body, 400, says];
 const withPart = (change: object) => ({ ...one, parts: [{ ...part, ...change }] });
 const withMetadata = (metadata: unknown) => ({ ...one, metadata });
 
@@ -63,44 +63,42 @@ export const conversationRows: Rows = {
       Array.from({ length: 101 }, (_, at) => ({ ...one, id: `n-${at}` })),
       'body: must have at most 100 conversations',
     ),
-    ['POST', '/orgs/none/conversations', one, 404],
+    ['POST /orgs/none/conversations', one, 404],
   ],
   conversations: [
-    ['GET', path, undefined, 200, { count: 3 }],
-    ['GET', `${path}?source=email`, undefined, 200, { count: 0 }],
-    ['GET', `${path}?state=open`, undefined, 400, 'query.state: unknown parameter'],
-    ['GET', '/orgs/none/conversations', undefined, 404],
+    [`GET ${path}`, 200, { count: 3 }],
+    [`GET ${path}?source=email`, 200, { count: 0 }],
+    [`GET ${path}?state=open`, 400, 'query.state: unknown parameter'],
+    ['GET /orgs/none/conversations', 404],
     [
-      'GET',
-      `${path}/{conversation}`,
-      undefined,
+      `GET ${path}/{conversation}`,
       200,
       { conversation: { object: 'conversation', id: '{conversation}', subject: 'PDF export is empty' }, metadata: {} },
     ],
-    ['GET', `${path}/z-1`, undefined, 404],
-    ['GET', '/orgs/org_other/conversations/{conversation}', undefined, 404],
+    [`GET ${path}/z-1`, 404],
+    ['GET /orgs/org_other/conversations/{conversation}', 404],
   ],
   issues: [
-    ['GET', `${path}-issues`, undefined, 200, { count: 3 }],
-    ['GET', `${path}-issues?cluster={cluster}`, undefined, 200, { count: 2 }],
-    ['GET', `${path}-issues?conversation={conversation}`, undefined, 200, { count: 1 }],
-    ['GET', `${path}-issues?conversation={conversation}&cluster=none`, undefined, 200, { count: 0 }],
-    ['GET', `${path}-issues?source=email`, undefined, 400, 'query.source'],
-    ['GET', `${path}-issues/{issue}`, undefined, 200, { issue: { id: '{issue}', cluster: '{cluster}' } }],
-    ['GET', `${path}-issues/none`, undefined, 404],
-    ['GET', '/orgs/org_other/conversations-issues/{issue}', undefined, 404],
+    [`GET ${path}-issues`, 200, { count: 3 }],
+    [`GET ${path}-issues?cluster={cluster}`, 200, { count: 2 }],
+    [`GET ${path}-issues?conversation={conversation}`, 200, { count: 1 }],
+    [`GET ${path}-issues?conversation={conversation}&cluster=none`, 200, { count: 0 }],
+    [`GET ${path}-issues?source=email`, 400, 'query.source'],
+    [`GET ${path}-issues/{issue}`, 200, { issue: { id: '{issue}', cluster: '{cluster}' } }],
+    [`GET ${path}-issues/none`, 404],
+    ['GET /orgs/org_other/conversations-issues/{issue}', 404],
   ],
   clusters: [
-    ['GET', `${path}-clusters`, undefined, 200, { count: 1, items: [{ id: '{cluster}' }] }],
-    ['GET', `${path}-clusters?sort=updatedAt&order=asc`, undefined, 200, { count: 1 }],
-    ['GET', `${path}-clusters?sort=issues`, undefined, 400, 'query.sort: must be updatedAt'],
-    ['GET', `${path}-clusters?order=up`, undefined, 400, 'query.order'],
-    ['GET', `${path}-clusters/{cluster}`, undefined, 200, { object: 'issues-cluster', muted: false }],
-    ['GET', `${path}-clusters/none`, undefined, 404],
-    ['GET', '/orgs/org_other/conversations-clusters/{cluster}', undefined, 404],
-    ['PATCH', `${path}-clusters/{cluster}`, { muted: true }, 200, { id: '{cluster}', muted: true }],
-    ['PATCH', `${path}-clusters/{cluster}`, { muted: 'yes' }, 400, 'body.muted'],
-    ['PATCH', `${path}-clusters/{cluster}`, { label: 'PDF' }, 400, 'body.label: unknown field'],
-    ['PATCH', `${path}-clusters/none`, { muted: true }, 404],
+    [`GET ${path}-clusters`, 200, { count: 1, items: [{ id: '{cluster}' }] }],
+    [`GET ${path}-clusters?sort=updatedAt&order=asc`, 200, { count: 1 }],
+    [`GET ${path}-clusters?sort=issues`, 400, 'query.sort: must be updatedAt'],
+    [`GET ${path}-clusters?order=up`, 400, 'query.order'],
+    [`GET ${path}-clusters/{cluster}`, 200, { object: 'issues-cluster', muted: false }],
+    [`GET ${path}-clusters/none`, 404],
+    ['GET /orgs/org_other/conversations-clusters/{cluster}', 404],
+    [`PATCH ${path}-clusters/{cluster}`, { muted: true }, 200, { id: '{cluster}', muted: true }],
+    [`PATCH ${path}-clusters/{cluster}`, { muted: 'yes' }, 400, 'body.muted'],
+    [`PATCH ${path}-clusters/{cluster}`, { label: 'PDF' }, 400, 'body.label: unknown field'],
+    [`PATCH ${path}-clusters/none`, { muted: true }, 404],
   ],
 };

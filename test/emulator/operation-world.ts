@@ -1,13 +1,61 @@
 /** An emulator with one of everything, for the tables of operations. */
+import { expect } from 'vitest';
 import { createState, emptyOrganization } from '../../src/emulator/emulator.ts';
-import type { Body, Fixture } from './fixture.ts';
+import type { RequestEntry } from '../../src/emulator/http/request-log.ts';
+import type { Body, Fixture, Reply } from './fixture.ts';
 
 /**
- * Method, path, body, status, then the required content of the body or the message. Names in braces stand for the ids
- * of `buildWorld`.
+ * Method and path, body if there is one, status, then the required content of the body or the message. Names in braces
+ * stand for the ids of `buildWorld`.
  */
-export type Row = readonly [method: string, path: string, body: unknown, status: number, says?: unknown];
+export type Row =
+  | readonly [request: string, status: number, says?: unknown]
+  | readonly [request: string, body: unknown, status: number, says?: unknown];
 export type Rows = Readonly<Record<string, readonly Row[]>>;
+
+type Ids = Readonly<Record<string, string>>;
+
+/** Reads a row with ids instead of names in braces. */
+export function readRow([request, ...rest]: Row, ids: Ids) {
+  const filled = (value: unknown) =>
+    value === undefined
+      ? undefined
+      : JSON.parse(JSON.stringify(value).replace(/\{(\w+)\}/g, (whole, name: string) => ids[name] ?? whole));
+  const [body, status, says] = typeof rest[0] === 'number' ? [undefined, ...rest] : rest;
+  const [method = '', path = ''] = String(filled(request)).split(' ');
+  return { method, path, body: filled(body), status: Number(status), says: filled(says) };
+}
+
+/** Sends the request of a row and checks the reply. */
+export async function checkRow(world: Fixture, row: Row, ids: Ids, headers?: Record<string, string>): Promise<Reply> {
+  const { method, path, body, status, says } = readRow(row, ids);
+  const reply = await world.call(method, path, body, headers);
+  expect({ status: reply.status, error: reply.body.error?.message }).toMatchObject({ status });
+  if (status >= 400) {
+    expect(reply.body).toEqual({ error: { code: status, message: expect.stringContaining(String(says ?? '')) } });
+  } else if (says !== undefined) {
+    expect(reply.body).toMatchObject(says);
+  }
+  if (status === 204 || status === 205) {
+    expect(reply.body).toBe('');
+  }
+  return reply;
+}
+
+/** Returns a row with a title of its test. */
+export const titled = (row: Row) => {
+  const { method, path, body = '', status } = readRow(row, {});
+  return [`${method} ${path} ${JSON.stringify(body).slice(0, 80)} → ${status}`, row] as const;
+};
+
+/** Returns those of the operations that the log has no accepted, or no refused, request for. */
+export function findUntested(entries: readonly RequestEntry[], operations: readonly string[]): string[] {
+  const isCalled = (name: string, is: (status: number) => boolean) =>
+    entries.some(({ operation, status }) => operation === name && is(status ?? 0));
+  return operations.filter(
+    (name) => !isCalled(name, (status) => status < 300) || !isCalled(name, (status) => status >= 400),
+  );
+}
 
 export const ORG = '/orgs/org_acme';
 export const SITE = `${ORG}/sites/{site}`;

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { document, memberId, sharedFixture } from './fixture.ts';
+import { as, document, memberId, sharedFixture } from './fixture.ts';
 
 /* Reviews of change requests, and the merge rules that depend on them. */
 
@@ -12,7 +12,6 @@ const made = await sharedFixture({
 });
 const { call, org, emulator } = made;
 const empty = emulator.state();
-const as = (token: string) => ({ Authorization: `Bearer ${token}` });
 const [bo, cy] = [await memberId(made, 'bo@acme.example'), await memberId(made, 'cy@acme.example')];
 
 let space: string;

@@ -1,5 +1,5 @@
-import { expect, onTestFinished, test } from 'vitest';
-import { type Body, type Fixture, fixture } from './fixture.ts';
+import { expect, test } from 'vitest';
+import { type Body, type Fixture, start } from './fixture.ts';
 
 /* Pages and search. */
 
@@ -7,9 +7,8 @@ interface World extends Fixture {
   readonly spaces: Readonly<Record<'guides' | 'api', string>>;
 }
 
-async function start(): Promise<World> {
-  const made = await fixture();
-  onTestFinished(() => made.emulator.close());
+async function startWorld(): Promise<World> {
+  const made = await start();
   const space = async (title: string) => (await made.org('POST', '/spaces', { title })).id as string;
   const spaces = { guides: await space('Guides'), api: await space('API') };
   made.emulator.writePages(spaces.guides, [
@@ -32,7 +31,7 @@ const found = async ({ org }: Fixture, query: string): Promise<[string, string[]
   ]);
 
 test('searches an organization by space, best match first, titles before texts', async () => {
-  const made = await start();
+  const made = await startWorld();
   expect(await found(made, 'webhooks are not sent')).toEqual([
     ['API', ['Webhooks']],
     ['Guides', ['Exports']],
@@ -42,7 +41,7 @@ test('searches an organization by space, best match first, titles before texts',
 });
 
 test('a result contains the matching sections, its ancestors and URLs', async () => {
-  const made = await start();
+  const made = await startWorld();
   const { items } = await made.org('GET', '/search?query=okta');
   expect(items).toEqual([
     {
@@ -73,7 +72,7 @@ test('a result contains the matching sections, its ancestors and URLs', async ()
 });
 
 test('returns each result once over several pages', async () => {
-  const made = await start();
+  const made = await startWorld();
   const first = await made.org('GET', '/search?query=webhooks&limit=1');
   const second = await made.org('GET', `/search?query=webhooks&limit=1&page=${first.next.page}`);
   expect([first, second].map((page) => page.items.map((item: Body) => item.title))).toEqual([['API'], ['Guides']]);
@@ -81,13 +80,13 @@ test('returns each result once over several pages', async () => {
 });
 
 test('does not search deleted spaces', async () => {
-  const made = await start();
+  const made = await startWorld();
   await made.call('DELETE', `/spaces/${made.spaces.api}`);
   expect(await found(made, 'webhooks')).toEqual([['Guides', ['Exports']]]);
 });
 
 test('returns pages as a tree, and copies them with a space', async () => {
-  const made = await start();
+  const made = await startWorld();
   const tree = async (space: string) => (await made.call('GET', `/spaces/${space}/content/pages`)).body.pages;
   expect(await tree(made.spaces.guides)).toMatchObject([
     { title: 'Access', path: 'access', pages: [{ title: 'Single sign-on', slug: 'sso', pages: [] }] },
@@ -100,7 +99,7 @@ test('returns pages as a tree, and copies them with a space', async () => {
 });
 
 test('replaces a page in place, also over HTTP', async () => {
-  const made = await start();
+  const made = await startWorld();
   const written = await made.call('POST', `/_emulator/pages/${made.spaces.api}`, [
     { title: 'Hooks', path: '/webhooks/' },
   ]);
@@ -113,14 +112,14 @@ test('replaces a page in place, also over HTTP', async () => {
 });
 
 test('ignores headings in code blocks', async () => {
-  const made = await start();
+  const made = await startWorld();
   made.emulator.writePages(made.spaces.api, [{ title: 'Code', body: '```\n# zebra\n```' }]);
   const [space] = (await made.org('GET', '/search?query=zebra')).items;
   expect(space.pages[0].sections).toMatchObject([{ title: '', body: '```\n# zebra\n```' }]);
 });
 
 test('orders sections by relevance', async () => {
-  const made = await start();
+  const made = await startWorld();
   const body = 'Export a file.\n\n## Files\n\nAny file.\n\n## Export a PDF\n\nAs a PDF file, with pictures.';
   made.emulator.writePages(made.spaces.api, [{ title: 'Sections', body }]);
   const { items } = await made
@@ -130,7 +129,7 @@ test('orders sections by relevance', async () => {
 });
 
 test('finds pages by included content and values of expressions', async () => {
-  const made = await start();
+  const made = await startWorld();
   made.emulator.writeContent(made.spaces.api, {
     pages: [{ title: 'Help', body: '{% include "Note" %}\n\nOf <code class="expression">space.vars.product</code>.' }],
     reusableContents: [{ title: 'Note', body: 'Ask the zookeeper.' }],

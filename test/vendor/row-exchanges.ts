@@ -1,9 +1,9 @@
 /** Exchanges from the emulator's tables of operations. */
 import { readdirSync } from 'node:fs';
 import { getFeatures } from '../../src/emulator/model/features.ts';
-import { type Fixture, fixture } from '../emulator/fixture.ts';
+import { clientOf, fixture } from '../emulator/fixture.ts';
 import { versionRows } from '../emulator/operation-rows-versions.ts';
-import { buildWorld, type Row, type Rows, SEED } from '../emulator/operation-world.ts';
+import { buildWorld, type Row, type Rows, readRow, SEED } from '../emulator/operation-world.ts';
 import type { Exchange } from './judge.ts';
 import { startRecordingProxy } from './recording-proxy.ts';
 
@@ -30,13 +30,14 @@ export async function rowExchanges(): Promise<Exchanges> {
   const { emulator } = made;
   const proxy = await startRecordingProxy(emulator.url);
   try {
-    const { call, org } = callerOf(made, proxy.url);
+    const { call, org } = clientOf(proxy.url, emulator);
     const ids = await buildWorld({ ...made, call, org });
     const run = async (rows: readonly Row[]) => {
       const state = emulator.state();
-      for (const [method, path, body] of rows) {
+      for (const row of rows) {
         emulator.restore(state);
-        await call(method, filled(path, ids), body === undefined ? undefined : filled(body, ids));
+        const { method, path, body } = readRow(row, ids);
+        await call(method, path, body);
       }
       emulator.restore(state);
     };
@@ -51,30 +52,4 @@ export async function rowExchanges(): Promise<Exchanges> {
     await proxy.close();
     await emulator.close();
   }
-}
-
-function filled<T>(value: T, ids: Readonly<Record<string, string>>): T {
-  return JSON.parse(JSON.stringify(value).replace(/\{(\w+)\}/g, (whole, name) => ids[name] ?? whole)) as T;
-}
-
-/** The fixture's functions for calls, through the proxy. */
-function callerOf({ emulator }: Fixture, url: string): Pick<Fixture, 'call' | 'org'> {
-  const call: Fixture['call'] = async (method, path, body, headers) => {
-    const response = await fetch(`${url}/v1${path}`, {
-      method,
-      headers: {
-        Authorization: `Bearer ${emulator.token}`,
-        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    const isJson = response.headers.get('content-type')?.includes('json') === true;
-    return { status: response.status, body: isJson ? JSON.parse(text) : text, headers: response.headers };
-  };
-  return {
-    call,
-    org: async (method, path, body) => (await call(method, `/orgs/${emulator.organization}${path}`, body)).body,
-  };
 }
