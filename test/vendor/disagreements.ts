@@ -1,170 +1,294 @@
-import { conversations, successors } from './disagreements-of-conversations.ts';
-import { newer, older } from './disagreements-of-fields.ts';
-import { adds, answers, asked, asks, differs, type Known, known, lacks, unheardOf } from './known.ts';
-import { BOTH, FIRST, GONE, LATER } from './sources.ts';
-
-/*
+/**
  * The known differences between the vendor's OpenAPI documents and this code, one by one. The API document wins over
- * the OpenAPI documents.
- * Source: docs/platform-notes.md#sources-of-facts
+ * the OpenAPI documents. Source: docs/platform-notes.md#sources-of-facts
  */
+import { about, adds, answers, asked, asks, differs, type Known, lacks, unheardOf } from './known.ts';
 
-const statuses: readonly Known[] = [
-  ...known(BOTH, answers(400), {
-    because: 'What is not documented is refused, whichever operation it is sent to.',
-    says: 'docs/platform-notes.md#errors',
-  }),
-  ...known(BOTH, answers(401), {
-    because: 'Who calls without a valid token is not let in, whichever operation it is.',
-    says: 'docs/platform-notes.md#errors',
-  }),
-  ...known(BOTH, answers(403), {
-    because: 'What a caller may not do is refused; few operations declare it, and only later ones.',
-    says: 'docs/platform-notes.md#errors',
-  }),
-  ...known(BOTH, answers(404), {
-    because: 'An unknown id is not found, whichever operation names it.',
-    says: 'docs/platform-notes.md#errors',
-  }),
-  ...known(BOTH, answers(409, 'installIntegration'), {
-    because: 'What is there already is in conflict with another of it.',
-    says: 'docs/platform-notes.md#integrations',
-  }),
-  ...known(BOTH, answers(204, 'applyTemplateToSpace'), {
-    because: 'Applying a template answers nothing.',
-    says: 'docs/platform-notes.md#write-status-codes',
-  }),
+/** Version of the vendor's OpenAPI document that is nearest to the API document. */
+const FIRST = ['0.146'] as const;
+/** The latest version. */
+const LATER = ['0.202'] as const;
+const BOTH = [...FIRST, ...LATER] as const;
+
+const customization = [
+  ...lacks('SiteCustomizationSettingsBase', 'socialAccounts'),
+  ...lacks('SiteCustomizationSettingsBase/properties/pageActions', 'items'),
+  ...lacks('SiteCustomizationSettingsBase/properties/styling', 'codeTheme'),
 ];
 
-const changeRequests: readonly Known[] = [
-  ...known(
-    FIRST,
-    asked(
-      adds(
-        'createChangeRequest/requestBody',
-        'template',
-        'conversationsIssuesCluster',
-        'description',
-        'status',
-        'anything',
-      ),
-    ),
-    {
-      because: 'A change request is created with a template, and with whatever else is sent.',
-      says: 'docs/platform-notes.md#change-requests',
-    },
+/** Fields that 0.202 requires, of resources that 0.146 does not have. */
+const newer = [
+  ...lacks('Integration/properties/urls', 'publicContentEndpoint'),
+  ...lacks('IntegrationInstallation/properties/urls', 'publicContentEndpoint'),
+  ...lacks('IntegrationContentInstallationBase/properties/urls', 'publicContentEndpoint'),
+  ...lacks('OpenAPISpec', 'lastProcessedErrorCount'),
+  ...lacks('Organization/properties/permissions', 'access'),
+  ...lacks(
+    'OrganizationBilling',
+    'aiCreditAlertThreshold',
+    'canChangeInterval',
+    'canCheckout',
+    'canUseSAML',
+    'creditsBundle',
   ),
+  ...lacks('OrganizationMember', 'sites'),
+  ...lacks('RevisionBase', 'tags'),
+  ...lacks('RevisionPageDocument/allOf/2', 'tags'),
+  ...lacks('RevisionPageLayoutOptions', 'actions', 'anchors', 'coverMask', 'tags'),
+  ...lacks('SearchPageResult', 'description', 'rank', 'score'),
+  ...lacks('SearchSectionResult', 'score'),
+  ...lacks('SearchSpaceResult', 'score', 'type'),
+  ...lacks('Site', 'appliedType', 'defaultLevel', 'permissions'),
+  ...lacks('Site/properties/urls', 'preview'),
+  ...lacks('SiteSection', 'draft'),
+  ...lacks('SiteSectionGroup', 'draft'),
+  ...lacks('SiteSpace', 'draft'),
+  ...lacks('TranslationResult', 'language'),
+  ...customization,
+  ...asked(customization),
 ];
 
-const content: readonly Known[] = [
-  ...known(FIRST, [...asks('getPageById', 'dereferenced'), ...asks('getPageInChangeRequestById', 'dereferenced')], {
-    because: 'Pages are asked for dereferenced; the vendor has it from 0.167 on.',
-    says: 'docs/platform-notes.md#content',
-  }),
-  ...known(
-    FIRST,
-    [
-      ...adds('DocumentBlockImage/properties/data/properties/ref', 'space'),
-      ...adds('DocumentInlineImage/properties/data/properties/ref', 'space'),
-      ...asked(adds('ContentRef', 'space')),
-    ],
-    {
-      because: 'A reference to a file names its space; the vendor has it from 0.167 on.',
-      says: 'docs/platform-notes.md#content-references',
-    },
-  ),
-  ...known(FIRST, adds('SearchPageResult', 'ancestors'), {
-    because: 'What is found tells what it is below; the vendor has it from 0.167 on.',
-    says: 'docs/platform-notes.md#search',
-  }),
-  ...known(FIRST, asked(adds('ApplySpaceTemplate', 'changeRequestId')), {
-    because: 'A template is applied to a change request too; the vendor has it from 0.167 on.',
-    says: 'docs/platform-notes.md#content',
-  }),
-  ...known(FIRST, adds('ContentLocation', 'status', 'relation', 'targetReference', 'locationReferences'), {
-    because: 'Backlinks are a list of link items.',
-    says: 'docs/platform-notes.md#links-and-backlinks',
-  }),
-  ...known(
-    LATER,
-    unheardOf(
-      'GET /spaces/{}/links',
-      'GET /spaces/{}/content/page/{}/links',
-      'GET /spaces/{}/content/files/{}/backlinks',
-      'GET /spaces/{}/change-requests/{}/content/files/{}/backlinks',
-    ),
-    { because: 'Listings of links and backlinks were removed in 0.201.', says: GONE },
-  ),
-];
-
-const organizations: readonly Known[] = [
-  ...known(BOTH, adds('updateOrganizationMemberLastSeenAt/responses/200', 'serviceVisitorClaims'), {
-    because: 'The claims of a visitor have another name.',
-    says: 'docs/platform-notes.md#authentication',
-  }),
-  ...known(BOTH, lacks('OrganizationSAMLProvider', 'ssoURL', 'entityID', 'certificate'), {
-    because: 'A provider is created without them, and is pending until it has them.',
-    says: 'docs/platform-notes.md#saml',
-  }),
-  ...known(BOTH, lacks('Space', 'emoji'), {
-    because: 'A space need not have an emoji: null clears it.',
-    says: 'docs/platform-notes.md#writable-fields',
-  }),
-  ...known(LATER, unheardOf('POST /spaces/{}/transfer'), {
-    because: 'Moving a space to another organization was removed in 0.181.',
-    says: GONE,
-  }),
-];
-
-const sites: readonly Known[] = [
-  ...known(FIRST, [...adds('SiteSpace', 'hidden'), ...asked(adds('updateSiteSpaceById/requestBody', 'hidden'))], {
-    because: 'A site space may be hidden; the vendor has it from 0.167 on.',
-    says: 'docs/platform-notes.md#site-spaces',
-  }),
-  ...known(FIRST, [...differs('OpenAPISpecSlug', 'pattern'), ...differs('OpenAPISpecSlug', 'pattern', 'request')], {
-    because: 'A slug may have capital letters; the vendor allows it from 0.167 on.',
-    says: 'docs/platform-notes.md#limits',
-  }),
-  ...known(
-    FIRST,
-    [
-      ...unheardOf(
-        'POST /orgs/{}/sites/{}/external-links',
-        'PATCH /orgs/{}/sites/{}/external-links/{}',
-        'DELETE /orgs/{}/sites/{}/external-links/{}',
-      ),
-      ...differs('SiteStructure/oneOf/0/properties/structure/items/oneOf', 'enum'),
-    ],
-    { because: 'Links to elsewhere came in 0.201, and stand among the sections of a site.', says: GONE },
-  ),
-  ...known(
-    LATER,
-    [
-      ...adds('Site', 'agentsContext'),
-      ...adds('publishSite/responses/200', 'agentsContext'),
-      ...asked(adds('updateSiteById/requestBody', 'agentsContext')),
-    ],
-    { because: 'The context of agents was removed in 0.167.', says: GONE },
-  ),
-  ...known(
-    LATER,
-    unheardOf(
-      'POST /orgs/{}/sites/{}/section-groups/{}/sections',
-      'DELETE /orgs/{}/sites/{}/section-groups/{}/sections/{}',
-    ),
-    { because: 'Sections join and leave groups by their own update from 0.181 on.', says: GONE },
-  ),
+/** Fields of a customization that 0.202 has renamed or removed. */
+const older = [
+  ...adds('SiteCustomizationSettings', 'git', 'pdf'),
+  ...adds('SiteCustomizationSettingsBase/properties/pageActions', 'externalAI', 'markdown', 'mcp'),
+  ...asked(adds('SiteCustomizationSettingsBase', 'git', 'pdf')),
+  ...asked(adds('SiteCustomizationSettingsBase/properties/pageActions', 'externalAI', 'markdown', 'mcp')),
 ];
 
 /** All known differences. */
 export const DISAGREEMENTS: readonly Known[] = [
-  ...statuses,
-  ...conversations,
-  ...successors,
-  ...changeRequests,
-  ...content,
-  ...organizations,
-  ...sites,
-  ...newer,
-  ...older,
+  ...about('docs/platform-notes.md#errors', [
+    [BOTH, answers(400), 'What is not documented is refused, whichever operation it is sent to.'],
+    [BOTH, answers(401), 'Who calls without a valid token is not let in, whichever operation it is.'],
+    [BOTH, answers(403), 'What a caller may not do is refused; few operations declare it, and only later ones.'],
+    [BOTH, answers(404), 'An unknown id is not found, whichever operation names it.'],
+  ]),
+  ...about('docs/platform-notes.md#integrations', [
+    [BOTH, answers(409, 'installIntegration'), 'What is there already is in conflict with another of it.'],
+  ]),
+  ...about('docs/platform-notes.md#write-status-codes', [
+    [BOTH, answers(204, 'applyTemplateToSpace'), 'Applying a template answers nothing.'],
+  ]),
+  ...about('docs/platform-notes.md#change-requests', [
+    [
+      FIRST,
+      asked(
+        adds(
+          'createChangeRequest/requestBody',
+          'template',
+          'conversationsIssuesCluster',
+          'description',
+          'status',
+          'anything',
+        ),
+      ),
+      'A change request is created with a template, and with whatever else is sent.',
+    ],
+  ]),
+  ...about('docs/platform-notes.md#content', [
+    [
+      FIRST,
+      [...asks('getPageById', 'dereferenced'), ...asks('getPageInChangeRequestById', 'dereferenced')],
+      'Pages are asked for dereferenced; the vendor has it from 0.167 on.',
+    ],
+    [
+      FIRST,
+      asked(adds('ApplySpaceTemplate', 'changeRequestId')),
+      'A template is applied to a change request too; the vendor has it from 0.167 on.',
+    ],
+  ]),
+  ...about('docs/platform-notes.md#content-references', [
+    [
+      FIRST,
+      [
+        ...adds('DocumentBlockImage/properties/data/properties/ref', 'space'),
+        ...adds('DocumentInlineImage/properties/data/properties/ref', 'space'),
+        ...asked(adds('ContentRef', 'space')),
+      ],
+      'A reference to a file names its space; the vendor has it from 0.167 on.',
+    ],
+  ]),
+  ...about('docs/platform-notes.md#search', [
+    [
+      FIRST,
+      adds('SearchPageResult', 'ancestors'),
+      'What is found tells what it is below; the vendor has it from 0.167 on.',
+    ],
+  ]),
+  ...about('docs/platform-notes.md#links-and-backlinks', [
+    [
+      FIRST,
+      adds('ContentLocation', 'status', 'relation', 'targetReference', 'locationReferences'),
+      'Backlinks are a list of link items.',
+    ],
+  ]),
+  ...about('docs/platform-notes.md#changes-by-version', [
+    [
+      LATER,
+      unheardOf(
+        'GET /spaces/{}/links',
+        'GET /spaces/{}/content/page/{}/links',
+        'GET /spaces/{}/content/files/{}/backlinks',
+        'GET /spaces/{}/change-requests/{}/content/files/{}/backlinks',
+      ),
+      'Listings of links and backlinks were removed in 0.201.',
+    ],
+    [LATER, unheardOf('POST /spaces/{}/transfer'), 'Moving a space to another organization was removed in 0.181.'],
+    [
+      FIRST,
+      [
+        ...unheardOf(
+          'POST /orgs/{}/sites/{}/external-links',
+          'PATCH /orgs/{}/sites/{}/external-links/{}',
+          'DELETE /orgs/{}/sites/{}/external-links/{}',
+        ),
+        ...differs('SiteStructure/oneOf/0/properties/structure/items/oneOf', 'enum'),
+      ],
+      'Links to elsewhere came in 0.201, and stand among the sections of a site.',
+    ],
+    [
+      LATER,
+      [
+        ...adds('Site', 'agentsContext'),
+        ...adds('publishSite/responses/200', 'agentsContext'),
+        ...asked(adds('updateSiteById/requestBody', 'agentsContext')),
+      ],
+      'The context of agents was removed in 0.167.',
+    ],
+    [
+      LATER,
+      unheardOf(
+        'POST /orgs/{}/sites/{}/section-groups/{}/sections',
+        'DELETE /orgs/{}/sites/{}/section-groups/{}/sections/{}',
+      ),
+      'Sections join and leave groups by their own update from 0.181 on.',
+    ],
+    [
+      LATER,
+      unheardOf(
+        'POST /orgs/{}/conversations',
+        'GET /orgs/{}/conversations',
+        'GET /orgs/{}/conversations/{}',
+        'GET /orgs/{}/conversations-issues',
+        'GET /orgs/{}/conversations-issues/{}',
+        'GET /orgs/{}/conversations-clusters',
+        'GET /orgs/{}/conversations-clusters/{}',
+      ),
+      'Conversations were removed in 0.167; a site’s context records and topics follow them.',
+    ],
+    [
+      LATER,
+      [
+        ...adds('ChangeRequest', 'conversationsIssuesCluster'),
+        ...asks('listChangeRequestsForSpace', 'conversationsIssuesCluster'),
+        ...asks('listChangeRequestsForOrganization', 'conversationsIssuesCluster'),
+      ],
+      'Change requests of a cluster went with conversations in 0.167.',
+    ],
+    [
+      LATER,
+      adds('Organization/properties/permissions', 'ingestConversations'),
+      'The permission went with conversations in 0.167.',
+    ],
+    [
+      FIRST,
+      unheardOf(
+        'GET /orgs/{}/sites/{}/context-records',
+        'PUT /orgs/{}/sites/{}/context-records',
+        'GET /orgs/{}/sites/{}/context-records/{}',
+        'GET /orgs/{}/sites/{}/topics',
+        'GET /orgs/{}/sites/{}/topics/{}',
+        'PATCH /orgs/{}/sites/{}/topics/{}',
+      ),
+      'What follows conversations came in 0.167.',
+    ],
+    [
+      BOTH,
+      unheardOf('GET /orgs/{}/sites/{}/issues', 'GET /orgs/{}/sites/{}/issues/{}', 'PATCH /orgs/{}/sites/{}/issues/{}'),
+      'Issues of a site came in 0.167 and went in 0.181.',
+    ],
+    [
+      FIRST,
+      unheardOf(
+        'GET /orgs/{}/sites/{}/findings',
+        'GET /orgs/{}/sites/{}/findings/{}',
+        'PATCH /orgs/{}/sites/{}/findings/{}',
+        'GET /orgs/{}/sites/{}/findings/{}/change-requests',
+        'POST /orgs/{}/sites/{}/findings/{}/change-requests',
+      ),
+      'Findings came in 0.181, in place of issues.',
+    ],
+  ]),
+  ...about('docs/platform-notes.md#authentication', [
+    [
+      BOTH,
+      adds('updateOrganizationMemberLastSeenAt/responses/200', 'serviceVisitorClaims'),
+      'The claims of a visitor have another name.',
+    ],
+  ]),
+  ...about('docs/platform-notes.md#saml', [
+    [
+      BOTH,
+      lacks('OrganizationSAMLProvider', 'ssoURL', 'entityID', 'certificate'),
+      'A provider is created without them, and is pending until it has them.',
+    ],
+  ]),
+  ...about('docs/platform-notes.md#writable-fields', [
+    [BOTH, lacks('Space', 'emoji'), 'A space need not have an emoji: null clears it.'],
+  ]),
+  ...about('docs/platform-notes.md#site-spaces', [
+    [
+      FIRST,
+      [...adds('SiteSpace', 'hidden'), ...asked(adds('updateSiteSpaceById/requestBody', 'hidden'))],
+      'A site space may be hidden; the vendor has it from 0.167 on.',
+    ],
+  ]),
+  ...about('docs/platform-notes.md#limits', [
+    [
+      FIRST,
+      [...differs('OpenAPISpecSlug', 'pattern'), ...differs('OpenAPISpecSlug', 'pattern', 'request')],
+      'A slug may have capital letters; the vendor allows it from 0.167 on.',
+    ],
+  ]),
+  ...about('docs/platform-notes.md#issue-clusters', [
+    [BOTH, unheardOf('PATCH /orgs/{}/conversations-clusters/{}'), 'A cluster is muted by updating it.'],
+    [FIRST, differs('ConversationsIssuesCluster/properties/summary', 'type'), 'A summary is a rich document.'],
+    [
+      FIRST,
+      adds('ConversationsIssuesCluster', 'muted', 'impact'),
+      'A cluster says whether it is muted, and how bad it is.',
+    ],
+    [
+      FIRST,
+      lacks(
+        'ConversationsIssuesCluster/properties/stats',
+        'tasksTotal',
+        'tasksBacklog',
+        'tasksStarted',
+        'tasksCompleted',
+        'tasksCancelled',
+      ),
+      'Only issues and conversations are counted.',
+    ],
+    [FIRST, lacks('ConversationsIssuesCluster/properties/urls', 'app'), 'A cluster has no page in the app.'],
+    [FIRST, lacks('ConversationIssue', 'summary'), 'An issue has details instead of a summary.'],
+    [
+      FIRST,
+      adds('ConversationIssue', 'details', 'impact'),
+      'An issue has details as a rich document, and says how bad it is.',
+    ],
+  ]),
+  ...about('docs/platform-notes.md#filters', [
+    [FIRST, asks('listConversationsIssuesClusters', 'sort'), 'Clusters are sorted by `sort`.'],
+  ]),
+  ...about('docs/platform-notes.md#conversations', [
+    [FIRST, adds('Conversation', 'impact'), 'A conversation says how bad it is.'],
+  ]),
+  ...about('docs/platform-notes.md#sources-of-facts', [
+    [LATER, newer, 'The field came after the version that the API document describes.'],
+  ]),
+  ...about('docs/platform-notes.md#customization', [
+    [LATER, older, 'The field is one of the version that the API document describes.'],
+  ]),
 ];

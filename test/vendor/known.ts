@@ -16,21 +16,21 @@ export interface Matter {
   readonly params?: Readonly<Record<string, unknown>>;
 }
 
-/** Justification of the behavior. */
-export interface Reason {
+/** An intended difference to a version of the vendor's OpenAPI document. */
+export interface Known extends Matter {
+  readonly version: Version;
   readonly because: string;
   /** Section of the platform notes on it. */
   readonly says: string;
 }
 
-/** An intended difference to a version of the vendor's OpenAPI document. */
-export interface Known extends Matter, Reason {
-  readonly version: Version;
-}
+type Difference = readonly [versions: readonly Version[], matters: readonly Matter[], because: string];
 
-/** The same for several documents or several fields, one by one. */
-export function known(versions: readonly Version[], matters: readonly Matter[], reason: Reason): readonly Known[] {
-  return versions.flatMap((version) => matters.map((matter) => ({ version, ...matter, ...reason })));
+/** Differences that a section of the platform notes explains, each for several documents or fields. */
+export function about(says: string, differences: readonly Difference[]): readonly Known[] {
+  return differences.flatMap(([versions, matters, because]) =>
+    versions.flatMap((version) => matters.map((matter) => ({ version, ...matter, because, says }))),
+  );
 }
 
 /** Fields that the document requires, and that answers lack. */
