@@ -2,17 +2,16 @@
 import type { ChangeResult } from '../../src/core/change.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { StoreError } from '../../src/core/errors.ts';
+import type { Base } from '../../src/core/resource.ts';
 import type { Emulator } from '../../src/emulator/emulator.ts';
 import { kinds } from '../../src/kinds/registry.ts';
-import { DEFAULT_POLICY } from '../../src/plan/guard.ts';
 import { openReader, openWriter } from '../../src/platform/client.ts';
-import { openConnection } from '../../src/platform/connection.ts';
 import { apply } from '../../src/reconcile/apply.ts';
 import { platformSource } from '../../src/reconcile/observe.ts';
-import { makePlan, type Planned, type PlanningInput } from '../../src/reconcile/planning.ts';
+import { makePlan, type Planned } from '../../src/reconcile/planning.ts';
 import { baseOfManifests, baseOfRecord } from '../../src/reconcile/record.ts';
 import type { OrganizationRecord } from '../../src/store/record.ts';
-import { declare, type Manifests, UNLIMITED } from './world.ts';
+import { connectTo, declare, type Manifests, planningInput, UNLIMITED } from './world.ts';
 
 /**
  * Moment at which a pass dies: at the nth write to the platform, before it is processed or after it and before its
@@ -47,14 +46,7 @@ export async function runCrashingPass(
   source: BaseSource,
   death: Death | null,
 ): Promise<CrashingPass> {
-  const connection = openConnection({
-    baseUrl: emulator.url,
-    token: emulator.token,
-    userAgent: 'octavo/0',
-    concurrency: 10,
-    clock: systemClock,
-    random: () => 0,
-  });
+  const connection = connectTo(emulator.url, emulator);
   const end = new AbortController();
   const die = () => {
     end.abort(new Error('killed'));
@@ -73,7 +65,7 @@ export async function runCrashingPass(
   try {
     const organization = emulator.organization;
     const client = { organization, priority: 'apply' as const, signal: end.signal };
-    const input = await inputOf(organization, manifests, source);
+    const input = planningInput(organization, await declare(manifests), await baseOf(source), UNLIMITED);
     const planned = await makePlan(
       input,
       platformSource(openReader(connection, client), () => 0),
@@ -99,22 +91,11 @@ export async function runCrashingPass(
   }
 }
 
-async function inputOf(organization: string, manifests: Manifests, source: BaseSource): Promise<PlanningInput> {
-  const base = 'record' in source ? (await baseOfRecord(source.record)).base : await baseOf(source.manifests);
-  return {
-    organization,
-    kinds,
-    declared: await declare(manifests),
-    commit: null,
-    base,
-    baseCommit: null,
-    policy: { ...DEFAULT_POLICY, now: Date.parse('2026-06-01T00:00:00Z'), ...UNLIMITED },
-    estimate: () => 0,
-  };
-}
-
-async function baseOf(manifests: Manifests | null) {
-  return manifests === null ? null : baseOfManifests(kinds, await declare(manifests));
+async function baseOf(source: BaseSource): Promise<Base> {
+  if ('record' in source) {
+    return (await baseOfRecord(source.record)).base;
+  }
+  return source.manifests === null ? null : baseOfManifests(kinds, await declare(source.manifests));
 }
 
 /** Record at which a pass may die, and to which a dead pass cannot write. */

@@ -4,47 +4,9 @@ import { join } from 'node:path';
 import type { Terminal } from '../../src/commands/cli/context.ts';
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/emulator.ts';
 import { makeFolder, makeRepository, type TestRepository } from '../git/repository.ts';
+import { callPlatform } from './call-platform.ts';
 import { OctavoInside } from './octavo-inside.ts';
 import { type Ended, eventually, OctavoProcess, type OctavoRun, octavo, TOKEN } from './octavo-process.ts';
-
-/** Test setup: a platform, a repository, and processes of Octavo. */
-export interface Workspace extends AsyncDisposable {
-  readonly folder: string;
-  readonly emulator: Emulator;
-  readonly repository: TestRepository;
-  /** Environment that a user exports. */
-  readonly env: Readonly<Record<string, string>>;
-  /** Runs a command in the repository. */
-  run(...args: string[]): Promise<Ended>;
-  /** Runs a command in the repository with additional variables. */
-  runWith(env: Readonly<Record<string, string>>, ...args: string[]): Promise<Ended>;
-  /**
-   * Runs a command in this process, with the repository or a folder of it as working directory: faster, for tests that
-   * do not need a process.
-   */
-  inside(
-    args: readonly string[],
-    env?: Readonly<Record<string, string>>,
-    folder?: string,
-    /** Overrides of the terminal. */
-    terminal?: Partial<Terminal>,
-  ): Promise<Ended>;
-  /** Starts a process in that folder; it is killed with the workspace. */
-  begin(...args: string[]): OctavoProcess;
-  /** Starts a command in this process, in that folder; it is stopped with the workspace. */
-  beginInside(...args: string[]): OctavoInside;
-  /** Writes the configuration of a daemon that follows the repository, and returns its path. */
-  configure(settings?: DaemonSettings): string;
-  /** Titles of the teams on the platform. */
-  teams(): readonly string[];
-  /** Waits until the platform has exactly these teams. */
-  untilTeams(...titles: string[]): Promise<void>;
-  /** Requests other than reads. */
-  writes(): number;
-  /** Sends a request out of band, below the organization. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests inspect answers of every shape
-  call(method: string, path: string, body?: unknown): Promise<any>;
-}
 
 export interface DaemonSettings {
   /** Overrides of the organization's settings. */
@@ -63,13 +25,15 @@ const NEVER = '0 0 1 1 *';
 export async function openWorkspace(options: EmulatorOptions = {}): Promise<Workspace> {
   const folder = makeFolder();
   const emulator = await startEmulator({ token: TOKEN, processing: { openapi: 0, translation: 0 }, ...options });
-  return new OpenWorkspace(folder, emulator);
+  return new Workspace(folder, emulator);
 }
 
-class OpenWorkspace implements Workspace {
+/** A platform, a repository, and processes of Octavo, which are killed with it. */
+export class Workspace implements AsyncDisposable {
   readonly folder: string;
   readonly emulator: Emulator;
   readonly repository: TestRepository;
+  /** Environment that a user exports. */
   readonly env: Readonly<Record<string, string>>;
   readonly #begun: OctavoRun[] = [];
 
@@ -84,44 +48,53 @@ class OpenWorkspace implements Workspace {
     };
   }
 
+  /** Runs a command in the repository. */
   run(...args: string[]): Promise<Ended> {
     return this.runWith({}, ...args);
   }
 
+  /** Runs a command in the repository with additional variables. */
   runWith(env: Readonly<Record<string, string>>, ...args: string[]): Promise<Ended> {
     return octavo(args, { cwd: this.repository.directory, env: { ...this.env, ...env } });
   }
 
+  /**
+   * Runs a command in this process, with the repository or a folder of it as working directory: faster, for tests that
+   * do not need a process. `terminal` overrides the terminal.
+   */
   async inside(
     args: readonly string[],
     env: Readonly<Record<string, string>> = {},
     folder = '.',
     terminal: Partial<Terminal> = {},
   ): Promise<Ended> {
-    return this.#inside(args, env, join(this.repository.directory, folder), terminal).ended;
+    return this.#inside(args, { ...this.env, ...env }, join(this.repository.directory, folder), terminal).ended;
   }
 
+  /** Starts a command in this process, in that folder. */
   beginInside(...args: string[]): OctavoInside {
-    return this.#inside(args, {}, this.folder);
+    return this.#inside(args, this.env, this.folder, {});
   }
 
   #inside(
     args: readonly string[],
     env: Readonly<Record<string, string>>,
     cwd: string,
-    terminal: Partial<Terminal> = {},
+    terminal: Partial<Terminal>,
   ): OctavoInside {
-    const run = new OctavoInside(args, { cwd, env: { ...this.env, ...env }, terminal, secrets: [TOKEN] });
+    const run = new OctavoInside(args, { cwd, env, terminal, secrets: [TOKEN] });
     this.#begun.push(run);
     return run;
   }
 
+  /** Starts a process in that folder. */
   begin(...args: string[]): OctavoProcess {
     const begun = new OctavoProcess(args, { cwd: this.folder, env: this.env });
     this.#begun.push(begun);
     return begun;
   }
 
+  /** Writes the configuration of a daemon that follows the repository, and returns its path. */
   configure({ organization = {}, others = [], top = {}, name = 'config.yaml' }: DaemonSettings = {}): string {
     const path = join(this.folder, name);
     const settings = {
@@ -146,6 +119,7 @@ class OpenWorkspace implements Workspace {
     return path;
   }
 
+  /** Titles of the teams on the platform. */
   teams(): readonly string[] {
     const { organization } = this.emulator;
     const { teams = [] } = this.emulator.state() as unknown as { teams?: { title: string; organization: string }[] };
@@ -155,6 +129,7 @@ class OpenWorkspace implements Workspace {
       .sort();
   }
 
+  /** Waits until the platform has exactly these teams. */
   async untilTeams(...titles: string[]): Promise<void> {
     const wanted = titles.toSorted().join();
     await eventually(`the teams ${wanted}`, () => this.teams().join() === wanted).catch((error: Error) => {
@@ -163,23 +138,15 @@ class OpenWorkspace implements Workspace {
     });
   }
 
+  /** Requests other than reads. */
   writes(): number {
     const { total, byMethod } = this.emulator.requests;
     return total - (byMethod.GET ?? 0);
   }
 
-  async call(method: string, path: string, body?: unknown): Promise<unknown> {
-    const { url, organization } = this.emulator;
-    const response = await fetch(`${url}/v1/orgs/${organization}${path}`, {
-      method,
-      headers: { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    if (!response.ok) {
-      throw new Error(`${method} ${path}: ${response.status} ${text}`);
-    }
-    return text === '' ? undefined : JSON.parse(text);
+  /** Sends a request out of band, below the organization. */
+  call(method: string, path: string, body?: unknown): ReturnType<typeof callPlatform> {
+    return callPlatform(this.emulator, method, path, body);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

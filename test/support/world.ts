@@ -15,7 +15,7 @@ import { platformSource } from '../../src/reconcile/observe.ts';
 import { makePlan, type Planned, type PlanningInput } from '../../src/reconcile/planning.ts';
 import { baseOfManifests, baseOfRecord } from '../../src/reconcile/record.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
-import type { OrganizationRecord } from '../../src/store/record.ts';
+import { callPlatform } from './call-platform.ts';
 import { memoryTree } from './memory-tree.ts';
 import { filesNamedIn } from './model.ts';
 import type { Between } from './preferring-proxy.ts';
@@ -48,27 +48,6 @@ export interface Pass {
   readonly results: readonly ChangeResult[];
 }
 
-/** An embedded platform, its transport, and its record. */
-export interface World {
-  readonly emulator: Emulator;
-  readonly record: OrganizationRecord;
-  plan(manifests: Manifests, options?: PassOptions): Promise<Planned>;
-  /** Plans and applies. */
-  apply(manifests: Manifests, options?: PassOptions): Promise<Pass>;
-  /** Plans and applies until only changes that wait for approval are pending; throws if a change fails. */
-  settle(manifests: Manifests, options?: PassOptions): Promise<Pass>;
-  /** Read-only access to the platform. */
-  reader(): Reader;
-  /**
-   * Sends a request out of band, below the organization unless the path begins with `/v1`. Throws unless it succeeds.
-   */
-  // biome-ignore lint/suspicious/noExplicitAny: tests inspect answers of every shape
-  call(method: string, path: string, body?: unknown): Promise<any>;
-  /** Resets to the initial state: no faults, no record, and the state that it started with. */
-  begin(): Promise<void>;
-  close(): Promise<void>;
-}
-
 /** Declared content of manifests. */
 export async function declare(manifests: Manifests): Promise<ReadonlyMap<Address, Declared>> {
   const files = typeof manifests === 'string' ? { ...filesNamedIn(manifests), 'octavo.yaml': manifests } : manifests;
@@ -83,18 +62,12 @@ export async function openWorld(
 ): Promise<World> {
   const emulator = await startEmulator({ processing: { openapi: 0, translation: 0 }, ...options });
   const proxy = await between?.(emulator.url);
-  const connection = openConnection({
-    baseUrl: proxy?.url ?? emulator.url,
-    token: emulator.token,
-    userAgent: 'octavo/0',
-    concurrency: 10,
-    clock: systemClock,
-    random: () => 0,
-  });
-  return new OpenWorld(emulator, connection, proxy);
+  const connection = connectTo(proxy?.url ?? emulator.url, emulator);
+  return new World(emulator, connection, proxy);
 }
 
-class OpenWorld implements World {
+/** An embedded platform, its transport, and its record. */
+export class World {
   readonly emulator: Emulator;
   readonly record = openMemoryStore().organization('test');
   readonly #connection: Connection;
@@ -112,6 +85,7 @@ class OpenWorld implements World {
     return this.#planOf(await this.#input(manifests, options));
   }
 
+  /** Plans and applies. */
   async apply(manifests: Manifests, options: PassOptions = {}): Promise<Pass> {
     const input = await this.#input(manifests, options);
     const planned = await this.#planOf(input);
@@ -129,6 +103,7 @@ class OpenWorld implements World {
     return { planned, results: applied.results };
   }
 
+  /** Plans and applies until only changes that wait for approval are pending; throws if a change fails. */
   async settle(manifests: Manifests, options: PassOptions = {}): Promise<Pass> {
     let approved: readonly string[] = [];
     for (let round = 0; ; round += 1) {
@@ -149,27 +124,19 @@ class OpenWorld implements World {
     }
   }
 
+  /** Read-only access to the platform. */
   reader(): Reader {
     return openReader(this.#connection, { organization: this.emulator.organization, priority: 'person' });
   }
 
-  async call(method: string, path: string, body?: unknown): Promise<unknown> {
-    const { url, token, organization } = this.emulator;
-    const response = await fetch(`${url}${path.startsWith('/v1') ? path : `/v1/orgs/${organization}${path}`}`, {
-      method,
-      headers: {
-        Authorization: `Bearer ${token}`,
-        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    if (!response.ok) {
-      throw new Error(`${method} ${path}: ${response.status} ${text}`);
-    }
-    return text === '' ? undefined : JSON.parse(text);
+  /**
+   * Sends a request out of band, below the organization unless the path begins with `/v1`. Throws unless it succeeds.
+   */
+  call(method: string, path: string, body?: unknown): ReturnType<typeof callPlatform> {
+    return callPlatform(this.emulator, method, path, body);
   }
 
+  /** Resets to the initial state: no faults, no record, and the state that it started with. */
   async begin(): Promise<void> {
     this.emulator.restore(this.#start);
     this.emulator.setFaults([]);
@@ -197,17 +164,8 @@ class OpenWorld implements World {
     );
   }
 
-  async #input(manifests: Manifests, options: PassOptions): Promise<PlanningInput> {
-    return {
-      organization: this.emulator.organization,
-      kinds,
-      declared: await declare(manifests),
-      commit: null,
-      base: await this.#base(options.base),
-      baseCommit: null,
-      policy: { ...DEFAULT_POLICY, now: Date.parse('2026-06-01T00:00:00Z'), ...options.policy },
-      estimate: () => 0,
-    };
+  async #input(manifests: Manifests, { base, policy }: PassOptions): Promise<PlanningInput> {
+    return planningInput(this.emulator.organization, await declare(manifests), await this.#base(base), policy);
   }
 
   async #base(base: PassOptions['base']): Promise<Base> {
@@ -221,6 +179,37 @@ class OpenWorld implements World {
     const declared = baseOfManifests(kinds, await declare(manifests));
     return ids === undefined || declared === null ? declared : withIds(declared, ids);
   }
+}
+
+/** Input of a plan without commits, at a fixed time. */
+export function planningInput(
+  organization: string,
+  declared: PlanningInput['declared'],
+  base: Base,
+  policy: Partial<Policy> = {},
+): PlanningInput {
+  return {
+    organization,
+    kinds,
+    declared,
+    commit: null,
+    base,
+    baseCommit: null,
+    policy: { ...DEFAULT_POLICY, now: Date.parse('2026-06-01T00:00:00Z'), ...policy },
+    estimate: () => 0,
+  };
+}
+
+/** Connects to a platform as the program does. */
+export function connectTo(baseUrl: string, { token }: Emulator): Connection {
+  return openConnection({
+    baseUrl,
+    token,
+    userAgent: 'octavo/0',
+    concurrency: 10,
+    clock: systemClock,
+    random: () => 0,
+  });
 }
 
 function describeUnsettled({ planned }: Pass, open: readonly ChangeResult[]): string {
