@@ -1,7 +1,8 @@
 /** Control interface of a running emulator, served over HTTP together with the API. */
 
 import { z } from 'zod';
-import { type ContentSeed, contentSeedSchema, type PageSeed, pageSeedsSchema, type Written } from './content/edit.ts';
+import type { Written } from './content/edit.ts';
+import { type ContentSeed, contentSeedSchema, type PageSeed, pageSeedsSchema } from './content/records.ts';
 import type { ClusterSeed, IssueSeed } from './conversations/seed.ts';
 import { type FaultRule, faultRulesSchema } from './http/faults.ts';
 import { type RateLimits, rateLimitsSchema } from './http/limits.ts';

@@ -2,7 +2,6 @@
 
 import { ApiError, found } from '../model/answers.ts';
 import { CHANGE_REQUEST, type Context, type PathContext, SPACE } from '../model/operation.ts';
-import { pick } from '../model/patch.ts';
 import { type EmulatorStore, placeKey } from '../model/store.ts';
 import { viewUserOf } from '../organizations/people.ts';
 import { countOpenComments, requireSpace, type SpaceRecord, spaceById } from '../spaces/views.ts';
@@ -231,28 +230,15 @@ export function isOutdated(context: Context, record: ChangeRequestRecord): boole
 
 /** ChangeRequest. Its cluster was removed with conversations. Source: docs/platform-notes.md#change-requests */
 export function viewChangeRequest(context: Context, record: ChangeRequestRecord): unknown {
+  const { seq, createdBy, contributors, conversationsIssuesCluster, siteTopic, requestedReviewers, ...fields } = record;
   return {
     object: 'change-request',
-    ...pick(
-      record,
-      'id',
-      'number',
-      'status',
-      'subject',
-      'description',
-      'createdAt',
-      'updatedAt',
-      'space',
-      'revision',
-      'revisionInitial',
-      'revisionMergedAncestor',
-      'revisionMerged',
-    ),
-    createdBy: viewUserOf(context, record.createdBy),
+    ...fields,
+    createdBy: viewUserOf(context, createdBy),
     comments: countOpenComments(context, record.id),
     outdated: isOutdated(context, record),
-    conversationsIssuesCluster: context.features.conversations ? record.conversationsIssuesCluster : undefined,
-    siteTopic: context.features.contextRecords ? record.siteTopic : undefined,
+    conversationsIssuesCluster: context.features.conversations ? conversationsIssuesCluster : undefined,
+    siteTopic: context.features.contextRecords ? siteTopic : undefined,
     urls: {
       app: `${context.base}/app/s/${record.space}/~/changes/${record.number}`,
       location: changeRequestLocation(context, record),

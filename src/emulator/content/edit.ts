@@ -1,11 +1,9 @@
 /** Edits of the content of a space or change request: by the control interface, and by templates. */
 
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
-import { type ContentRef, contentRef, type TemplateParams } from '../documents/content-reference.ts';
+import type { ContentRef, TemplateParams } from '../documents/content-reference.ts';
 import { ApiError, referenced } from '../model/answers.ts';
 import type { Context } from '../model/operation.ts';
-import { emoji, icon } from '../model/schema.ts';
 import type { EmulatorStore } from '../model/store.ts';
 import type { SpaceRecord } from '../spaces/views.ts';
 import {
@@ -20,97 +18,17 @@ import {
 } from './content.ts';
 import { resolveReference, toReference } from './links.ts';
 import { createTextContext } from './pages.ts';
-import type { Content, FileRecord, GitBlob, PageRecord, ReusableRecord } from './records.ts';
-
-const jsonObject = z.record(z.string(), z.json());
-
-/** Source: docs/platform-notes.md#enumerations */
-const computed = z.strictObject({
-  type: z.union([z.enum(['builtin:openapi', 'builtin:translation']), z.string().regex(/^integration:[^:]+:[^:]+$/)]),
-  props: jsonObject,
-  dependencies: jsonObject.optional(),
-});
-
-const notEmpty = z.string().min(1, { error: 'must not be empty' });
-
-const pageSeed = z
-  .strictObject({
-    title: notEmpty,
-    /** For example `guides/sso`, which is below `guides`. Derived from the title by default. */
-    path: z.string().optional(),
-    /** `document` by default. */
-    type: z.enum(['document', 'group', 'link']).optional(),
-    description: z.string().optional(),
-    emoji: emoji.optional(),
-    icon: icon.optional(),
-    /** Markdown; empty by default. */
-    body: z.string().optional(),
-    /** Target of a link; only links have one. */
-    target: contentRef.optional(),
-    variables: z.record(z.string(), z.string()).optional(),
-    hidden: z.boolean().optional(),
-    noIndex: z.boolean().optional(),
-    noRobotsIndex: z.boolean().optional(),
-    /** Source that the body is computed from. */
-    computed: computed.optional(),
-  })
-  .refine((seed) => (seed.type === 'link') === (seed.target !== undefined), {
-    error: 'must have a target if it is a link, and only then',
-  });
-
-const fileSeed = z
-  .strictObject({
-    name: notEmpty,
-    /** Path that links use; `files/NAME` by default. */
-    path: z.string().optional(),
-    contentType: z.string().optional(),
-    text: z.string().optional(),
-    /** Base64, instead of a text. */
-    data: z.base64().optional(),
-    dimensions: z.strictObject({ width: z.number().positive(), height: z.number().positive() }).optional(),
-  })
-  .refine((seed) => seed.text === undefined || seed.data === undefined, {
-    error: 'must have a text or data, not both',
-  });
-
-/** Markdown that pages include with `{% include "TITLE" %}`. */
-const reusable = z.strictObject({ title: notEmpty, body: z.string() });
-
-const commit = z.strictObject({
-  oid: z.string(),
-  message: z.string(),
-  url: z.string().optional(),
-  ref: z.string().optional(),
-});
-
-/** Pages that the control accepts. */
-export const pageSeedsSchema = z.array(pageSeed);
-
-/** An edit that the control accepts. */
-export const contentSeedSchema = z.strictObject({
-  pages: pageSeedsSchema.optional(),
-  files: z.array(fileSeed).optional(),
-  reusableContents: z.array(reusable).optional(),
-  /** Null removes a variable; variables that are not named stay as they are. */
-  variables: z.record(z.string(), z.string().max(256).nullable()).optional(),
-  /** Ids of pages, files and reusable contents to remove. */
-  remove: z.array(z.string()).optional(),
-  /** The commit of a synchronization with git. */
-  git: commit.optional(),
-});
-
-type Lists<T> = {
-  readonly [K in keyof T]: T[K] extends (infer Item)[] | undefined ? readonly Item[] | undefined : T[K];
-};
-
-/** A page as an author would write it; the API has no operation for that. */
-export type PageSeed = z.output<typeof pageSeed>;
-/** A file as an author would upload it. */
-export type FileSeed = z.output<typeof fileSeed>;
-/** A reusable content. */
-export type ReusableSeed = z.output<typeof reusable>;
-/** An edit of the content of a space or a change request. */
-export type ContentSeed = Lists<z.output<typeof contentSeedSchema>>;
+import type {
+  Content,
+  ContentSeed,
+  FileRecord,
+  FileSeed,
+  GitBlob,
+  PageRecord,
+  PageSeed,
+  ReusableRecord,
+  ReusableSeed,
+} from './records.ts';
 
 /** Parts of the context that an edit uses. */
 export type EditContext = Pick<Context, 'store' | 'at'>;

@@ -1,7 +1,9 @@
-/** Records and tables of content and change requests. */
+/** Records and tables of content and change requests, and the seeds that content is written from. */
 
-import type { Json, JsonObject } from '../../core/json.ts';
-import type { ChangeRequestStatus } from '../model/schema.ts';
+import { z } from 'zod';
+import type { Json } from '../../core/json.ts';
+import { contentRef } from '../documents/content-reference.ts';
+import { type ChangeRequestStatus, emoji, icon } from '../model/schema.ts';
 import { type Entity, IndexedTable, placeKey, spaceKey } from '../model/store.ts';
 import type { Variables } from '../spaces/views.ts';
 
@@ -11,68 +13,123 @@ export interface GitBlob {
   readonly path: string;
 }
 
-/** Commit that a revision was made from. Source: docs/platform-notes.md#content */
-export interface GitCommit {
-  readonly oid: string;
-  readonly message: string;
-  readonly url?: string | undefined;
-  readonly ref?: string | undefined;
-}
+const jsonObject = z.record(z.string(), z.json());
 
-/** Source that a page's text is computed from. Source: docs/platform-notes.md#enumerations */
-export interface ComputedSource {
-  readonly type: string;
-  readonly props: JsonObject;
-  readonly dependencies?: JsonObject | undefined;
-}
+/** Source: docs/platform-notes.md#enumerations */
+const computed = z.strictObject({
+  type: z.union([z.enum(['builtin:openapi', 'builtin:translation']), z.string().regex(/^integration:[^:]+:[^:]+$/)]),
+  props: jsonObject,
+  dependencies: jsonObject.optional(),
+});
+
+const notEmpty = z.string().min(1, { error: 'must not be empty' });
+
+const pageSeed = z
+  .strictObject({
+    title: notEmpty,
+    /** For example `guides/sso`, which is below `guides`. Derived from the title by default. */
+    path: z.string().optional(),
+    /** `document` by default. */
+    type: z.enum(['document', 'group', 'link']).optional(),
+    description: z.string().optional(),
+    emoji: emoji.optional(),
+    icon: icon.optional(),
+    /** Markdown; empty by default. */
+    body: z.string().optional(),
+    /** Target of a link; only links have one. */
+    target: contentRef.optional(),
+    variables: z.record(z.string(), z.string()).optional(),
+    hidden: z.boolean().optional(),
+    noIndex: z.boolean().optional(),
+    noRobotsIndex: z.boolean().optional(),
+    /** Source that the body is computed from. */
+    computed: computed.optional(),
+  })
+  .refine((seed) => (seed.type === 'link') === (seed.target !== undefined), {
+    error: 'must have a target if it is a link, and only then',
+  });
+
+const fileSeed = z
+  .strictObject({
+    name: notEmpty,
+    /** Path that links use; `files/NAME` by default. */
+    path: z.string().optional(),
+    contentType: z.string().optional(),
+    text: z.string().optional(),
+    /** Base64, instead of a text. */
+    data: z.base64().optional(),
+    dimensions: z.strictObject({ width: z.number().positive(), height: z.number().positive() }).optional(),
+  })
+  .refine((seed) => seed.text === undefined || seed.data === undefined, {
+    error: 'must have a text or data, not both',
+  });
+
+/** Markdown that pages include with `{% include "TITLE" %}`. */
+const reusable = z.strictObject({ title: notEmpty, body: z.string() });
+
+const commit = z.strictObject({
+  oid: z.string(),
+  message: z.string(),
+  url: z.string().optional(),
+  ref: z.string().optional(),
+});
+
+/** Pages that the control accepts. */
+export const pageSeedsSchema = z.array(pageSeed);
+
+/** An edit that the control accepts. */
+export const contentSeedSchema = z.strictObject({
+  pages: pageSeedsSchema.optional(),
+  files: z.array(fileSeed).optional(),
+  reusableContents: z.array(reusable).optional(),
+  /** Null removes a variable; variables that are not named stay as they are. */
+  variables: z.record(z.string(), z.string().max(256).nullable()).optional(),
+  /** Ids of pages, files and reusable contents to remove. */
+  remove: z.array(z.string()).optional(),
+  /** The commit of a synchronization with git. */
+  git: commit.optional(),
+});
+
+type Lists<T> = {
+  readonly [K in keyof T]: T[K] extends (infer Item)[] | undefined ? readonly Item[] | undefined : T[K];
+};
+
+/** A page as an author would write it; the API has no operation for that. */
+export type PageSeed = z.output<typeof pageSeed>;
+/** A file as an author would upload it. */
+export type FileSeed = z.output<typeof fileSeed>;
+/** A reusable content. */
+export type ReusableSeed = z.output<typeof reusable>;
+/** An edit of the content of a space or a change request. */
+export type ContentSeed = Lists<z.output<typeof contentSeedSchema>>;
 
 /** A page. Its ancestors are the pages whose path its own begins with. */
-export interface PageRecord extends Entity {
+export interface PageRecord extends Entity, Omit<Readonly<PageSeed>, 'path' | 'body'> {
   /** The space that has the page, also for a change request's version of the page. */
   readonly space: string;
-  /** `document` by default. */
-  readonly type?: 'document' | 'group' | 'link' | undefined;
-  readonly title: string;
   /** Unique within its space or change request; no slash at either end. */
   readonly path: string;
-  readonly description?: string | undefined;
-  readonly emoji?: string | undefined;
-  readonly icon?: string | undefined;
   /** Markdown; empty for a group and a link. */
   readonly body: string;
-  /** Target of a link: a content reference. */
-  readonly target?: Json | undefined;
-  readonly variables?: Readonly<Record<string, string>> | undefined;
-  readonly hidden?: boolean | undefined;
-  /** Excluded from search and from the assistant's answers. */
-  readonly noIndex?: boolean | undefined;
-  readonly noRobotsIndex?: boolean | undefined;
-  readonly computed?: ComputedSource | undefined;
   readonly git?: GitBlob | undefined;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
 
 /** An uploaded file. */
-export interface FileRecord extends Entity {
+export interface FileRecord extends Entity, Pick<Readonly<FileSeed>, 'name' | 'dimensions'> {
   readonly space: string;
-  readonly name: string;
   /** Path that links use; unique within its space or change request, no slash at either end. */
   readonly path: string;
   readonly contentType: string;
   /** Content, in base64. */
   readonly data: string;
-  readonly dimensions?: { readonly width: number; readonly height: number } | undefined;
   readonly git?: GitBlob | undefined;
 }
 
-/** Reusable content, which pages include. */
-export interface ReusableRecord extends Entity {
+/** Reusable content, which pages include. Its title is unique within its space or change request. */
+export interface ReusableRecord extends Entity, Readonly<ReusableSeed> {
   readonly space: string;
-  /** Unique within its space or change request. */
-  readonly title: string;
-  /** Markdown. */
-  readonly body: string;
   readonly git?: GitBlob | undefined;
 }
 
@@ -104,7 +161,7 @@ export interface RevisionRecord extends Entity {
   readonly createdAt: string;
   /** The change request whose merge created this revision. */
   readonly mergedFrom?: string | undefined;
-  readonly git?: GitCommit | undefined;
+  readonly git?: ContentSeed['git'];
 }
 
 /** A requested review. Source: docs/platform-notes.md#reviews */

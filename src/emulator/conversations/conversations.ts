@@ -16,13 +16,15 @@ import {
 } from '../model/operation.ts';
 import { list, listBySeq } from '../model/paging.ts';
 import { pick } from '../model/patch.ts';
-import { listQuery, PART_ROLES, parse, text } from '../model/schema.ts';
+import { listQuery, parse } from '../model/schema.ts';
 import { startRun } from '../model/store.ts';
 import { requireOrganization, requireOwned } from '../organizations/people.ts';
 import { byTypicality, rateCluster } from './processing.ts';
 import {
   type ClusterRecord,
+  type ConversationInput,
   type ConversationRecord,
+  conversationInput,
   getScope,
   type IssueRecord,
   originKey,
@@ -121,29 +123,6 @@ export const MAX_BATCH = 100;
 
 /** Limits of a request that ingests. The largest body is not documented. Source: docs/platform-notes.md#errors */
 export const INGESTION = { limit: 'ingest', maxBytes: 5 * 1024 * 1024 } as const;
-
-/** RFC 3339: a time zone and seconds are required. */
-export const dateTime = z.iso
-  .datetime({ offset: true, error: 'must be a date-time' })
-  .refine((value) => /T\d\d:\d\d:\d\d/.test(value), { error: 'must be a date-time' });
-
-const anyUrl = text(1, 2048).refine((value) => URL.canParse(value), { error: 'must be a URL' });
-
-/** A conversation to ingest. Source: docs/platform-notes.md#conversations */
-const conversationInput = z.strictObject({
-  id: text(1, 255),
-  subject: text(0, 512).optional(),
-  parts: z.array(z.strictObject({ type: z.literal('message'), role: z.enum(PART_ROLES), body: z.string() })),
-  metadata: z
-    .strictObject({
-      url: anyUrl.optional(),
-      attributes: z.record(z.string(), z.string()).optional(),
-      createdAt: dateTime.optional(),
-    })
-    .optional(),
-});
-
-type ConversationInput = z.output<typeof conversationInput>;
 
 const conversationInputs = z
   .array(conversationInput)

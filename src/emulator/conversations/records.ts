@@ -1,6 +1,7 @@
 /** Records and tables of conversations, issues and clusters. */
 
-import type { PART_ROLES } from '../model/schema.ts';
+import { z } from 'zod';
+import { PART_ROLES, text } from '../model/schema.ts';
 import { type Entity, IndexedTable, type Run, runningKey } from '../model/store.ts';
 
 export const WEEK = 7 * 24 * 60 * 60 * 1000;
@@ -8,25 +9,31 @@ export const WEEK = 7 * 24 * 60 * 60 * 1000;
 /** Number of weeks in a cluster's `weeklyPulse`: three months. */
 export const WEEKS = 13;
 
-/** One message of a conversation. `body` is Markdown or HTML. Source: docs/platform-notes.md#conversations */
-export interface ConversationPart {
-  readonly type: 'message';
-  readonly role: (typeof PART_ROLES)[number];
-  readonly body: string;
-}
+/** RFC 3339: a time zone and seconds are required. */
+export const dateTime = z.iso
+  .datetime({ offset: true, error: 'must be a date-time' })
+  .refine((value) => /T\d\d:\d\d:\d\d/.test(value), { error: 'must be a date-time' });
 
-/** Content of an ingested conversation, without its id. Source: docs/platform-notes.md#conversations */
-export interface ConversationContent {
-  readonly subject?: string | undefined;
-  readonly parts: readonly ConversationPart[];
-  readonly metadata?:
-    | {
-        readonly url?: string | undefined;
-        readonly attributes?: Readonly<Record<string, string>> | undefined;
-        readonly createdAt?: string | undefined;
-      }
-    | undefined;
-}
+const anyUrl = text(1, 2048).refine((value) => URL.canParse(value), { error: 'must be a URL' });
+
+/** A conversation to ingest. Source: docs/platform-notes.md#conversations */
+export const conversationInput = z.strictObject({
+  id: text(1, 255),
+  subject: text(0, 512).optional(),
+  parts: z.array(z.strictObject({ type: z.literal('message'), role: z.enum(PART_ROLES), body: z.string() })),
+  metadata: z
+    .strictObject({
+      url: anyUrl.optional(),
+      attributes: z.record(z.string(), z.string()).optional(),
+      createdAt: dateTime.optional(),
+    })
+    .optional(),
+});
+
+export type ConversationInput = z.output<typeof conversationInput>;
+
+/** Content of an ingested conversation, without its id. */
+export type ConversationContent = Readonly<Omit<ConversationInput, 'id'>>;
 
 /** Further content of a context record. Source: docs/platform-notes.md#context-records */
 export interface RecordContent {

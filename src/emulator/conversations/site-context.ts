@@ -20,8 +20,8 @@ import { listQuery, text } from '../model/schema.ts';
 import { type EmulatorStore, findDue, startRun } from '../model/store.ts';
 import { findCallingUser } from '../organizations/people.ts';
 import { requireSite } from '../sites/views.ts';
-import { dateTime, INGESTION, MAX_BATCH, receive, summarize } from './conversations.ts';
-import type { ClusterRecord, ConversationRecord, IssueRecord } from './records.ts';
+import { INGESTION, MAX_BATCH, receive, summarize } from './conversations.ts';
+import { type ClusterRecord, type ConversationRecord, dateTime, type IssueRecord } from './records.ts';
 
 /*
  * Processing of a site's context records into findings and topics, as conversations are processed into issues and

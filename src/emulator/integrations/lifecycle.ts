@@ -1,68 +1,131 @@
 /** Records of integrations, and their installation, events and tokens. */
 
+import { z } from 'zod';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { ApiError, found, notFound } from '../model/answers.ts';
 import type { Context, PathContext } from '../model/operation.ts';
-import type {
-  InstallationSelection,
-  InstallationStatus,
-  IntegrationCategory,
-  IntegrationScope,
-  IntegrationTarget,
-  IntegrationVisibility,
-  LogLevel,
+import {
+  INTEGRATION_CATEGORIES,
+  INTEGRATION_SCOPES,
+  INTEGRATION_TARGETS,
+  INTEGRATION_VISIBILITIES,
+  type InstallationSelection,
+  type InstallationStatus,
+  id,
+  type LogLevel,
+  text,
+  url,
 } from '../model/schema.ts';
 import { type EmulatorStore, type Entity, IndexedTable } from '../model/store.ts';
 import { findCallingUser } from '../organizations/people.ts';
 
-/** One property of an integration's configuration. Source: docs/platform-notes.md#integrations */
-export interface ConfigurationProperty {
-  readonly type: 'string' | 'number' | 'boolean' | 'button';
-  readonly default?: Json | undefined;
-  readonly enum?: readonly string[] | undefined;
+/*
+ * Input for publishing an integration. Fields without a documented limit, such as the script, are limited by the size
+ * of the request only. The lengths of blocks, content sources and configurations follow the vendor's OpenAPI document.
+ * Source: docs/platform-notes.md#integrations
+ */
+
+const base64 = z.base64({ error: 'must be base64' });
+const property = { title: text(0, 30).optional(), description: text(0, 100).optional() };
+
+/**
+ * A property of a configuration. Types other than `string` are from the vendor's OpenAPI document.
+ * Source: docs/platform-notes.md#integrations
+ */
+const configurationProperty = z.discriminatedUnion('type', [
+  z.strictObject({
+    ...property,
+    type: z.literal('string'),
+    default: z.string().optional(),
+    completion_url: z.string().optional(),
+    enum: z.array(z.string()).optional(),
+  }),
+  z.strictObject({ ...property, type: z.literal('number'), default: z.number().optional() }),
+  z.strictObject({ ...property, type: z.literal('boolean'), default: z.boolean().optional() }),
+  z.strictObject({ ...property, type: z.literal('button'), callback_url: z.string(), button_text: z.string() }),
+]);
+
+/** Properties or a component; required properties must be defined. */
+const configuration = z
+  .strictObject({
+    properties: z.record(z.string(), configurationProperty).optional(),
+    required: z.array(z.string()).optional(),
+    componentId: id.optional(),
+  })
+  .refine((given) => (given.properties === undefined) !== (given.componentId === undefined), {
+    error: 'must have either properties or a componentId',
+  })
+  .refine((given) => (given.required ?? []).every((name) => Object.hasOwn(given.properties ?? {}, name)), {
+    error: 'requires a property that it does not define',
+  });
+
+const described = { id, title: text(2, 40), description: text(0, 150).optional(), icon: z.string().optional() };
+
+const block = z.strictObject({
+  ...described,
+  urlUnfurl: z.array(z.string()).optional(),
+  markdown: z.strictObject({ codeblock: z.string(), body: z.string() }).optional(),
+});
+
+const contentSource = z.strictObject({ ...described, configuration: z.strictObject({ componentId: id }) });
+
+/** Directives as one header, or by their names. */
+const contentSecurityPolicy = z.union([z.string(), z.record(z.string().regex(/^[a-z]+(?:-[a-z]+)*$/), z.string())], {
+  error: 'must be a policy, or directives by name',
+});
+
+function atMost<T>(items: z.ZodType<T>, most: number) {
+  return z.array(items).max(most, { error: `must have at most ${most}` });
 }
 
-/** Schema of a configuration: properties, or a component of the integration that asks for them. */
-export interface ConfigurationSchema {
-  readonly properties?: Readonly<Record<string, ConfigurationProperty>> | undefined;
-  readonly required?: readonly string[] | undefined;
-  readonly componentId?: string | undefined;
-}
+/** Required fields are those of the vendor's OpenAPI document. Source: docs/platform-notes.md#integrations */
+export const publication = z.strictObject({
+  organization: id,
+  title: text(2, 30),
+  description: text(0, 100),
+  script: z.string(),
+  scopes: z.array(z.enum(INTEGRATION_SCOPES)),
+  /** The vendor's own command line sends `v2`. Source: docs/platform-notes.md#enumerations */
+  runtime: z.enum(['v1', 'v2']).optional(),
+  icon: base64.optional(),
+  summary: text(0, 2048).optional(),
+  previewImages: atMost(base64, 3).optional(),
+  visibility: z.enum(INTEGRATION_VISIBILITIES).optional(),
+  target: z.enum(INTEGRATION_TARGETS).optional(),
+  categories: z.array(z.enum(INTEGRATION_CATEGORIES)).optional(),
+  blocks: z.array(block).optional(),
+  contentSources: z.array(contentSource).optional(),
+  externalLinks: atMost(z.strictObject({ url: url(), label: z.string() }), 5).optional(),
+  configurations: z
+    .strictObject({
+      account: configuration.optional(),
+      space: configuration.optional(),
+      site: configuration.optional(),
+    })
+    .optional(),
+  secrets: z
+    .record(z.string(), z.string())
+    .refine((given) => Object.keys(given).length <= 20, { error: 'must have at most 20' })
+    .optional(),
+  contentSecurityPolicy: contentSecurityPolicy.optional(),
+});
 
-/** A block of an integration, as it was published. */
-export interface IntegrationBlock {
-  readonly id: string;
-  readonly title: string;
-  readonly urlUnfurl?: readonly string[] | undefined;
-}
+export type Publication = z.output<typeof publication>;
 
-/** A published integration. Its `id` is its name. */
-export interface IntegrationRecord extends Entity {
-  /** Owner: the organization that it was first published for. */
-  readonly organization: string;
-  /** Counts from 1. */
-  readonly version: number;
-  readonly title: string;
-  readonly description: string;
-  readonly summary?: string | undefined;
-  /** Base64. */
-  readonly icon?: string | undefined;
-  /** Base64. */
-  readonly previewImages: readonly string[];
-  readonly visibility: IntegrationVisibility;
-  readonly target: IntegrationTarget;
-  readonly scopes: readonly IntegrationScope[];
-  readonly categories: readonly IntegrationCategory[];
-  readonly blocks?: readonly IntegrationBlock[] | undefined;
-  readonly contentSources?: readonly JsonObject[] | undefined;
-  readonly externalLinks: readonly JsonObject[];
-  readonly configurations?: Readonly<Partial<Record<'account' | 'space' | 'site', ConfigurationSchema>>> | undefined;
-  readonly contentSecurityPolicy?: Json | undefined;
-  /** Never shown. */
-  readonly script: string;
-  /** Never shown. */
-  readonly secrets: Readonly<Record<string, string>>;
-}
+/** Fields that every integration has, although a publication may leave them out. */
+type Defaulted = 'previewImages' | 'visibility' | 'target' | 'categories' | 'externalLinks' | 'secrets';
+
+/**
+ * A published integration. Its `id` is its name, and its organization the one that it was first published for. The
+ * script and the secrets are never shown.
+ */
+export type IntegrationRecord = Entity &
+  Omit<Publication, 'runtime' | Defaulted> & {
+    readonly [Field in Defaulted]: NonNullable<Publication[Field]>;
+  } & {
+    /** Counts from 1. */
+    readonly version: number;
+  };
 
 /** An integration in an organization. Its status follows from its configuration. */
 export interface InstallationRecord extends Entity {
@@ -77,38 +140,18 @@ export interface InstallationRecord extends Entity {
 }
 
 /** Payload of an integration event, without its id. Source: docs/platform-notes.md#integration-events */
-export type EventPayload =
-  | {
-      readonly type: 'installation_setup';
-      readonly installationId: string;
-      readonly status: InstallationStatus;
-      readonly previous?: { readonly status: InstallationStatus; readonly configuration: JsonObject } | undefined;
-    }
-  | {
-      readonly type: 'installation_deleted';
-      readonly installationId: string;
-      readonly previous: { readonly configuration: JsonObject };
-    }
-  | {
-      readonly type: 'space_content_updated';
-      readonly installationId: string;
-      readonly spaceId: string;
-      readonly revisionId: string;
-    };
-
-/** One line of an event's trace. */
-export interface EventLog {
-  readonly message: string;
-  readonly timestamp: string;
-  readonly level: LogLevel;
-}
+type EventPayload = JsonObject & {
+  readonly type: 'installation_setup' | 'installation_deleted' | 'space_content_updated';
+  readonly installationId: string;
+};
 
 export interface IntegrationEventRecord extends Entity {
   readonly integration: string;
   readonly installation: string;
   readonly createdAt: string;
   readonly payload: EventPayload;
-  readonly logs: readonly EventLog[];
+  /** The trace. */
+  readonly logs: readonly { readonly message: string; readonly timestamp: string; readonly level: LogLevel }[];
 }
 
 /** A token of an integration, or a temporary one of an installation of it. Its `id` is the token. */
@@ -219,11 +262,15 @@ export function requireInstallation(
   return found(installation?.integration === integration.id ? installation : undefined, 'Installation', installationId);
 }
 
+function hasDefault(property: object | undefined): boolean {
+  return property !== undefined && 'default' in property && property.default !== undefined;
+}
+
 /** Returns the status: pending while a required property has neither a value nor a default. */
 export function getStatus(integration: IntegrationRecord | undefined, configuration: JsonObject): InstallationStatus {
   const account = integration?.configurations?.account;
   const missing = (account?.required ?? []).some(
-    (name) => configuration[name] === undefined && account?.properties?.[name]?.default === undefined,
+    (name) => configuration[name] === undefined && !hasDefault(account?.properties?.[name]),
   );
   return missing ? 'pending' : 'active';
 }
@@ -239,7 +286,7 @@ export function findConfigurationProblems(integration: IntegrationRecord, config
     if (typeof value !== property.type) {
       return [`body.configuration.${name}: must be a ${property.type}`];
     }
-    const allowed = property.enum;
+    const allowed = property.type === 'string' ? property.enum : undefined;
     return allowed === undefined || allowed.includes(String(value))
       ? []
       : [`body.configuration.${name}: must be one of ${allowed.join(', ')}`];

@@ -61,23 +61,11 @@ const BILLING = {
 
 /** Organization. Source: docs/platform-notes.md#organizations */
 export function viewOrganization(context: Context, organization: EmulatedOrganization): unknown {
+  const { seq, logo, agentInstructions, ...fields } = organization;
   const { id } = organization;
   return {
     object: 'organization',
-    id,
-    ...pick(
-      organization,
-      'title',
-      'createdAt',
-      'emailDomains',
-      'hostname',
-      'defaultRole',
-      'defaultContent',
-      'sso',
-      'ai',
-      'inviteLinks',
-      'mergeRules',
-    ),
+    ...fields,
     type: 'business',
     useCase: 'internalDocs',
     plan: 'enterprise_2024',
@@ -85,7 +73,7 @@ export function viewOrganization(context: Context, organization: EmulatedOrganiz
     urls: {
       location: `${context.base}/v1/orgs/${id}`,
       app: `${context.base}/app/o/${id}`,
-      logo: organization.logo,
+      logo,
     },
     trial: { status: 'notapplicable', count: 0 },
     permissions: permissions(context),

@@ -133,30 +133,16 @@ function spacePermissions(context: Context, space: SpaceRecord) {
 
 /** Space. `visibility` follows from the parent. Source: docs/platform-notes.md#spaces */
 export function viewSpace(context: Context, space: SpaceRecord): unknown {
+  const { seq, rank, icon, variables, ...fields } = space;
   const requests = context.store.changeRequests.by('space', space.id);
   return {
     object: 'space',
-    ...pick(
-      space,
-      'id',
-      'title',
-      'emoji',
-      'createdAt',
-      'updatedAt',
-      'deletedAt',
-      'editMode',
-      'mergeRules',
-      'organization',
-      'parent',
-      'language',
-      'revision',
-      'defaultLevel',
-    ),
+    ...fields,
     visibility: space.parent === undefined ? 'private' : 'in-collection',
     urls: {
       location: `${context.base}/v1/spaces/${space.id}`,
       app: `${context.base}/app/s/${space.id}`,
-      icon: space.icon,
+      icon,
     },
     comments: countOpenComments(context, space.id),
     changeRequests: requests.length,
