@@ -61,55 +61,43 @@ export interface Controls {
   setLimits(limits: RateLimits): void;
 }
 
-/** Handles the commands with a parameter in the path. */
-function dispatchNamed(controls: Controls, command: string, body: unknown): ApiAnswer | undefined {
-  const revised = /^POST revise\/([^/]+)$/.exec(command)?.[1];
-  if (revised !== undefined) {
-    return ok({ revision: controls.reviseSpace(revised) });
-  }
-  const written = /^POST pages\/([^/]+)$/.exec(command)?.[1];
-  if (written !== undefined) {
-    return ok({ pages: controls.writePages(written, parse('body', pageSeedsSchema, body)) });
-  }
-  const [, edited, changeRequest] = /^POST content\/([^/]+)(?:\/([^/]+))?$/.exec(command) ?? [];
-  if (edited !== undefined) {
-    return ok(controls.writeContent(edited, parse('body', contentSeedSchema, body), { changeRequest }));
-  }
-  const integration = /^POST tokens\/([^/]+)$/.exec(command)?.[1];
-  return integration === undefined ? undefined : ok({ token: controls.createToken(integration) });
+type Command = (controls: Controls, body: unknown, ids: readonly [string, string?]) => unknown;
+
+/** Commands by method and path; `:` stands for an id. One without a result answers 204. */
+const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
+  [
+    'GET requests',
+    ({ requests: { total, byOperation, byMethod, entries } }) => ({ total, byOperation, byMethod, entries }),
+  ],
+  ['POST requests/reset', ({ requests }) => requests.reset()],
+  ['GET state', (controls) => controls.state()],
+  ['POST faults', (controls, body) => controls.setFaults(parse('body', faultRulesSchema, body))],
+  ['POST features', (controls, body) => controls.setFeatures(parse('body', featuresSchema, body))],
+  ['POST latency', (controls, body) => controls.setLatency(parse('body', latencySchema, body))],
+  ['POST limits', (controls, body) => controls.setLimits(parse('body', rateLimitsSchema, body))],
+  ['POST revise/:', (controls, _, [space]) => ({ revision: controls.reviseSpace(space) })],
+  [
+    'POST pages/:',
+    (controls, body, [space]) => ({ pages: controls.writePages(space, parse('body', pageSeedsSchema, body)) }),
+  ],
+  ['POST content/:', writeContent],
+  ['POST content/:/:', writeContent],
+  ['POST tokens/:', (controls, _, [integration]) => ({ token: controls.createToken(integration) })],
+]);
+
+function writeContent(controls: Controls, body: unknown, [space, changeRequest]: readonly [string, string?]): Written {
+  return controls.writeContent(space, parse('body', contentSeedSchema, body), { changeRequest });
 }
 
 function dispatch(controls: Controls, method: string, path: string, body: unknown): ApiAnswer {
   const command = `${method} ${path.slice(CONTROL_PREFIX.length)}`;
-  const named = dispatchNamed(controls, command, body);
-  if (named !== undefined) {
-    return named;
+  const [, id = '', ...more] = command.split('/');
+  const run = COMMANDS.get(command) ?? COMMANDS.get(command.replaceAll(/(?<=\/)[^/]+/g, ':'));
+  if (run === undefined) {
+    throw new ApiError(404, 'Unknown control command');
   }
-  switch (command) {
-    case 'GET requests': {
-      const { total, byOperation, byMethod, entries } = controls.requests;
-      return ok({ total, byOperation, byMethod, entries });
-    }
-    case 'POST requests/reset':
-      controls.requests.reset();
-      return noContent();
-    case 'GET state':
-      return ok(controls.state());
-    case 'POST faults':
-      controls.setFaults(parse('body', faultRulesSchema, body));
-      return noContent();
-    case 'POST features':
-      controls.setFeatures(parse('body', featuresSchema, body));
-      return noContent();
-    case 'POST latency':
-      controls.setLatency(parse('body', latencySchema, body));
-      return noContent();
-    case 'POST limits':
-      controls.setLimits(parse('body', rateLimitsSchema, body));
-      return noContent();
-    default:
-      throw new ApiError(404, 'Unknown control command');
-  }
+  const result = run(controls, body, [id, ...more] as [string, string?]);
+  return result === undefined ? noContent() : ok(result);
 }
 
 /** Answers a control request. Control requests are not logged, rate limited, delayed or failed by faults. */

@@ -14,6 +14,7 @@ import {
 import type { ChangeRequestRecord, Content, PageRecord } from '../content/records.ts';
 import { ApiError } from '../model/answers.ts';
 import type { Context } from '../model/operation.ts';
+import type { Entity } from '../model/store.ts';
 import { findCallingUser, organizationById } from '../organizations/people.ts';
 import type { SpaceRecord } from '../spaces/views.ts';
 import { lastReviews } from './reviews.ts';
@@ -30,21 +31,15 @@ export function getCreationTime({ store, now }: Context): string {
   return new Date(time).toISOString();
 }
 
-/** Result of a merge or an update. */
-export interface MergeOutcome {
-  readonly revision: string;
-  readonly hasConflicts: boolean;
-}
-
 /** Merges both sides of a change request. */
-function mergeSides({ store }: Context, record: ChangeRequestRecord, space: SpaceRecord): MergeResult {
+function mergeSides({ store }: Context, record: ChangeRequestRecord, space: SpaceRecord) {
   const others = spaceContent(store, space);
   const { base, head } = getContentPair(store, record, space);
   return mergeContent(base, head, others);
 }
 
 /** Merges the change request's content into the space, as a new revision. Throws a 400 unless it is a draft or open. */
-export function merge(context: Context, record: ChangeRequestRecord, space: SpaceRecord): MergeOutcome {
+export function merge(context: Context, record: ChangeRequestRecord, space: SpaceRecord) {
   refuseMerged(record);
   refuseLocked(space);
   if (record.status === 'archived') {
@@ -63,7 +58,7 @@ export function merge(context: Context, record: ChangeRequestRecord, space: Spac
 /**
  * Merges the space's current content into the change request. Its revision stays the same if there is nothing to merge.
  */
-export function update(context: Context, record: ChangeRequestRecord, space: SpaceRecord): MergeOutcome {
+export function update(context: Context, record: ChangeRequestRecord, space: SpaceRecord) {
   refuseMerged(record);
   if (!isOutdated(context, record)) {
     return { revision: record.revision, hasConflicts: false };
@@ -145,12 +140,6 @@ function refuseUnmetRules(context: Context, record: ChangeRequestRecord, space: 
  * conflict, and the version of the change request is kept. Source: docs/platform-notes.md#merge-and-update
  */
 
-/** Merged content, and whether the sides had conflicts. */
-export interface MergeResult {
-  readonly content: Content;
-  readonly hasConflicts: boolean;
-}
-
 /** Returns the written part of a record as text, without times and git metadata. */
 function written(record: object | string | undefined): string | undefined {
   if (record === undefined || typeof record === 'string') {
@@ -177,12 +166,7 @@ function mergeMaps<T extends object | string>(base: Versions<T>, own: Versions<T
   return { merged, hasConflicts };
 }
 
-interface Numbered {
-  readonly id: string;
-  readonly seq: number;
-}
-
-function mergeRecords<R extends Numbered>(base: readonly R[], own: readonly R[], others: readonly R[]) {
+function mergeRecords<R extends Entity>(base: readonly R[], own: readonly R[], others: readonly R[]) {
   const byId = (records: readonly R[]) => new Map(records.map((record) => [record.id, record]));
   const { merged, hasConflicts } = mergeMaps(byId(base), byId(own), byId(others));
   return { records: [...merged.values()].sort((a, b) => a.seq - b.seq), hasConflicts };
@@ -206,7 +190,11 @@ function onePerPlace<R extends { readonly id: string }>(
 }
 
 /** Merges content. `base` is the common ancestor, `own` is the change request's side, `others` the space's. */
-export function mergeContent(base: Content, own: Content, others: Content): MergeResult {
+export function mergeContent(
+  base: Content,
+  own: Content,
+  others: Content,
+): { content: Content; hasConflicts: boolean } {
   const pages = mergeRecords(base.pages, own.pages, others.pages);
   const files = mergeRecords(base.files, own.files, others.files);
   const reusable = mergeRecords(base.reusableContents, own.reusableContents, others.reusableContents);

@@ -2,7 +2,7 @@
 
 import { ApiError, found } from '../model/answers.ts';
 import { CHANGE_REQUEST, type Context, type PathContext, SPACE } from '../model/operation.ts';
-import { type EmulatorStore, placeKey } from '../model/store.ts';
+import { type EmulatorStore, type IndexedTable, placeKey } from '../model/store.ts';
 import { viewUserOf } from '../organizations/people.ts';
 import { countOpenComments, requireSpace, type SpaceRecord, spaceById } from '../spaces/views.ts';
 import type { ChangeRequestRecord, Content, FileRecord, PageRecord, RevisionRecord } from './records.ts';
@@ -30,18 +30,12 @@ export function spaceContent(store: EmulatorStore, space: SpaceRecord): Content 
   };
 }
 
-/** The content that a change request started from, and its content now. */
-export interface ContentPair {
-  readonly base: Content;
-  readonly head: Content;
-}
-
-/** Returns both sides of a change request. In a state without content, both are the space's. */
+/** Returns the content that a change request started from, and its content now. In a state without content, both are the space's. */
 export function getContentPair(
   store: EmulatorStore,
   changeRequest: ChangeRequestRecord,
   space: SpaceRecord,
-): ContentPair {
+): { readonly base: Content; readonly head: Content } {
   const own = store.changeRequestContents.get(changeRequest.id);
   const base = store.snapshots.get(own?.base ?? '')?.content ?? spaceContent(store, space);
   return { base, head: own?.head ?? base };
@@ -75,16 +69,12 @@ export function addRevision(store: EmulatorStore, revision: Omit<RevisionRecord,
   return store.revisions.put({ ...store.identify('rev'), ...revision }).id;
 }
 
-/** Part of a table that `replace` uses. */
-interface BySpace<R> {
-  by(index: 'space', key: string): readonly R[];
-  get(id: string): R | undefined;
-  put(record: R): R;
-  remove(id: string): boolean;
-}
-
 /** Replaces the table's records of the space with these. */
-function replace<R extends { readonly id: string }>(table: BySpace<R>, space: string, records: readonly R[]): void {
+function replace<R extends { readonly id: string }>(
+  table: Pick<IndexedTable<R, 'space'>, 'by' | 'get' | 'put' | 'remove'>,
+  space: string,
+  records: readonly R[],
+): void {
   const kept = new Set(records.map((record) => record.id));
   for (const record of table.by('space', space)) {
     if (!kept.has(record.id)) {

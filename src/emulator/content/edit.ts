@@ -174,25 +174,20 @@ export function writeContent(context: EditContext, place: ContentOwner, seed: Co
   };
   const parents = [getRevisionId(place)];
   const revision = addRevision(store, { parents, type: 'edits', createdAt: at, git: seed.git });
-  putContent(context, place, content, { revision, at, by });
+  putContent(context, place, content, revision, by);
   return { revision, pages: pages.ids, files: files.ids, reusableContents: reusable.ids };
-}
-
-interface Change {
-  readonly revision: string;
-  readonly at: string;
-  readonly by?: string | undefined;
 }
 
 function putContent(
   context: EditContext,
   { space, changeRequest }: ContentOwner,
   content: Content,
-  edit: Change,
+  revision: string,
+  by: string | undefined,
 ): void {
   const { store } = context;
   if (changeRequest === undefined) {
-    putSpaceContent(store, space, content, edit);
+    putSpaceContent(store, space, content, { revision, at: context.at });
     return;
   }
   const { id, seq } = changeRequest;
@@ -203,8 +198,8 @@ function putContent(
     store.changeRequestContents.put({ id, seq, base: own.base, head: content });
   }
   const known = changeRequest.contributors ?? [];
-  const contributors = edit.by === undefined || known.includes(edit.by) ? known : [...known, edit.by];
-  change(context, changeRequest, { revision: edit.revision, contributors });
+  const contributors = by === undefined || known.includes(by) ? known : [...known, by];
+  change(context, changeRequest, { revision, contributors });
 }
 
 /*

@@ -251,29 +251,25 @@ function viewer(context: Context, place: ContentOwner, options: PageOptions) {
   });
 }
 
-function childrenOf({ pages }: Content): Map<string | undefined, PageRecord[]> {
+/** Creates the function that renders the pages below a page, or those at the top, as trees. */
+function treeViewer(context: Context, place: ContentOwner, options: PageOptions) {
+  const { pages } = getContent(context.store, place);
   const byPath = new Map(pages.map((page) => [page.path, page]));
-  return Map.groupBy(pages, (page) => findParent(page, (path) => byPath.get(path))?.id);
+  const children = Map.groupBy(pages, (page) => findParent(page, (path) => byPath.get(path))?.id);
+  const view = viewer(context, place, options);
+  const viewTree = (page: PageRecord): unknown => view(page, viewBelow(page.id));
+  const viewBelow = (id: string | undefined): unknown[] => (children.get(id) ?? []).map(viewTree);
+  return { viewTree, viewBelow };
 }
 
 /** Renders the pages of a space or change request as a tree. Source: docs/platform-notes.md#content */
-export function viewPages(
-  context: Context,
-  place: ContentOwner,
-  options: PageOptions = DEFAULT_PAGE_OPTIONS,
-): unknown[] {
-  const children = childrenOf(getContent(context.store, place));
-  const view = viewer(context, place, options);
-  const viewWithin = (page: PageRecord): unknown => view(page, (children.get(page.id) ?? []).map(viewWithin));
-  return (children.get(undefined) ?? []).map(viewWithin);
+export function viewPages(context: Context, place: ContentOwner, options: PageOptions): unknown[] {
+  return treeViewer(context, place, options).viewBelow(undefined);
 }
 
 /** Renders a page with its child pages. */
 export function viewPage(context: Context, place: ContentOwner, page: PageRecord, options: PageOptions): unknown {
-  const children = childrenOf(getContent(context.store, place));
-  const view = viewer(context, place, options);
-  const viewWithin = (one: PageRecord): unknown => view(one, (children.get(one.id) ?? []).map(viewWithin));
-  return viewWithin(page);
+  return treeViewer(context, place, options).viewTree(page);
 }
 
 /** Renders a page without its child pages, as in a reference. */

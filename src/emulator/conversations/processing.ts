@@ -221,33 +221,23 @@ export function byTypicality(issues: readonly IssueRecord[]): IssueRecord[] {
     .map((entry) => entry.issue);
 }
 
-/** Index of an organization's clusters, and of its issues without a cluster. */
-export interface Topics {
-  readonly clusters: SimilarityIndex;
-  readonly unclustered: SimilarityIndex;
-}
-
-/** Builds the index from issues. `seqOf` returns a cluster's place in the creation order. */
-function topicsOf(issues: readonly IssueRecord[], seqOf: (cluster: string) => number): Topics {
-  const topics: Topics = { clusters: new SimilarityIndex(), unclustered: new SimilarityIndex() };
-  for (const issue of issues) {
-    if (issue.cluster === undefined) {
-      topics.unclustered.add(issue.id, issue.seq, issue.terms);
-    } else {
-      topics.clusters.add(issue.cluster, seqOf(issue.cluster), issue.terms);
+/**
+ * Returns the indexes of the clusters, and of the issues without a cluster, of an organization's conversations or of a
+ * site's context records.
+ */
+export function getTopics(store: EmulatorStore, scope: string) {
+  return store.derive(`topics ${scope}`, () => {
+    const { conversationIssues, issuesClusters } = store;
+    const topics = { clusters: new SimilarityIndex(), unclustered: new SimilarityIndex() };
+    for (const issue of [...conversationIssues.by('organization', scope), ...conversationIssues.by('site', scope)]) {
+      if (issue.cluster === undefined) {
+        topics.unclustered.add(issue.id, issue.seq, issue.terms);
+      } else {
+        topics.clusters.add(issue.cluster, issuesClusters.get(issue.cluster)?.seq ?? 0, issue.terms);
+      }
     }
-  }
-  return topics;
-}
-
-/** Returns the topics of an organization's conversations, or of a site's context records. */
-export function getTopics(store: EmulatorStore, scope: string): Topics {
-  return store.derive(`topics ${scope}`, () => readTopics(store, scope));
-}
-
-function readTopics({ conversationIssues, issuesClusters }: EmulatorStore, scope: string): Topics {
-  const issues = [...conversationIssues.by('organization', scope), ...conversationIssues.by('site', scope)];
-  return topicsOf(issues, (cluster) => issuesClusters.get(cluster)?.seq ?? 0);
+    return topics;
+  });
 }
 
 /**

@@ -187,17 +187,7 @@ export class IndexedTable<R extends { readonly id: string }, I extends string = 
 
   /** Adds the record, or replaces the one with its id. */
   put(record: R): R {
-    const before = this.#records.get(record.id);
-    for (const name of Object.keys(this.#keys) as I[]) {
-      const key = this.#keys[name](record);
-      const old = before === undefined ? undefined : this.#keys[name](before);
-      if (old !== undefined && old !== key) {
-        this.#unindex(name, old, record.id);
-      }
-      if (key !== undefined) {
-        this.#index(name, key, record);
-      }
-    }
+    this.#reindex(this.#records.get(record.id), record);
     this.#records.set(record.id, record);
     this.onChange();
     return record;
@@ -209,12 +199,7 @@ export class IndexedTable<R extends { readonly id: string }, I extends string = 
     if (record === undefined) {
       return false;
     }
-    for (const name of Object.keys(this.#keys) as I[]) {
-      const key = this.#keys[name](record);
-      if (key !== undefined) {
-        this.#unindex(name, key, id);
-      }
-    }
+    this.#reindex(record, undefined);
     this.#records.delete(id);
     this.onChange();
     return true;
@@ -226,6 +211,19 @@ export class IndexedTable<R extends { readonly id: string }, I extends string = 
       this.#indexes[name].clear();
     }
     this.onChange();
+  }
+
+  #reindex(before: R | undefined, after: R | undefined): void {
+    for (const name of Object.keys(this.#keys) as I[]) {
+      const old = before && this.#keys[name](before);
+      const key = after && this.#keys[name](after);
+      if (before !== undefined && old !== undefined && old !== key) {
+        this.#unindex(name, old, before.id);
+      }
+      if (after !== undefined && key !== undefined) {
+        this.#index(name, key, after);
+      }
+    }
   }
 
   #index(name: I, key: string, record: R): void {

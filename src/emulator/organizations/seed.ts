@@ -21,13 +21,6 @@ export interface OrganizationSeed {
   readonly settings?: Partial<Omit<EmulatedOrganization, 'id' | 'seq' | 'title' | 'createdAt'>>;
 }
 
-/** Contents of an initial state. */
-export interface StateSeed {
-  readonly organizations: readonly OrganizationSeed[];
-  /** Creation time of everything; 2026-01-01 by default. */
-  readonly at?: string;
-}
-
 /** Fills in the names of an organization's members. */
 export function emptyOrganization(seed: OrganizationSeed): OrganizationSeed {
   return { ...seed, members: seed.members.map((member) => ({ displayName: nameOf(member.email), ...member })) };
@@ -38,9 +31,9 @@ function nameOf(email: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
-/** Creates an initial state. The same email address in two organizations is the same user. */
-export function createState(seed: StateSeed): EmulatorState {
-  const at = seed.at ?? '2026-01-01T00:00:00.000Z';
+/** Creates an initial state of 2026-01-01. The same email address in two organizations is the same user. */
+export function createState(seed: { readonly organizations: readonly OrganizationSeed[] }): EmulatorState {
+  const at = '2026-01-01T00:00:00.000Z';
   const users = new Map<string, UserRecord>();
   const members: MemberRecord[] = [];
   const organizations: EmulatedOrganization[] = [];
