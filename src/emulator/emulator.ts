@@ -30,7 +30,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Clock, systemClock } from '../core/clock.ts';
 import { createCallerLookup, firstOrganization } from './api.ts';
-import { addRevision, requireContentOwner } from './content/content.ts';
+import { requireContentOwner, revise } from './content/content.ts';
 import { type Written, writeContent } from './content/edit.ts';
 import type { ContentSeed } from './content/records.ts';
 import type { Controls, Latency, WriteOptions } from './control.ts';
@@ -127,15 +127,6 @@ function writeAs(
   return writeContent({ store, at: new Date(clock.now()).toISOString() }, place, seed, user);
 }
 
-function reviseSpace(store: EmulatorStore, clock: Clock, spaceId: string): string {
-  const space = restorableSpaceById(store, clock.now(), spaceId);
-  const at = new Date(clock.now()).toISOString();
-  const revision = addRevision(store, { parents: [space.revision], type: 'edits', createdAt: at });
-  store.spaces.put({ ...space, revision, updatedAt: at });
-  store.revisionAdded(space.id, revision, at);
-  return revision;
-}
-
 /** Creates the dependencies of the HTTP server. */
 function listenerOf(store: EmulatorStore, options: EmulatorOptions): ServerContext {
   const token = options.token ?? DEFAULT_TOKEN;
@@ -164,7 +155,10 @@ function controlsOf(store: EmulatorStore, listener: ServerContext): Controls {
       store.settle(listener.clock.now());
       return store.dump();
     },
-    reviseSpace: (spaceId) => reviseSpace(store, listener.clock, spaceId),
+    reviseSpace: (spaceId) => {
+      const now = listener.clock.now();
+      return revise(store, restorableSpaceById(store, now, spaceId), new Date(now).toISOString());
+    },
     writePages: (spaceId, pages) => [...writeAs(store, listener.clock, spaceId, { pages }).pages],
     writeContent: (spaceId, seed, options) => writeAs(store, listener.clock, spaceId, seed, options),
     writeClusters: (organizationId, seeds) => {

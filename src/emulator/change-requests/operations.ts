@@ -1,8 +1,8 @@
 /** Operations that list, create, update and merge change requests. */
 
 import { z } from 'zod';
-import type { Json } from '../../core/json.ts';
 import {
+  addChangeRequest,
   change,
   changeRequestLocation,
   rebase,
@@ -14,7 +14,7 @@ import {
 import { templatePage, writeContent } from '../content/edit.ts';
 import type { ChangeRequestRecord } from '../content/records.ts';
 import { templateParams } from '../documents/content-reference.ts';
-import { requireDocument } from '../documents/rich-document.ts';
+import { optionalDocument } from '../documents/rich-document.ts';
 import { type ApiAnswer, ApiError, created, invalid, ok, referenced } from '../model/answers.ts';
 import {
   type ApiOperation,
@@ -151,8 +151,7 @@ function linksOf(context: Context, space: SpaceRecord, body: Creation): Partial<
   if (!context.features.changeRequestLinks) {
     return {};
   }
-  const description =
-    body.description === undefined ? undefined : requireDocument(body.description, 'body.description');
+  const description = optionalDocument(body.description, 'body.description');
   if (body.conversationsIssuesCluster === undefined || !context.features.conversations) {
     return { description };
   }
@@ -169,20 +168,11 @@ function createChangeRequest(call: OperationCall<'/spaces/{spaceId}/change-reque
   refuseLocked(space);
   const links = linksOf(call, space, body);
   const pages = body.template === undefined ? [] : [templatePage(call, { space }, body.template)];
-  const at = getCreationTime(call);
-  const record = store.changeRequests.put({
-    ...store.identify('cr'),
-    space: space.id,
-    number: store.changeRequests.count('space', space.id) + 1,
+  const record = addChangeRequest(store, space, getCreationTime(call), {
     status: 'draft',
     subject: body.subject ?? '',
     ...links,
     createdBy: findCallingUser(call)?.id,
-    createdAt: at,
-    updatedAt: at,
-    revision: store.identify('rev').id,
-    revisionInitial: space.revision,
-    requestedReviewers: [],
   });
   rebase(store, record, space);
   if (pages.length > 0) {
@@ -233,8 +223,7 @@ export const changeRequestOperations: readonly ApiOperation[] = [
     const record = requireChangeRequest(call);
     refuseMerged(record);
     const { description, ...rest } = call.body;
-    const document: Json | undefined =
-      description === undefined ? undefined : requireDocument(description, 'body.description');
+    const document = optionalDocument(description, 'body.description');
     return ok(viewChangeRequest(call, change(call, record, omitUndefined({ ...rest, description: document }))));
   }),
   operation('mergeChangeRequest', 'POST', `${CR}/merge`, {}, (call) => {

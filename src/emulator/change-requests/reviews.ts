@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { change, changeRequestLocation, refuseMerged, requireChangeRequest } from '../content/content.ts';
 import type { RequestedReviewer } from '../content/records.ts';
-import { requireDocument } from '../documents/rich-document.ts';
+import { optionalDocument } from '../documents/rich-document.ts';
 import { type ApiAnswer, ApiError, created, deleted, ok, referenced } from '../model/answers.ts';
 import { type ApiOperation, type Context, type OperationCall, ofFeature, operation } from '../model/operation.ts';
 import { list, listBySeq } from '../model/paging.ts';
@@ -136,8 +136,7 @@ function requestReviewers(call: OperationCall<typeof REVIEWERS, unknown, z.outpu
   const users = new Set(
     body.users.map((user) => referenced(store.members.get(`${organization}/${user}`), 'body.users', 'user', user).user),
   );
-  const description =
-    body.description === undefined ? undefined : requireDocument(body.description, 'body.description');
+  const description = optionalDocument(body.description, 'body.description');
   const asked = record.requestedReviewers.filter((reviewer) => users.has(reviewer.user));
   const added = [...users]
     .filter((user) => asked.every((reviewer) => reviewer.user !== user))

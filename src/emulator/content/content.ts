@@ -69,6 +69,34 @@ export function addRevision(store: EmulatorStore, revision: Omit<RevisionRecord,
   return store.revisions.put({ ...store.identify('rev'), ...revision }).id;
 }
 
+/** Adds a revision to a space, as an edit would; returns its id. */
+export function revise(store: EmulatorStore, space: SpaceRecord, at: string): string {
+  const revision = addRevision(store, { parents: [space.revision], type: 'edits', createdAt: at });
+  store.spaces.put({ ...space, revision, updatedAt: at });
+  store.revisionAdded(space.id, revision, at);
+  return revision;
+}
+
+/** Stores a new change request of a space. */
+export function addChangeRequest(
+  store: EmulatorStore,
+  space: SpaceRecord,
+  at: string,
+  given: Pick<ChangeRequestRecord, 'status' | 'subject' | 'createdBy'> & Partial<ChangeRequestRecord>,
+): ChangeRequestRecord {
+  return store.changeRequests.put({
+    ...store.identify('cr'),
+    space: space.id,
+    number: store.changeRequests.count('space', space.id) + 1,
+    ...given,
+    createdAt: at,
+    updatedAt: at,
+    revision: store.identify('rev').id,
+    revisionInitial: space.revision,
+    requestedReviewers: [],
+  });
+}
+
 /** Replaces the table's records of the space with these. */
 function replace<R extends { readonly id: string }>(
   table: Pick<IndexedTable<R, 'space'>, 'by' | 'get' | 'put' | 'remove'>,

@@ -1,4 +1,4 @@
-/*
+/**
  * References of pages. Decisions of this emulator: a link names a page or a file by its path, relative to its own page
  * or absolute with a leading slash; `.md` after a page's path is optional, and `#` names a heading. A link to a missing
  * page, file or heading is broken. An address with a scheme is ok, since no address is fetched, and in-app if it leads

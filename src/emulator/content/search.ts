@@ -1,4 +1,4 @@
-/*
+/**
  * Search for pages by the words of a query. Decision of this emulator, since the platform does not document its
  * ranking: rare words weigh more than common ones, and titles more than text; a word that no page has is ignored, so
  * that long queries also find pages. The best sections of a page come first.

@@ -120,7 +120,7 @@ interface Entry {
 }
 
 /** Index that finds the entries most similar to some terms, and reads only entries that share a term. */
-export class SimilarityIndex {
+class SimilarityIndex {
   readonly #entries = new Map<string, Entry>();
   readonly #holders = new Map<string, Set<string>>();
 

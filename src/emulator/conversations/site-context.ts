@@ -1,7 +1,7 @@
 /** Context records, topics and findings of a site: operations, views, and drafts for findings. */
 
 import { z } from 'zod';
-import { viewChangeRequest } from '../content/content.ts';
+import { addChangeRequest, viewChangeRequest } from '../content/content.ts';
 import type { ChangeRequestRecord } from '../content/records.ts';
 import { paragraph, richDocument } from '../documents/rich-document.ts';
 import { type ApiAnswer, ApiError, found, noContent, ok } from '../model/answers.ts';
@@ -102,19 +102,11 @@ function openDraft(store: EmulatorStore, finding: IssueRecord, at: string): void
   if (space === undefined || finding.site === undefined) {
     return;
   }
-  store.changeRequests.put({
-    ...store.identify('cr'),
-    space: space.id,
-    number: store.changeRequests.count('space', space.id) + 1,
+  addChangeRequest(store, space, at, {
     status: 'open',
     subject: [...finding.title].slice(0, 100).join(''),
     siteTopic: { site: finding.site, topic: finding.cluster ?? '', finding: finding.id },
     createdBy: finding.requestedBy,
-    createdAt: at,
-    updatedAt: at,
-    revision: store.identify('rev').id,
-    revisionInitial: space.revision,
-    requestedReviewers: [],
   });
 }
 

@@ -1,4 +1,4 @@
-/*
+/**
  * Converts Markdown to a rich document. Decisions of this emulator: a table becomes a code block with its Markdown; a
  * node that a quote may not contain becomes a paragraph; HTML tags are removed.
  * Source: docs/platform-notes.md#rich-documents

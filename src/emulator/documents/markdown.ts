@@ -1,4 +1,4 @@
-/*
+/**
  * Markdown of the emulator's pages: GitHub Flavored Markdown, with two extensions in the syntax of the platform's
  * editor: `{% include "TITLE" %}` on its own line includes a reusable content, and `<code class="expression">…</code>`
  * is an expression.

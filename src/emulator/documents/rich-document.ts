@@ -77,6 +77,11 @@ export function requireDocument(value: unknown, place: string): Json {
   return value as Json;
 }
 
+/** Returns the value as a rich document if there is one, or throws a 400. */
+export function optionalDocument(value: unknown, place: string): Json | undefined {
+  return value === undefined ? undefined : requireDocument(value, place);
+}
+
 /** Returns all problems of a rich document as `place: problem`. */
 export function findDocumentProblems(value: unknown, place: string): string[] {
   if (!isObject(value) || value.object !== 'document') {

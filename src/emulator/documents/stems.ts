@@ -1,3 +1,5 @@
+/** Stems of the distinctive words of a text. */
+
 /** Words that occur in tickets about every topic. */
 const STOP_WORDS = new Set(
   `a about above after again against all already also although always am an and another any anybody anyone anything are

@@ -1,4 +1,4 @@
-/*
+/**
  * Converts a rich document, such as a comment, to Markdown. A decision of this emulator: a node that Markdown cannot
  * express is reduced to its text, or omitted if it has none. Source: docs/platform-notes.md#rich-documents
  */

@@ -1,3 +1,5 @@
+/** The log of received requests. */
+
 /** A received request. */
 export interface RequestEntry {
   /** Counts from 1 since the start or the last reset. */

@@ -1,3 +1,5 @@
+/** Answers of operations, and the errors that end operations. */
+
 /** Answer of an operation, before it is written to the connection. */
 export interface ApiAnswer {
   readonly status: number;

@@ -63,17 +63,11 @@ export type SpaceLanguage = (typeof LANGUAGES)[number];
 /** Enumerations of integrations. Source: docs/platform-notes.md#enumerations */
 export const INTEGRATION_TARGETS = ['all', 'site', 'space', 'organization'] as const;
 
-export type IntegrationTarget = (typeof INTEGRATION_TARGETS)[number];
-
 export const INTEGRATION_VISIBILITIES = ['public', 'private', 'unlisted'] as const;
-
-export type IntegrationVisibility = (typeof INTEGRATION_VISIBILITIES)[number];
 
 export const INTEGRATION_CATEGORIES = [
   ...['analytics', 'collaboration', 'content', 'gitsync', 'marketing', 'visitor-auth', 'other'],
 ] as const;
-
-export type IntegrationCategory = (typeof INTEGRATION_CATEGORIES)[number];
 
 export const INTEGRATION_SCOPES = [
   ...['space:content:read', 'space:content:write', 'space:metadata:read', 'space:metadata:write'],

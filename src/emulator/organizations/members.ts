@@ -303,8 +303,7 @@ export const memberOperations: readonly ApiOperation[] = [
   operation('pingOrganization', 'POST', `${ORGANIZATION}/ping`, { allowsReaders: true }, (call) => {
     const { store } = call;
     const organization = requireOrganization(call);
-    const user = store.users.one('email', call.caller.user.toLowerCase());
-    const member = user === undefined ? undefined : store.members.get(`${organization.id}/${user.id}`);
+    const member = store.members.get(`${organization.id}/${findCallingUser(call)?.id}`);
     if (member === undefined) {
       return ok({});
     }
@@ -334,8 +333,7 @@ export const memberOperations: readonly ApiOperation[] = [
       createdAt: call.at,
     });
     for (const user of users) {
-      const membership = { id: `${team.id}/${user}`, organization: organization.id, team: team.id, user };
-      store.teamMembers.put({ ...membership, seq: store.next(), role: 'member' });
+      setRole(store, team, user, 'member');
     }
     return created(viewTeam(call, team));
   }),

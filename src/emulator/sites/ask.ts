@@ -1,4 +1,4 @@
-/*
+/**
  * Answers of a site's assistant. Decisions of this emulator, since the platform does not document how answers are made:
  * an answer quotes the first sentences of the sections of up to three pages that search ranks first, and the follow-up
  * questions come from the next pages. Source: docs/platform-notes.md#ask

@@ -1,4 +1,4 @@
-/*
+/**
  * Customization of a site. Details that the API document does not define, such as which parts are required, follow the
  * vendor's OpenAPI document. Its deprecated parts are optional. Source: docs/platform-notes.md#customization
  */

@@ -1,4 +1,4 @@
-/*
+/**
  * The structure of a site: site spaces at its root, or sections that contain them; sections may be in groups, and
  * groups in groups. Siblings share one order. The first item of a kind becomes the default; when the default is
  * removed, the first remaining item does.

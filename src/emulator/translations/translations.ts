@@ -2,8 +2,8 @@
 
 import { z } from 'zod';
 import type { Json } from '../../core/json.ts';
-import { addRevision } from '../content/content.ts';
-import { requireDocument } from '../documents/rich-document.ts';
+import { revise } from '../content/content.ts';
+import { optionalDocument, requireDocument } from '../documents/rich-document.ts';
 import { type ApiAnswer, created, invalid, noContent, ok } from '../model/answers.ts';
 import { refuseLaterValues } from '../model/features.ts';
 import {
@@ -42,17 +42,7 @@ export interface TranslationRecord extends Entity {
   readonly updatedAt: string;
   readonly run: Run | null;
   readonly result?: { readonly space: string; readonly revision: string } | undefined;
-  readonly stats: TranslationStats;
-}
-
-export interface TranslationStats {
-  readonly runs: number;
-  readonly totalWords: number;
-  readonly totalPages: number;
-  readonly totalDuration: number;
-  readonly latestRunDuration: number;
-  readonly latestPages: number;
-  readonly latestWords: number;
+  readonly stats: Readonly<typeof NO_RUNS>;
 }
 
 /** Source: docs/platform-notes.md#writable-fields */
@@ -96,8 +86,7 @@ function createTranslation(
 ): ApiAnswer {
   const { store, body } = call;
   const organization = requireOrganization(call);
-  const instructions =
-    body.instructions === undefined ? undefined : requireDocument(body.instructions, 'body.instructions');
+  const instructions = optionalDocument(body.instructions, 'body.instructions');
   refuseLaterValues(call, 'traditionalChinese', [body.source.language], 'body.source.language');
   refuseLaterValues(call, 'traditionalChinese', [body.language], 'body.language');
   const source = referencedSpace(store, organization.id, body.source.space, 'body.source.space');
@@ -192,10 +181,7 @@ function writeResult(
 ): { space: string; revision: string } {
   const known = translation.result === undefined ? undefined : store.spaces.get(translation.result.space);
   if (known !== undefined && known.deletedAt === undefined) {
-    const revision = addRevision(store, { parents: [known.revision], type: 'edits', createdAt: at });
-    store.spaces.put({ ...known, revision, updatedAt: at });
-    store.revisionAdded(known.id, revision, at);
-    return { space: known.id, revision };
+    return { space: known.id, revision: revise(store, known, at) };
   }
   const revision = store.identify('rev').id;
   const source = store.spaces.get(translation.source.space);
