@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import type { ContentRef, TemplateParams } from '../documents/content-reference.ts';
+import { toAnchor } from '../documents/markdown.ts';
 import { ApiError, referenced } from '../model/answers.ts';
 import type { Context } from '../model/operation.ts';
 import type { EmulatorStore } from '../model/store.ts';
@@ -55,11 +56,7 @@ function trimmed(path: string): string {
 
 /** Converts a title to a segment of a path. */
 function slugOf(title: string): string {
-  const slug = title
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, '-')
-    .replace(/^-|-$/g, '');
-  return slug === '' ? 'page' : slug;
+  return toAnchor(title) || 'page';
 }
 
 /** Returns the git object id and path of these bytes, for edits that git makes. */

@@ -74,7 +74,7 @@ function install(call: OperationCall<typeof INSTALLATIONS, unknown, { readonly o
     updatedAt: call.at,
   });
   const status = getStatus(integration, {});
-  recordEvent(store, installation, { type: 'installation_setup', installationId: installation.id, status }, call.at);
+  recordEvent(store, installation, 'installation_setup', { status }, call.at);
   return created(viewInstallation(call, installation), installationLocation(call, installation));
 }
 
@@ -100,8 +100,7 @@ function update(call: OperationCall<typeof INSTALLATION, unknown, z.output<typeo
   if (configuration !== undefined) {
     const status = getStatus(integration, configuration);
     const previous = { status: getStatus(integration, before.configuration), configuration: before.configuration };
-    const payload = { type: 'installation_setup', installationId: installation.id, status, previous } as const;
-    recordEvent(store, installation, payload, call.at);
+    recordEvent(store, installation, 'installation_setup', { status, previous }, call.at);
   }
   return ok(viewInstallation(call, installation));
 }

@@ -139,17 +139,12 @@ export interface InstallationRecord extends Entity {
   readonly updatedAt: string;
 }
 
-/** Payload of an integration event, without its id. Source: docs/platform-notes.md#integration-events */
-type EventPayload = JsonObject & {
-  readonly type: 'installation_setup' | 'installation_deleted' | 'space_content_updated';
-  readonly installationId: string;
-};
-
 export interface IntegrationEventRecord extends Entity {
   readonly integration: string;
   readonly installation: string;
   readonly createdAt: string;
-  readonly payload: EventPayload;
+  /** Without the id of the event. Source: docs/platform-notes.md#integration-events */
+  readonly payload: JsonObject;
   /** The trace. */
   readonly logs: readonly { readonly message: string; readonly timestamp: string; readonly level: LogLevel }[];
 }
@@ -297,7 +292,8 @@ export function findConfigurationProblems(integration: IntegrationRecord, config
 export function recordEvent(
   store: EmulatorStore,
   installation: InstallationRecord,
-  payload: EventPayload,
+  type: 'installation_setup' | 'installation_deleted' | 'space_content_updated',
+  details: JsonObject,
   at: string,
 ): void {
   const { version } = found(store.integrations.get(installation.integration), 'Integration', installation.integration);
@@ -307,9 +303,9 @@ export function recordEvent(
     integration,
     installation: id,
     createdAt: at,
-    payload,
+    payload: { type, installationId: id, ...details },
     logs: [
-      { message: `${payload.type} for installation ${id}`, timestamp: at, level: 'debug' },
+      { message: `${type} for installation ${id}`, timestamp: at, level: 'debug' },
       { message: `handled by version ${version} of ${integration}`, timestamp: at, level: 'info' },
     ],
   });
@@ -321,8 +317,7 @@ export function notifyRevision(store: EmulatorStore, spaceId: string, revisionId
   for (const installation of store.installations.by('organization', organization)) {
     const scopes = store.integrations.get(installation.integration)?.scopes ?? [];
     if (installation.spaceSelection === 'all' && scopes.includes('space:content:read')) {
-      const payload = { type: 'space_content_updated', installationId: installation.id, spaceId, revisionId } as const;
-      recordEvent(store, installation, payload, at);
+      recordEvent(store, installation, 'space_content_updated', { spaceId, revisionId }, at);
     }
   }
 }
@@ -336,12 +331,7 @@ export function createToken(store: EmulatorStore, name: string): string {
 /** Deletes an installation and its tokens; its events stay. */
 export function uninstall(store: EmulatorStore, installation: InstallationRecord, at: string): void {
   const { configuration } = installation;
-  const payload = {
-    type: 'installation_deleted',
-    installationId: installation.id,
-    previous: { configuration },
-  } as const;
-  recordEvent(store, installation, payload, at);
+  recordEvent(store, installation, 'installation_deleted', { previous: { configuration } }, at);
   for (const token of store.integrationTokens.by('installation', installation.id)) {
     store.integrationTokens.remove(token.id);
   }
