@@ -1,8 +1,9 @@
 /** Change requests of clusters, and the marks by which Octavo recognizes its own. */
 import { createHash } from 'node:crypto';
 import { isObject } from '../core/json.ts';
-import { leafOf, type RichNode, textOf } from '../platform/rich-text/node.ts';
+import { leafOf, paragraph, type RichNode, textNode, textOf } from '../platform/rich-text/node.ts';
 import { cut, parseTime } from './cluster.ts';
+import type { Redaction } from './redaction.ts';
 import type { ChangeRequestItem } from './sources.ts';
 
 /** A change request that belongs to a cluster, made by Octavo or by a person. */
@@ -23,6 +24,10 @@ export interface ClusterChangeRequest {
   readonly superseded: boolean;
   /** True if it was merged without any edit, so that nothing was fixed. */
   readonly isEmptyMerge: boolean;
+  /** True if its description has Octavo's ownership marker. */
+  readonly isDescribed: boolean;
+  /** True if its subject is that of an Octavo draft. */
+  readonly isDraftSubject: boolean;
 }
 
 /** Stored data about a change request, in addition to the platform's response. */
@@ -39,24 +44,26 @@ export function isOfCluster({ cluster }: Pick<ClusterChangeRequest, 'cluster'>, 
 }
 
 /**
- * Assigns a change request to its cluster: by the platform's link, the marker in the description, the stored link, or
+ * Assigns a change request to its cluster, and redacts its subject: by the platform's link, the marker in the description, the stored link, or
  * the marker in a draft's subject, in this order. Null if it belongs to none. `known`: stored links by change request
  * id.
  */
 export function toClusterChangeRequest(
   answer: ChangeRequestItem,
   known: ReadonlyMap<string, KnownLink>,
+  redaction: Pick<Redaction, 'text'>,
 ): ClusterChangeRequest | null {
   // A subject may contain a label of the platform, so a description takes precedence.
   const mark = readMarker(answer.description);
   const record = known.get(answer.id);
-  const inSubject = mark === null ? readDraftMarker(answer.subject) : null;
+  const subject = answer.subject ?? '';
+  const inSubject = readDraftMarker(subject);
   const cluster =
     answer.conversationsIssuesCluster ||
     answer.siteTopic?.topic ||
     mark?.cluster ||
     record?.cluster ||
-    inSubject?.cluster;
+    (mark === null && inSubject?.cluster);
   if (!cluster) {
     return null;
   }
@@ -66,14 +73,16 @@ export function toClusterChangeRequest(
     space: answer.space,
     cluster: clusterKey(cluster),
     status: answer.status,
-    subject: answer.subject ?? '',
+    subject: redaction.text(subject),
     url: answer.urls?.app ?? answer.urls?.location ?? null,
     createdAt,
     updatedAt: parseTime(answer.updatedAt) ?? createdAt,
     superseded:
       answer.status === 'archived' &&
-      (record?.superseded === true || (mark?.superseded ?? (answer.subject ?? '').startsWith(SUBJECT))),
+      (record?.superseded === true || (mark?.superseded ?? subject.startsWith(SUBJECT))),
     isEmptyMerge: answer.status === 'merged' && isUnedited(answer, record?.revision ?? null),
+    isDescribed: mark !== null,
+    isDraftSubject: inSubject !== null,
   };
 }
 
@@ -102,7 +111,6 @@ export interface OwnershipMarker {
 
 const OPENED_START = 'Opened by Octavo for issue cluster ';
 const SUPERSEDED_START = 'Given up by Octavo for issue cluster ';
-const CLAIM = ' (claim ';
 const MARKED = /^(\S+)(?: \(claim ([a-z0-9]+)\))?$/;
 
 /**
@@ -110,10 +118,9 @@ const MARKED = /^(\S+)(?: \(claim ([a-z0-9]+)\))?$/;
  * are inserted as plain text, so they cannot imitate it.
  */
 export function markerParagraph({ cluster, superseded, claim }: OwnershipMarker): RichNode {
-  const own = claim === null ? [] : [leafOf(`${CLAIM}${claim})`, new Set())];
   const id = leafOf(clusterKey(cluster), new Set(['code']));
-  const leaves = [leafOf(superseded ? SUPERSEDED_START : OPENED_START, new Set()), id, ...own];
-  return { object: 'block', type: 'paragraph', nodes: [{ object: 'text', leaves }] };
+  const own = claim === null ? [] : [leafOf(` (claim ${claim})`, new Set())];
+  return paragraph([textNode([leafOf(superseded ? SUPERSEDED_START : OPENED_START, new Set()), id, ...own])]);
 }
 
 /** Reads the marker of a description; null if it has none. If there are several, the last one counts. */

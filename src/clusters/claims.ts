@@ -1,5 +1,6 @@
 /** Decides which clusters may get a change request, and which drafts are opened. */
 import type { ClustersConfig } from '../config/clusters.ts';
+import { compareText } from '../core/lists.ts';
 import type { ClusterChangeRequest } from './change-request.ts';
 
 /**
@@ -10,18 +11,13 @@ export const SETTLE_DELAY = 2_000;
 
 const DAY = 86_400_000;
 
-type Limits = Pick<ClustersConfig['limits'], 'maxOpen' | 'maxOpenPerSpace' | 'maxPerDay'>;
-
-export const UNLIMITED: Limits = {
-  maxOpen: Number.POSITIVE_INFINITY,
-  maxOpenPerSpace: Number.POSITIVE_INFINITY,
-  maxPerDay: Number.POSITIVE_INFINITY,
-};
-
 /** Options of the decision about claims. */
 export interface ClaimOptions extends Omit<ReopenOptions, 'issues'> {
-  readonly limits: Limits;
+  /** Null for none. */
+  readonly limits: Limits | null;
 }
+
+type Limits = Pick<ClustersConfig['limits'], 'maxOpen' | 'maxOpenPerSpace' | 'maxPerDay'>;
 
 /** A draft that is not opened, with the reason. */
 export interface SupersededDraft {
@@ -30,12 +26,6 @@ export interface SupersededDraft {
   readonly why: string;
   /** The change request that superseded it; null if a limit was reached. */
   readonly to: ClusterChangeRequest | null;
-}
-
-/** Decision about own drafts. */
-export interface ClaimDecision {
-  readonly open: readonly ClusterChangeRequest[];
-  readonly superseded: readonly SupersededDraft[];
 }
 
 /**
@@ -55,7 +45,7 @@ export function decideClaims(
   list: readonly ClusterChangeRequest[],
   claims: ReadonlyMap<string, number>,
   options: ClaimOptions,
-): ClaimDecision {
+): { readonly open: readonly ClusterChangeRequest[]; readonly superseded: readonly SupersededDraft[] } {
   const open: ClusterChangeRequest[] = [];
   const superseded: SupersededDraft[] = [];
   const drafts = list.filter(({ id, status }) => claims.has(id) && status === 'draft').sort(compareCreation);
@@ -63,11 +53,11 @@ export function decideClaims(
     const before = list.filter((other) => other.id !== draft.id && !isLaterDraft(other, draft));
     const rivals = before.filter(({ cluster }) => cluster === draft.cluster);
     const decision = decideReopen(rivals, { ...options, issues: claims.get(draft.id) ?? 0 });
-    const limit = describeReachedLimit(before, draft, options.limits);
+    const [limit] = options.limits === null ? [] : reachedLimits(before, draft, options.limits);
     if (!decision.may) {
       superseded.push({ request: draft, why: `the cluster ${decision.why}`, to: decision.request });
-    } else if (limit !== null) {
-      superseded.push({ request: draft, why: limit, to: null });
+    } else if (limit !== undefined) {
+      superseded.push({ request: draft, why: limit.why, to: null });
     } else {
       open.push(draft);
     }
@@ -84,25 +74,26 @@ function isLaterDraft(other: ClusterChangeRequest, draft: ClusterChangeRequest):
 }
 
 /**
- * Returns a description of the limit that prevents one more change request in this space at this time; null if none
- * does. `list`: existing and planned change requests.
+ * Returns the limits that prevent one more change request in this space at this time. `list`: existing and planned change
+ * requests.
  */
-export function describeReachedLimit(
+export function reachedLimits(
   list: readonly ClusterChangeRequest[],
   { space, createdAt }: Pick<ClusterChangeRequest, 'space' | 'createdAt'>,
-  limits: Limits,
-): string | null {
+  { maxOpen, maxOpenPerSpace, maxPerDay }: Limits,
+) {
   const live = list.filter(isActive);
   const ofSpace = live.filter((other) => other.space === space);
-  const ofDay = list.filter((other) => !other.superseded && other.createdAt > createdAt - DAY);
-  if (countClusters(live) >= limits.maxOpen) {
-    return `limit reached: ${limits.maxOpen} open at the same time`;
-  }
-  if (countClusters(ofSpace) >= limits.maxOpenPerSpace) {
-    return `limit reached: ${limits.maxOpenPerSpace} open at the same time in this space`;
-  }
   // Every draft counts: while it waits, an earlier change request of its cluster can be merged, so that both are opened.
-  return ofDay.length >= limits.maxPerDay ? `limit reached: ${limits.maxPerDay} opened within 24 hours` : null;
+  const ofDay = list.filter((other) => !other.superseded && other.createdAt > createdAt - DAY);
+  const limits = [
+    ['limit-open', countClusters(live), maxOpen, 'open at the same time'],
+    ['limit-space', countClusters(ofSpace), maxOpenPerSpace, 'open at the same time in this space'],
+    ['limit-day', ofDay.length, maxPerDay, 'opened within 24 hours'],
+  ] as const;
+  return limits.flatMap(([reason, count, most, what]) =>
+    count < most ? [] : [{ reason, why: `limit reached: ${most} ${what}` }],
+  );
 }
 
 /**
@@ -153,11 +144,8 @@ export function decideReopen(requests: readonly ClusterChangeRequest[], options:
   if (live !== undefined) {
     return { may: false, why: `has ${nameOf(live)}`, request: live };
   }
-  const last = counted.reduce<ClusterChangeRequest | null>(
-    (later, each) => (isLater(each, later) ? each : later),
-    null,
-  );
-  if (last === null) {
+  const [last] = counted.toSorted(compareUpdate);
+  if (last === undefined) {
     return { may: true };
   }
   if (last.status === 'archived') {
@@ -165,13 +153,8 @@ export function decideReopen(requests: readonly ClusterChangeRequest[], options:
   }
   const then = Math.max(1, options.issuesAtMerge.get(last.id) ?? options.issues);
   const needed = Math.ceil(then * options.reopenGrowth);
-  return options.issues >= needed
-    ? { may: true }
-    : {
-        may: false,
-        why: `has ${nameOf(last)} with ${then} issues; another is opened at ${needed} issues`,
-        request: last,
-      };
+  const why = `has ${nameOf(last)} with ${then} issues; another is opened at ${needed} issues`;
+  return options.issues >= needed ? { may: true } : { may: false, why, request: last };
 }
 
 /** Returns whether a change request blocks another one: it is neither merged nor archived. */
@@ -181,17 +164,13 @@ function isActive({ status }: ClusterChangeRequest): boolean {
 
 /** Compares change requests by creation. */
 export function compareCreation(a: ClusterChangeRequest, b: ClusterChangeRequest): number {
-  return a.createdAt - b.createdAt || (a.id < b.id ? -1 : Number(a.id > b.id));
+  return a.createdAt - b.createdAt || compareText(a.id, b.id);
 }
 
-/**
- * Compares by last update. At the same time, an archived change request counts as later, because it blocks another one.
- */
-function isLater(one: ClusterChangeRequest, other: ClusterChangeRequest | null): boolean {
-  if (other === null || one.updatedAt !== other.updatedAt) {
-    return other === null || one.updatedAt > other.updatedAt;
-  }
-  return one.status === other.status ? compareCreation(other, one) < 0 : one.status === 'archived';
+/** Compares by last update, the last one first. At the same time, an archived one is first: it blocks another one. */
+function compareUpdate(a: ClusterChangeRequest, b: ClusterChangeRequest): number {
+  const isArchived = ({ status }: ClusterChangeRequest) => Number(status === 'archived');
+  return b.updatedAt - a.updatedAt || isArchived(b) - isArchived(a) || compareCreation(b, a);
 }
 
 function nameOf({ status, id }: ClusterChangeRequest): string {

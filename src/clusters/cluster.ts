@@ -1,5 +1,5 @@
 /** Clusters of similar issues, in one form for every version of the platform, and functions for their text. */
-import { append } from '../core/lists.ts';
+import { append, compareText } from '../core/lists.ts';
 
 /** Cluster of similar issues. Times are in milliseconds since the epoch, null if the platform does not return them. */
 export interface IssueCluster {
@@ -47,6 +47,12 @@ export function impactWeight(impact: string | null): number {
   return IMPACTS.indexOf(impact) + 1;
 }
 
+/** Returns the issues of the last weeks, and of as many weeks before. */
+export function comparePulse(pulse: IssueCluster['weeklyPulse'], weeks: number) {
+  const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
+  return { now: sum(pulse.slice(-weeks)), before: sum(pulse.slice(-2 * weeks, -weeks)) };
+}
+
 type Severity = Pick<IssueCluster, 'id' | 'impact' | 'issues' | 'createdAt'>;
 
 /** Compares clusters by severity: impact, then number of issues, then age. */
@@ -55,7 +61,7 @@ export function compareSeverity(a: Severity, b: Severity): number {
     impactWeight(b.impact) - impactWeight(a.impact) ||
     b.issues - a.issues ||
     (a.createdAt ?? 0) - (b.createdAt ?? 0) ||
-    (a.id < b.id ? -1 : Number(a.id > b.id))
+    compareText(a.id, b.id)
   );
 }
 

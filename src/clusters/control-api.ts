@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import { ConfigError, RejectedError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
-import { isOfCluster } from './change-request.ts';
+import { type ClusterChangeRequest, isOfCluster } from './change-request.ts';
 import { decideReopen } from './claims.ts';
 import { compareSeverity, type IssueCluster } from './cluster.ts';
-import { type ListedRequest, listAll, type RequestList, withLinked } from './follow.ts';
+import { listAll, type RequestList, withLinked } from './follow.ts';
 import {
   createDraft,
   findSkip,
@@ -18,7 +18,7 @@ import {
 } from './open.ts';
 import { type TargetSpace, unknownSpaceMessage } from './route.ts';
 import type { ClusterAutomation } from './run.ts';
-import { type JudgedCluster, readClusters } from './select.ts';
+import { describeReasons, type JudgedCluster, readClusters } from './select.ts';
 import { type ClusterSession, canWrite } from './session.ts';
 import { NO_CLUSTERS } from './sources.ts';
 
@@ -86,8 +86,9 @@ async function listClusters(session: ClusterSession): Promise<JsonObject> {
 
 /** Returns the reason why a cluster gets no change request, checked without its space; null if there is none. */
 function whyNotOpened(session: ClusterSession, { cluster, verdict }: JudgedCluster, list: RequestList): string | null {
-  if (!verdict.passes) {
-    return verdict.reasons.map(({ words }) => words).join('; ');
+  const reasons = describeReasons(verdict);
+  if (reasons !== null) {
+    return reasons;
   }
   const skip = findSkip(session, cluster, list);
   return skip === null || skip.reason === 'unrouted' ? null : skip.why;
@@ -120,7 +121,7 @@ function describeCluster({ cluster, verdict }: JudgedCluster, list: RequestList)
 async function describeTarget(
   session: ClusterSession,
   cluster: IssueCluster,
-  planned: ListedRequest[],
+  planned: ClusterChangeRequest[],
 ): Promise<JsonObject> {
   const { route, subject } = await prepareProposal(session, cluster);
   const found = findSpace(session, route, planned);
@@ -221,7 +222,7 @@ async function createAndOpen(session: ClusterSession, proposal: Proposal, space:
   }
   const { id } = proposal.cluster;
   const { opened, superseded } = await settleDrafts(session, null, new Map([[id, proposal]]));
-  await requestReviews(session, opened, false);
+  await requestReviews(session, opened);
   const own = session.store.findActive(id);
   if (own?.state === 'open') {
     return { outcome: 'opened', changeRequest: own.id, url: own.url };

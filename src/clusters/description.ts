@@ -5,8 +5,9 @@ import { largest } from '../core/lists.ts';
 import { parseTemplate } from '../core/text/template.ts';
 import { toDocument } from '../platform/rich-text/from-markdown.ts';
 import {
+  joinTexts,
   linkTo,
-  normalizeLeaves,
+  paragraph,
   plainText,
   type RichDocument,
   type RichLeaf,
@@ -18,6 +19,7 @@ import { toMarkdown } from '../platform/rich-text/to-markdown.ts';
 import { type ClusterChangeRequest, isReservedSubject, markerParagraph } from './change-request.ts';
 import {
   type ClusterIssue,
+  comparePulse,
   cut,
   type IssueCluster,
   oneLine,
@@ -177,10 +179,6 @@ function titleOf(text: string): string {
   return cut(oneLine(text), MAX_TITLE_LENGTH);
 }
 
-function paragraph(nodes: readonly RichNode[]): RichNode {
-  return { object: 'block', type: 'paragraph', nodes };
-}
-
 function list(items: readonly (readonly RichNode[])[]): RichNode {
   const nodes = items.map((item): RichNode => ({ object: 'block', type: 'list-item', nodes: [paragraph(item)] }));
   return { object: 'block', type: 'list-unordered', nodes };
@@ -218,8 +216,8 @@ function fillTemplate(template: string, lines: LineValues, blocks: BlockValues):
     before = text ?? '';
     return text ?? `${isAddress ? ADDRESS : ''}${tag}${names.push(name) - 1}z`;
   });
-  const filler = new Filler(tag, names, lines, blocks);
-  return toDocument(marked.join('')).nodes.flatMap((node) => filler.block(node));
+  const filler = createFiller(tag, names, lines, blocks);
+  return toDocument(marked.join('')).nodes.flatMap(filler);
 }
 
 /**
@@ -234,108 +232,74 @@ function unusedWord(template: string): string {
   return word;
 }
 
-class Filler {
-  readonly #names: readonly string[];
-  readonly #lines: LineValues;
-  readonly #blocks: BlockValues;
+/** Returns a function that fills a block, and drops one that empty values leave without content. */
+function createFiller(tag: string, names: readonly string[], lines: LineValues, blocks: BlockValues) {
   /** Pattern of a variable's token. */
-  readonly #token: string;
+  const token = `(?:${ADDRESS})?${tag}(\\d+)z`;
+  const addresses = names.flatMap((name, index) => (name === 'url' ? [index] : []));
+  const addressToken = new RegExp(`(${token.replace('(\\d+)', `(?:${addresses.join('|')})`)})`);
+  const blockOf = (name: string | null) => BLOCK_NAMES.find((known) => known === name);
 
-  constructor(tag: string, names: readonly string[], lines: LineValues, blocks: BlockValues) {
-    this.#token = `(?:${ADDRESS})?${tag}(\\d+)z`;
-    this.#names = names;
-    this.#lines = lines;
-    this.#blocks = blocks;
-  }
+  const valueFor = (name: string) => {
+    const block = blockOf(name);
+    return block === undefined ? (lines[name as LineName] ?? '') : oneLine(blocks[block].flatMap(linesOf).join(' '));
+  };
 
-  /** Fills a block. Drops a block that empty values leave without content. */
-  block(node: RichNode): readonly RichNode[] {
-    const alone = node.type === 'paragraph' ? this.#aloneIn(textOf(node).trim()) : null;
-    const blocks = BLOCK_NAMES.find((name) => name === alone);
-    if (blocks !== undefined) {
-      return this.#blocks[blocks];
-    }
-    if (node.isVoid === true || node.nodes === undefined) {
-      return [node];
-    }
-    const isOfBlocks = node.nodes.some(({ object }) => object === 'block');
-    const nodes = isOfBlocks
-      ? node.nodes.flatMap((child) => this.block(child))
-      : joined(node.nodes.flatMap((child) => this.#inline(child)));
-    if (nodes.length === 0 && node.type !== 'code-line') {
-      return [];
-    }
-    const data = node.data === undefined ? {} : { data: this.#data(node.data) };
-    return [{ ...node, ...data, nodes: nodes.length === 0 ? [plainText('')] : nodes }];
-  }
+  const fill = (text: string, encode = (value: string) => value) =>
+    text.replaceAll(new RegExp(token, 'g'), (_, index: string) => encode(valueFor(names[Number(index)] ?? '')));
 
-  #inline(node: RichNode): readonly RichNode[] {
+  /** Returns the variable that makes up a whole text; null if the text contains anything else. */
+  const aloneIn = (text: string) => {
+    const match = new RegExp(`^${token}$`).exec(text);
+    return match === null ? null : (names[Number(match[1])] ?? null);
+  };
+
+  /** Fills a leaf. An address outside of code becomes a link. */
+  const fillLeaf = (leaf: RichLeaf) => {
+    const isCode = leaf.marks.some(({ type }) => type === 'code');
+    const pieces = addresses.length === 0 || isCode ? [leaf.text] : leaf.text.split(addressToken);
+    return pieces.flatMap((piece, index) => {
+      const text = fill(piece);
+      return text === '' ? [] : index % 2 === 1 ? linkTo(text, []) : [textNode([{ ...leaf, text }])];
+    });
+  };
+
+  const fillInline = (node: RichNode): readonly RichNode[] => {
     if (node.object === 'text') {
-      return (node.leaves ?? []).flatMap((leaf) => this.#leaf(leaf));
+      return (node.leaves ?? []).flatMap(fillLeaf);
     }
     const ref = node.data?.ref;
     if (node.type !== 'link' || !isObject(ref) || typeof ref.url !== 'string') {
       return [node];
     }
     const leaves = (node.nodes ?? []).flatMap((child) => child.leaves ?? []);
-    const filled = leaves.map((leaf) => ({ ...leaf, text: this.#fill(leaf.text) })).filter(({ text }) => text !== '');
-    const alone = this.#aloneIn(ref.url);
-    const url = alone === null ? this.#fill(ref.url, encodeURIComponent) : this.#valueOf(alone);
-    return linkTo(url, filled.length === 0 ? [] : joined([textNode(filled)]));
-  }
+    const filled = leaves.map((leaf) => ({ ...leaf, text: fill(leaf.text) })).filter(({ text }) => text !== '');
+    const alone = aloneIn(ref.url);
+    const url = alone === null ? fill(ref.url, encodeURIComponent) : valueFor(alone);
+    return linkTo(url, joinTexts([textNode(filled)]));
+  };
 
-  /** Fills a leaf. An address outside of code becomes a link. */
-  #leaf(leaf: RichLeaf): readonly RichNode[] {
-    const addresses = this.#names.flatMap((name, index) => (name === 'url' ? [index] : []));
-    const isCode = leaf.marks.some(({ type }) => type === 'code');
-    const token = this.#token.replace('(\\d+)', `(?:${addresses.join('|')})`);
-    const pieces = addresses.length === 0 || isCode ? [leaf.text] : leaf.text.split(new RegExp(`(${token})`));
-    return pieces.flatMap((piece, index) => {
-      const text = this.#fill(piece);
-      return text === '' ? [] : index % 2 === 1 ? linkTo(text, []) : [textNode([{ ...leaf, text }])];
-    });
-  }
-
-  /** Returns the variable that makes up a whole text; null if the text contains anything else. */
-  #aloneIn(text: string): string | null {
-    const match = new RegExp(`^${this.#token}$`).exec(text);
-    return match === null ? null : (this.#names[Number(match[1])] ?? null);
-  }
-
-  #fill(text: string, encode: (value: string) => string = (value) => value): string {
-    return text.replaceAll(new RegExp(this.#token, 'g'), (_, index: string) =>
-      encode(this.#valueOf(this.#names[Number(index)] ?? '')),
+  const fillData = (data: RichNode['data']) =>
+    Object.fromEntries(
+      Object.entries(data ?? {}).map(([key, value]) => [key, typeof value === 'string' ? fill(value) : value]),
     );
-  }
 
-  #valueOf(name: string): string {
-    const block = BLOCK_NAMES.find((known) => known === name);
-    return block === undefined
-      ? (this.#lines[name as LineName] ?? '')
-      : oneLine(this.#blocks[block].flatMap(linesOf).join(' '));
-  }
-
-  #data(data: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-    const filled = Object.entries(data).map(([key, value]) => [
-      key,
-      typeof value === 'string' ? this.#fill(value) : value,
-    ]);
-    return Object.fromEntries(filled);
-  }
-}
-
-/** Joins adjacent texts. */
-function joined(nodes: readonly RichNode[]): readonly RichNode[] {
-  const result: RichNode[] = [];
-  for (const node of nodes) {
-    const last = result.at(-1);
-    if (last?.object === 'text' && node.object === 'text') {
-      result[result.length - 1] = textNode([...(last.leaves ?? []), ...(node.leaves ?? [])]);
-    } else {
-      result.push(node);
+  return function fillBlock(node: RichNode): readonly RichNode[] {
+    const alone = blockOf(node.type === 'paragraph' ? aloneIn(textOf(node).trim()) : null);
+    if (alone !== undefined) {
+      return blocks[alone];
     }
-  }
-  return result.map((node) => (node.object === 'text' ? textNode(normalizeLeaves(node.leaves ?? [])) : node));
+    if (node.isVoid === true || node.nodes === undefined) {
+      return [node];
+    }
+    const isOfBlocks = node.nodes.some(({ object }) => object === 'block');
+    const nodes = isOfBlocks ? node.nodes.flatMap(fillBlock) : joinTexts(node.nodes.flatMap(fillInline));
+    if (nodes.length === 0 && node.type !== 'code-line') {
+      return [];
+    }
+    const data = node.data === undefined ? {} : { data: fillData(node.data) };
+    return [{ ...node, ...data, nodes: nodes.length === 0 ? [plainText('')] : nodes }];
+  };
 }
 
 /** Longest subject, in characters. Source: docs/platform-notes.md#limits */
@@ -360,12 +324,12 @@ const NUMBERS = ['no', 'one', 'two', 'three'];
 /** Describes the weekly numbers of issues, newest last: "rising: 3, 5, 9 in the last three weeks, ▁▂▄█". */
 export function describeTrend(pulse: readonly number[]): string {
   const last = pulse.slice(-WINDOW);
-  const before = pulse.slice(-2 * WINDOW, -WINDOW);
   if (last.length === 0) {
     return 'unknown';
   }
   const counts = `${last.join(', ')} in the last ${last.length === 1 ? 'week' : `${NUMBERS[last.length]} weeks`}`;
-  return `${directionOf(sum(last), sum(before))}: ${counts}, ${sparkline(pulse)}`;
+  const { now, before } = comparePulse(pulse, WINDOW);
+  return `${directionOf(now, before)}: ${counts}, ${sparkline(pulse)}`;
 }
 
 function directionOf(last: number, before: number): string {
@@ -381,19 +345,7 @@ function sparkline(pulse: readonly number[]): string {
   return pulse.map((count) => BARS[Math.round((Math.max(0, count) / most) * (BARS.length - 1))]).join('');
 }
 
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
-}
-
 const DAY = 86_400_000;
-
-/** Converts numbers to the form in which reported ones are stored. */
-export function toReportedNumbers(
-  { issues, conversations, impact }: OwnRequest['seen'],
-  now: number,
-): OwnRequest['reported'] {
-  return { at: now, issues, conversations, impact };
-}
 
 /**
  * Builds a comment with the changes since the last report, as Markdown; null if none is due. There is at most one

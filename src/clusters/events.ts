@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import { type AppError, AuthError, RejectedError } from '../core/errors.ts';
 import { compareSeverity, type IssueCluster } from './cluster.ts';
 import { type Redaction, redactError } from './redaction.ts';
-import type { JudgedCluster } from './select.ts';
+import { describeReasons, type JudgedCluster } from './select.ts';
 import type { ClusterSource } from './sources.ts';
 import type { OwnRequest } from './store.ts';
 
@@ -122,11 +122,12 @@ export function isRefusal(error: unknown): error is RejectedError | AuthError {
   return error instanceof RejectedError || error instanceof AuthError;
 }
 
-/** Runs `work` for one cluster. Reports a refusal of the platform as trouble and returns null. */
+/** Runs `work` for one cluster. Reports a refusal of the platform as trouble, after `prefix`, and returns null. */
 export async function nullIfRefused<T>(
   { onTrouble }: Pick<ClusterEvents, 'onTrouble'>,
   cluster: string,
   work: () => Promise<T>,
+  prefix = '',
 ): Promise<T | null> {
   try {
     return await work();
@@ -134,7 +135,7 @@ export async function nullIfRefused<T>(
     if (!isRefusal(error)) {
       throw error;
     }
-    onTrouble?.({ cluster, message: error.message });
+    onTrouble?.({ cluster, message: prefix + error.message });
     return null;
   }
 }
@@ -258,7 +259,7 @@ function toKnown({ cluster, verdict }: JudgedCluster, readAt: number): KnownClus
     readAt,
     label: shortened(cluster.label),
     isSelected: verdict.passes,
-    why: verdict.passes ? null : shortened(verdict.reasons.map(({ words }) => words).join('; ')),
+    why: verdict.passes ? null : shortened(describeReasons(verdict) ?? ''),
     skipped: null,
   };
 }

@@ -1,5 +1,6 @@
 /** Follows change requests of clusters: lists them, records what happened to own ones, comments on progress and mutes. */
 import { RejectedError } from '../core/errors.ts';
+import { largest } from '../core/lists.ts';
 import type { Reader } from '../platform/client.ts';
 import { operations } from '../platform/operations/index.ts';
 import {
@@ -10,26 +11,17 @@ import {
   toClusterChangeRequest,
 } from './change-request.ts';
 import { parseTime } from './cluster.ts';
-import { buildProgressComment, toReportedNumbers } from './description.ts';
+import { buildProgressComment } from './description.ts';
 import { nullIfRefused, toEvent } from './events.ts';
-import type { Redaction } from './redaction.ts';
 import type { JudgedCluster } from './select.ts';
 import type { ClusterSession, WritingSession } from './session.ts';
 import { type ChangeRequestItem, nullIfNotFound } from './sources.ts';
 import { type ClusterStore, LIST_MODES, type ListMode, type OwnRequest } from './store.ts';
 
-/** A change request of a cluster, with evidence of whether Octavo created it. */
-export interface ListedRequest extends ClusterChangeRequest {
-  /** True if its description has Octavo's ownership marker. */
-  readonly isDescribed: boolean;
-  /** True if its subject is that of an Octavo draft. */
-  readonly isDraftSubject: boolean;
-}
-
 /** Change requests of an organization at one time. */
 export interface RequestList {
   /** Change requests of clusters. */
-  readonly requests: readonly ListedRequest[];
+  readonly requests: readonly ClusterChangeRequest[];
   /** Every listed change request, by id. */
   readonly answers: Answers;
   /** Start of the request, on the monotonic clock. */
@@ -76,17 +68,22 @@ const MODES: Readonly<Record<ListMode, (session: ClusterSession) => Promise<Answ
  * draft is not used.
  */
 export async function listAll(session: ClusterSession): Promise<RequestList> {
-  const { store, clock, time } = session;
+  const { store, clock } = session;
   const at = clock.monotonic();
   const modes = orderedModes(session);
   for (const mode of modes) {
     const answers = await MODES[mode](session);
     if (answers !== null && (mode === 'spaces' || !hidesDrafts(answers, store.draftIds))) {
-      time.observeListed(newestOf(answers));
+      clock.observeListed(
+        largest(
+          [...answers.values()].map(({ createdAt }) => parseTime(createdAt) ?? 0),
+          0,
+        ),
+      );
       const now = clock.now();
       const isKnown = store.memory.listing?.mode === mode && modes[0] === mode;
       const listing = isKnown ? store.memory.listing : { mode, since: now };
-      await store.change({ listing, listedAt: now, skew: time.skew });
+      await store.change({ listing, listedAt: now, skew: clock.skew });
       return track(session, toList(session, answers, at));
     }
   }
@@ -123,7 +120,7 @@ export async function withLinked(session: ClusterSession, cluster: string, list:
 /** Assigns listed change requests to clusters. */
 function toList({ store, redaction }: ClusterSession, answers: Answers, at: number): RequestList {
   const links = knownLinks(store);
-  const requests = [...answers.values()].flatMap((answer) => toListedRequest(answer, links, redaction) ?? []);
+  const requests = [...answers.values()].flatMap((answer) => toClusterChangeRequest(answer, links, redaction) ?? []);
   return { requests, answers, at };
 }
 
@@ -207,32 +204,9 @@ async function listSpace(
   return items;
 }
 
-function newestOf(answers: Answers): number {
-  let newest = 0;
-  for (const { createdAt } of answers.values()) {
-    newest = Math.max(newest, parseTime(createdAt) ?? 0);
-  }
-  return newest;
-}
-
 function hidesDrafts(answers: Answers, drafts: ReadonlySet<string>): boolean {
   const hasDraft = [...answers.values()].some(({ status }) => status === 'draft');
   return !hasDraft && [...drafts].some((id) => !answers.has(id));
-}
-
-/** Assigns a change request to its cluster and redacts its subject; null if it belongs to none. */
-export function toListedRequest(
-  answer: ChangeRequestItem,
-  links: ReadonlyMap<string, KnownLink>,
-  redaction: Pick<Redaction, 'text'>,
-): ListedRequest | null {
-  const request = toClusterChangeRequest(answer, links);
-  if (request === null) {
-    return null;
-  }
-  const isDescribed = readMarker(answer.description) !== null;
-  const subject = redaction.text(request.subject);
-  return { ...request, subject, isDescribed, isDraftSubject: readDraftMarker(answer.subject) !== null };
 }
 
 /** Stored links of change requests that may not name their cluster themselves. */
@@ -273,7 +247,7 @@ async function track(session: ClusterSession, list: RequestList): Promise<Reques
         const path = { spaceId: own.space, changeRequestId: own.id };
         answer = await nullIfNotFound(reader.get(operations.getChangeRequest, { path }));
       }
-      const seen = answer && toListedRequest(answer, links, redaction);
+      const seen = answer && toClusterChangeRequest(answer, links, redaction);
       await (seen === null ? recordMissing(tracking, own, isOpenable) : record(tracking, own, seen));
     }
   }
@@ -319,7 +293,11 @@ async function recordMissing(
 }
 
 /** Records and reports a changed status. */
-async function record({ store, events, config }: ClusterSession, own: OwnRequest, seen: ListedRequest): Promise<void> {
+async function record(
+  { store, events, config }: ClusterSession,
+  own: OwnRequest,
+  seen: ClusterChangeRequest,
+): Promise<void> {
   const next = { ...own, missingSince: null, url: seen.url ?? own.url };
   if (seen.status === 'merged') {
     const { isEmptyMerge } = seen;
@@ -376,7 +354,7 @@ export async function postProgressComments({ writer, store, clock, events }: Wri
     if (markdown === null) {
       continue;
     }
-    await store.put({ ...own, reported: toReportedNumbers(own.seen, clock.now()) });
+    await store.put({ ...own, reported: { at: clock.now(), ...own.seen } });
     const path = { spaceId: own.space, changeRequestId: own.id ?? '' };
     const isPosted = await nullIfRefused(events, own.cluster, async () => {
       await writer.send(operations.postChangeRequestComment, { path, body: { body: { markdown } } });

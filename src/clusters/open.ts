@@ -2,26 +2,25 @@
 import { AppError, CancelledError, RateLimitedError, TransientError } from '../core/errors.ts';
 import { operations } from '../platform/operations/index.ts';
 import type { RichDocument } from '../platform/rich-text/node.ts';
-import { clusterKey, draftSubject, isOfCluster, supersededSubject } from './change-request.ts';
+import {
+  type ClusterChangeRequest,
+  clusterKey,
+  draftSubject,
+  isOfCluster,
+  supersededSubject,
+} from './change-request.ts';
 import {
   compareCreation,
   decideClaims,
   decideReopen,
-  describeReachedLimit,
+  reachedLimits,
   SETTLE_DELAY,
   type SupersededDraft,
-  UNLIMITED,
 } from './claims.ts';
 import { type ClusterIssue, type IssueCluster, parseTime } from './cluster.ts';
-import {
-  buildDescription,
-  buildSubject,
-  buildSupersededDescription,
-  templateValues,
-  toReportedNumbers,
-} from './description.ts';
+import { buildDescription, buildSubject, buildSupersededDescription, templateValues } from './description.ts';
 import { isRefusal, nullIfRefused, type SkipReason, toEvent } from './events.ts';
-import { type ListedRequest, listAll, type RequestList } from './follow.ts';
+import { listAll, type RequestList } from './follow.ts';
 import {
   buildSearchQuery,
   chooseSpace,
@@ -105,24 +104,13 @@ export function findReachedLimit(
   planned: RequestList['requests'],
   space: string | null,
 ): Skip | null {
-  const { maxOpen, maxOpenPerSpace, maxPerDay } = config.limits;
-  const limits = [
-    ['limit-open', { maxOpen }],
-    ['limit-day', { maxPerDay }],
-    ...(space === null ? [] : ([['limit-space', { maxOpenPerSpace }]] as const)),
-  ] as const;
-  for (const [reason, limit] of limits) {
-    const at = { space: space ?? '', createdAt: clock.now() };
-    const why = describeReachedLimit(planned, at, { ...UNLIMITED, ...limit });
-    if (why !== null) {
-      return { reason, why, lasts: false };
-    }
-  }
-  return null;
+  const reached = reachedLimits(planned, { space: space ?? '', createdAt: clock.now() }, config.limits);
+  const limit = reached.find(({ reason }) => reason !== 'limit-space') ?? reached[0];
+  return limit === undefined ? null : { ...limit, lasts: false };
 }
 
 /** Returns a change request that will be created, in the form of a listed one. */
-export function planRequest({ clock }: ClusterSession, cluster: string, space: string): ListedRequest {
+export function planRequest({ clock }: ClusterSession, cluster: string, space: string): ClusterChangeRequest {
   const at = clock.now();
   return {
     id: '',
@@ -216,10 +204,11 @@ export async function createDraft(
   space: TargetSpace,
   isManual: boolean,
 ): Promise<string | null> {
-  const { writer, source, store, clock, random, time } = session;
+  const { writer, source, store, clock, random } = session;
   const { reviewers, templateId } = session.config.changeRequest;
   const { id, label, issues, conversations, impact } = proposal.cluster;
   const at = clock.now();
+  const seen = { issues, conversations, impact };
   const own: OwnRequest = {
     cluster: id,
     label,
@@ -234,8 +223,8 @@ export async function createDraft(
     isManual,
     why: proposal.route.why,
     reviewersDue: reviewers.length > 0,
-    reported: toReportedNumbers(proposal.cluster, at),
-    seen: { issues, conversations, impact },
+    reported: { at, ...seen },
+    seen,
     muteDue: false,
     missingSince: null,
   };
@@ -250,11 +239,11 @@ export async function createDraft(
     const answer = await writer.send(operations.createChangeRequest, { path: { spaceId: space.id }, body });
     const createdAt = parseTime(answer.createdAt);
     if (createdAt !== null) {
-      time.observeCreated(createdAt);
+      clock.observeCreated(createdAt);
     }
     const url = answer.urls?.app ?? answer.urls?.location ?? null;
     const created: OwnRequest = { ...own, id: answer.id, url, revision: answer.revision ?? null, state: 'draft' };
-    await store.put(created, { skew: time.skew });
+    await store.put(created, { skew: clock.skew });
     return null;
   } catch (error) {
     return handleCreationError(session, own, error);
@@ -295,7 +284,7 @@ async function handleCreationError(
 
 interface Draft {
   readonly own: OwnRequest;
-  readonly request: ListedRequest;
+  readonly request: ClusterChangeRequest;
 }
 
 /**
@@ -336,8 +325,9 @@ export async function settleDrafts(
       await archive({ request, why: content, to: null });
       continue;
     }
-    const reported = toReportedNumbers(content.cluster, clock.now());
-    const { at: _, ...seen } = reported;
+    const { issues, conversations, impact } = content.cluster;
+    const seen = { issues, conversations, impact };
+    const reported = { at: clock.now(), ...seen };
     const url = await update(session, request, { status: 'open', ...contentBody(draft, content) });
     if (url !== null) {
       const open: OwnRequest = { ...own, state: 'open', seen, reported, url: url || own.url };
@@ -388,7 +378,7 @@ function decide({ clock, store, config }: ClusterSession, list: RequestList, dra
     new Map(drafts.flatMap(({ own, request }) => (own.isManual === isManual ? [[request.id, own.seen.issues]] : [])));
   const { limits } = config;
   const { reopenGrowth } = config.afterMerge;
-  const manual = decideClaims(list.requests, claims(true), { limits: UNLIMITED, reopenGrowth: 0, issuesAtMerge });
+  const manual = decideClaims(list.requests, claims(true), { limits: null, reopenGrowth: 0, issuesAtMerge });
   const automatic = decideClaims(list.requests, claims(false), { limits, reopenGrowth, issuesAtMerge });
   return {
     open: [...manual.open, ...automatic.open.slice(0, limits.maxPerRun)],
@@ -451,25 +441,19 @@ function contentBody({ own, request }: Draft, { describe }: Proposal): Update {
 }
 
 /**
- * Requests reviews of change requests that were opened now and, if `older`, of earlier ones that still lack them, from
- * users who were not asked. A refusal of the platform is reported, and the request is not repeated. Throws AppError.
+ * Requests reviews of change requests that were opened now, and of earlier ones, from users who were not asked. A refusal
+ * of the platform is reported, and the request is not repeated. Throws AppError.
  */
 export async function requestReviews(
   session: WritingSession,
   opened: readonly OwnRequest[],
-  older: boolean,
+  earlier: readonly OwnRequest[] = [],
 ): Promise<void> {
   const { writer, reader, store, events } = session;
-  const earlier = older
-    ? store.active.filter(
-        ({ state, missingSince, claim }) =>
-          state === 'open' && missingSince === null && opened.every((each) => each.claim !== claim),
-      )
-    : [];
   let reviewers: Promise<readonly string[]> | null = null;
   for (const own of [...opened, ...earlier].filter(({ reviewersDue }) => reviewersDue)) {
     const path = { spaceId: own.space, changeRequestId: own.id ?? '' };
-    try {
+    const request = async () => {
       reviewers ??= findReviewers(session);
       const requested = earlier.includes(own)
         ? await Array.fromAsync(reader.pages(operations.listRequestedReviewers, { path }), ({ user }) => user?.id)
@@ -478,12 +462,8 @@ export async function requestReviews(
       if (users.length > 0) {
         await writer.send(operations.requestReviewers, { path, body: { users } });
       }
-    } catch (error) {
-      if (!isRefusal(error)) {
-        throw error;
-      }
-      events.onTrouble?.({ cluster: own.cluster, message: `cannot request reviews: ${error.message}` });
-    }
+    };
+    await nullIfRefused(events, own.cluster, request, 'cannot request reviews: ');
     await store.put({ ...own, reviewersDue: false });
   }
 }

@@ -20,27 +20,12 @@ export interface Redaction {
   url(url: string): string | null;
 }
 
-/** Maximum number of cached texts: labels are read in every run. */
-const MAX_REMEMBERED = 10_000;
 /** Maximum length of a text, in characters; the rest is dropped. */
 const MAX_LENGTH = 100_000;
 
-/** Caches the results of a redaction. */
-export function memoizeRedaction(redaction: Redaction): Redaction {
-  const known = new Map<string, string>();
-  const text = (raw: string): string => {
-    const given = raw.slice(0, MAX_LENGTH);
-    const before = known.get(given);
-    const result = before ?? redaction.text(given);
-    if (before === undefined) {
-      if (known.size >= MAX_REMEMBERED) {
-        known.clear();
-      }
-      known.set(given, result);
-    }
-    return result;
-  };
-  return { version: redaction.version, text, url: (url) => redaction.url(url) };
+/** Limits the length of redacted texts. */
+export function limitRedaction({ version, text, url }: Redaction): Redaction {
+  return { version, text: (raw) => text(raw.slice(0, MAX_LENGTH)), url };
 }
 
 /** Redacts a text and joins it to one line. Private data that shows only after joining is redacted too. */

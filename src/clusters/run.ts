@@ -6,15 +6,13 @@ import { ConfigError, messageOf, NotThePlatformError } from '../core/errors.ts';
 import { canonicalJson } from '../core/json.ts';
 import type { Reader, Writer } from '../platform/client.ts';
 import { ConversationsProbe, isMissingOperation } from '../platform/conversations-probe.ts';
-import { PlatformTime } from '../platform/platform-time.ts';
 import type { Priority } from '../queue/request.ts';
 import type { Note } from '../store/record.ts';
-import { clusterKey } from './change-request.ts';
+import { type ClusterChangeRequest, clusterKey } from './change-request.ts';
 import { compareSeverity, type IssueCluster } from './cluster.ts';
 import { type ClusterEvents, isRefusal, type RunEnd, redactEvents, type SkipReason } from './events.ts';
 import {
   followOpen,
-  type ListedRequest,
   listAll,
   muteMerged,
   postProgressComments,
@@ -38,7 +36,8 @@ import {
   type Skip,
   settleDrafts,
 } from './open.ts';
-import { memoizeRedaction, type Redaction, redactError, redactSource } from './redaction.ts';
+import { PlatformClock } from './platform-time.ts';
+import { limitRedaction, type Redaction, redactError, redactSource } from './redaction.ts';
 import { createRouting, type Names, readSpaces, type Spaces } from './route.ts';
 import { createSelectionRule, readClusters } from './select.ts';
 import { type ClientObserver, type ClusterSession, canWrite } from './session.ts';
@@ -95,7 +94,11 @@ async function runClusters(session: ClusterSession): Promise<RunNumbers | null> 
   // 5. Follow up on open and merged change requests.
   let commented = 0;
   if (writing !== null) {
-    await requestReviews(writing, opened, true);
+    const earlier = store.active.filter(
+      ({ state, missingSince, claim }) =>
+        state === 'open' && missingSince === null && opened.every((each) => each.claim !== claim),
+    );
+    await requestReviews(writing, opened, earlier);
     commented = config.progressComments ? await postProgressComments(writing) : 0;
     await muteMerged(writing);
   }
@@ -158,7 +161,7 @@ async function createDrafts(
     ({ state, isManual }) => !isManual && (state === 'draft' || state === 'begun'),
   );
   const created = new Map<string, Proposal>();
-  const planned: ListedRequest[] = [...list.requests];
+  const planned: ClusterChangeRequest[] = [...list.requests];
   // Clusters that took requests without a result.
   let failedAttempts = 0;
   for (const cluster of candidates) {
@@ -193,7 +196,7 @@ async function createDrafts(
 async function claim(
   session: ClusterSession,
   cluster: IssueCluster,
-  planned: readonly ListedRequest[],
+  planned: readonly ClusterChangeRequest[],
   list: RequestList,
 ): Promise<Proposal | Skip> {
   try {
@@ -299,7 +302,7 @@ export class ClusterAutomation {
   #kind: ClusterSource['kind'] | null = null;
 
   constructor(options: AutomationOptions) {
-    const redaction = memoizeRedaction(options.redaction);
+    const redaction = limitRedaction(options.redaction);
     const own = options.config.changeRequest.reviewers;
     this.#options = { ...options, redaction, events: redactEvents(options.events, redaction, own) };
     this.#probe = options.probe ?? new ConversationsProbe();
@@ -431,19 +434,10 @@ export class ClusterAutomation {
     onRequest: () => void = () => undefined,
   ): Promise<ClusterSession> {
     const { config, openReader, openWriter, note, names, random, redaction, signal } = this.#options;
-    const { clock: own } = this.#options;
     const keeps = !dryRun && openWriter !== null;
     const store = await ClusterStore.open(note, settingsHash(config), { keeps, redaction });
-    const time = new PlatformTime(own, store.memory.skew);
-    const clock: Clock = {
-      now: () => time.now(),
-      monotonic: () => own.monotonic(),
-      sleep: (milliseconds, stop) => own.sleep(milliseconds, stop),
-    };
-    const observer: ClientObserver = {
-      onRequest,
-      onAnswer: (headers, sentAt, receivedAt) => time.observeAnswer(headers, sentAt, receivedAt),
-    };
+    const clock = new PlatformClock(this.#options.clock, store.memory.skew);
+    const observer: ClientObserver = { onRequest, onAnswer: clock.observeAnswer };
     const writer = keeps ? openWriter(priority, observer) : null;
     const reader = writer ?? openReader(priority, observer);
     const source = redactSource(await this.#openSource(reader, clock), redaction);
@@ -465,7 +459,6 @@ export class ClusterAutomation {
       spaces,
       store,
       clock,
-      time,
       random,
       redaction,
       signal,

@@ -5,12 +5,11 @@ import { canonicalJson } from '../core/json.ts';
 import { largest } from '../core/lists.ts';
 import { compilePattern, type Pattern } from '../core/text/pattern.ts';
 import { ListProgress } from '../platform/http/answers.ts';
-import type { IssueCluster } from './cluster.ts';
-import type { ClusterPage, ClusterSource } from './sources.ts';
+import { comparePulse, type IssueCluster } from './cluster.ts';
+import type { ClusterSource } from './sources.ts';
 
 /** Reason why a cluster is not selected. */
 interface SelectionReason {
-  readonly what: 'muted' | 'impact' | 'issues' | 'conversations' | 'age' | 'rising' | 'sources' | 'include' | 'exclude';
   /** Text such as "2 issues, at least 3 required". */
   readonly words: string;
   /**
@@ -23,7 +22,7 @@ interface SelectionReason {
 /** Result of the selection rule, with every reason against a cluster. */
 type SelectionVerdict =
   | { readonly passes: true }
-  | { readonly passes: false; readonly reasons: readonly [SelectionReason, ...SelectionReason[]] };
+  | { readonly passes: false; readonly reasons: readonly SelectionReason[] };
 
 /** Compiled selection settings. */
 export interface SelectionRule {
@@ -52,104 +51,75 @@ export function createSelectionRule({
 
 /** Evaluates the selection rule for a cluster at this time. */
 export function evaluateCluster(cluster: IssueCluster, rule: SelectionRule, now: number): SelectionVerdict {
-  const [first, ...rest] = CHECKS.flatMap((check) => check(cluster, rule, now) ?? []);
-  return first === undefined ? { passes: true } : { passes: false, reasons: [first, ...rest] };
+  const { settings } = rule;
+  const lasting = [
+    lackOfImpact(cluster, settings.impact),
+    tooFew('issues', cluster.issues, settings.minIssues),
+    tooFew('conversations', cluster.conversations, settings.minConversations),
+  ];
+  const ofLabel = [
+    settings.sources.length === 0 || settings.sources.some((name) => (cluster.sources[name] ?? 0) > 0)
+      ? null
+      : `no issue from ${anyOf(settings.sources)}`,
+    rule.include.length === 0 || rule.include.some((pattern) => pattern.test(cluster.label))
+      ? null
+      : 'the label matches no pattern of include',
+    excludedBy(cluster, rule),
+  ];
+  const reasons = [
+    // Muting may not change the cluster's timestamp: that is not documented.
+    ...(cluster.muted ? [{ words: 'muted', until: 0 }] : []),
+    ...lasting.flatMap(untilUpdate),
+    ...lackOfAge(cluster, settings.minAge, now),
+    ...lackOfIncrease(cluster, settings.risingWeeks),
+    ...ofLabel.flatMap(untilUpdate),
+  ];
+  return reasons.length === 0 ? { passes: true } : { passes: false, reasons };
 }
 
-type Check = (cluster: IssueCluster, rule: SelectionRule, now: number) => SelectionReason | null;
-
-const CHECKS: readonly Check[] = [
-  muted,
-  impact,
-  ({ issues }, { settings }) => tooFew('issues', issues, settings.minIssues),
-  ({ conversations }, { settings }) => tooFew('conversations', conversations, settings.minConversations),
-  age,
-  rising,
-  sources,
-  include,
-  exclude,
-];
-
-/** Returns a reason if a cluster is muted. Muting may not change the cluster's timestamp: that is not documented. */
-function muted(cluster: IssueCluster): SelectionReason | null {
-  return cluster.muted ? { what: 'muted', words: 'muted', until: 0 } : null;
+function untilUpdate(words: string | null): readonly SelectionReason[] {
+  return words === null ? [] : [{ words, until: null }];
 }
 
-function impact(cluster: IssueCluster, { settings }: SelectionRule): SelectionReason | null {
-  const asked: readonly string[] = settings.impact;
-  if (asked.length === 0 || (cluster.impact !== null && asked.includes(cluster.impact))) {
-    return null;
+function lackOfImpact({ impact }: IssueCluster, asked: readonly string[]): string | null {
+  const is = impact === null ? 'impact unknown' : `impact ${impact}`;
+  return asked.length === 0 || asked.includes(impact ?? '') ? null : `${is}; ${anyOf(asked)} required`;
+}
+
+function tooFew(what: 'issues' | 'conversations', count: number, asked: number): string | null {
+  return count >= asked ? null : `${count} ${count === 1 ? what.slice(0, -1) : what}, at least ${asked} required`;
+}
+
+function lackOfAge({ createdAt }: IssueCluster, minAge: number, now: number): readonly SelectionReason[] {
+  if (minAge === 0 || (createdAt !== null && now - createdAt >= minAge)) {
+    return [];
   }
-  const is = cluster.impact === null ? 'impact unknown' : `impact ${cluster.impact}`;
-  return { what: 'impact', words: `${is}; ${anyOf(asked)} required`, until: null };
-}
-
-function tooFew(what: 'issues' | 'conversations', count: number, asked: number): SelectionReason | null {
-  const words = `${count} ${count === 1 ? what.slice(0, -1) : what}, at least ${asked} required`;
-  return count >= asked ? null : { what, words, until: null };
-}
-
-function age({ createdAt }: IssueCluster, { settings }: SelectionRule, now: number): SelectionReason | null {
-  if (settings.minAge === 0) {
-    return null;
-  }
-  if (createdAt === null) {
-    return { what: 'age', words: `age unknown, at least ${spanOf(settings.minAge)} required`, until: null };
-  }
-  const is = now - createdAt;
-  return is >= settings.minAge
-    ? null
-    : {
-        what: 'age',
-        words: `${spanOf(is)} old, at least ${spanOf(settings.minAge)} required`,
-        until: createdAt + settings.minAge,
-      };
+  const is = createdAt === null ? 'age unknown' : `${spanOf(now - createdAt)} old`;
+  const until = createdAt === null ? null : createdAt + minAge;
+  return [{ words: `${is}, at least ${spanOf(minAge)} required`, until }];
 }
 
 /**
  * Returns a reason unless the issues increase by week. The pulse shifts every week, so that older issues can become an
  * increase without a new issue. That is impossible if there are no issues in these weeks.
  */
-function rising(
-  { weeklyPulse }: IssueCluster,
-  { settings: { risingWeeks: weeks } }: SelectionRule,
-): SelectionReason | null {
-  const last = sum(weeklyPulse.slice(-weeks));
-  const before = sum(weeklyPulse.slice(-2 * weeks, -weeks));
-  if (weeks === 0 || last > before) {
-    return null;
+function lackOfIncrease({ weeklyPulse }: IssueCluster, weeks: number): readonly SelectionReason[] {
+  const { now, before } = comparePulse(weeklyPulse, weeks);
+  if (weeks === 0 || now > before) {
+    return [];
   }
   const span = weeks === 1 ? 'week' : `${weeks} weeks`;
-  const words = `${last} issues in the last ${span}, ${before} in the ${span} before; an increase is required`;
-  return { what: 'rising', words, until: last === 0 ? null : 0 };
+  const words = `${now} issues in the last ${span}, ${before} in the ${span} before; an increase is required`;
+  return [{ words, until: now === 0 ? null : 0 }];
 }
 
-function sources(cluster: IssueCluster, { settings }: SelectionRule): SelectionReason | null {
-  const asked = settings.sources;
-  return asked.length === 0 || asked.some((name) => (cluster.sources[name] ?? 0) > 0)
-    ? null
-    : { what: 'sources', words: `no issue from ${anyOf(asked)}`, until: null };
-}
-
-function include({ label }: IssueCluster, rule: SelectionRule): SelectionReason | null {
-  return rule.include.length === 0 || rule.include.some((pattern) => pattern.test(label))
-    ? null
-    : { what: 'include', words: 'the label matches no pattern of include', until: null };
-}
-
-function exclude({ label }: IssueCluster, rule: SelectionRule): SelectionReason | null {
-  const index = rule.exclude.findIndex((pattern) => pattern.test(label));
-  return index < 0
-    ? null
-    : { what: 'exclude', words: `the label matches the exclude pattern ${rule.settings.exclude[index]}`, until: null };
+function excludedBy({ label }: IssueCluster, { exclude, settings }: SelectionRule): string | null {
+  const index = exclude.findIndex((pattern) => pattern.test(label));
+  return index < 0 ? null : `the label matches the exclude pattern ${settings.exclude[index]}`;
 }
 
 function anyOf(words: readonly string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
 }
 
 const SPANS: readonly (readonly [number, string])[] = [
@@ -324,13 +294,20 @@ function newestOf(page: readonly IssueCluster[]): number | null {
   return stamps.length === 0 ? null : largest(stamps);
 }
 
+/** Returns the reasons against a cluster as text; null if it passes. */
+export function describeReasons(verdict: SelectionVerdict): string | null {
+  return verdict.passes ? null : verdict.reasons.map(({ words }) => words).join('; ');
+}
+
 /** Time from which the verdict may change without an update; null for never. */
 function dueOf(verdict: SelectionVerdict): number | null {
-  if (verdict.passes) {
-    return 0;
-  }
-  const times = verdict.reasons.map(({ until }) => until);
-  return times.includes(null) ? null : largest(times.map((until) => until ?? 0));
+  const times = verdict.passes ? [] : verdict.reasons.map(({ until }) => until);
+  return times.includes(null)
+    ? null
+    : largest(
+        times.map((until) => until ?? 0),
+        0,
+      );
 }
 
 /**
@@ -344,22 +321,19 @@ export async function readClusters(
   before: ReaderState | null,
   now: () => number,
 ): Promise<IncrementalReader | null> {
-  let answer: ClusterPage | null = await source.page(null);
+  let answer = await source.page(null);
   if (answer === null) {
     return null;
   }
   const reader = new IncrementalReader(rule, before, now());
   const progress = new ListProgress('listConversationClusters');
-  let page: string | null = null;
-  do {
-    answer ??= await source.page(page);
+  while (reader.addPage(answer.clusters, answer.next === null)) {
+    progress.add(answer.clusters.length, answer.next);
+    answer = await source.page(answer.next);
     if (answer === null) {
       return null;
     }
-    page = reader.addPage(answer.clusters, answer.next === null) ? answer.next : null;
-    progress.add(answer.clusters.length, page);
-    answer = null;
-  } while (page !== null);
+  }
   for (const id of reader.idsToFetch) {
     reader.addCluster(id, await source.one(id));
   }

@@ -1,9 +1,9 @@
 /** The clients, settings and stored state over which one run, or one request of the control API, works. */
 import type { ClustersConfig } from '../config/clusters.ts';
-import type { Clock, Random } from '../core/clock.ts';
+import type { Random } from '../core/clock.ts';
 import type { ClientOptions, Reader, Writer } from '../platform/client.ts';
-import type { PlatformTime } from '../platform/platform-time.ts';
 import type { ClusterEvents } from './events.ts';
+import type { PlatformClock } from './platform-time.ts';
 import type { Redaction } from './redaction.ts';
 import type { Names, Routing, Spaces } from './route.ts';
 import type { SelectionRule } from './select.ts';
@@ -25,9 +25,8 @@ export interface ClusterSession {
    */
   readonly spaces: (additional?: string) => Promise<Spaces>;
   readonly store: ClusterStore;
-  /** Clock whose `now` is the platform's time, in which all times are compared and stored. */
-  readonly clock: Clock;
-  readonly time: PlatformTime;
+  /** All times are compared and stored in the platform's time. */
+  readonly clock: PlatformClock;
   readonly random: Random;
   readonly redaction: Redaction;
   readonly signal: AbortSignal;

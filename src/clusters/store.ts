@@ -71,15 +71,15 @@ const memory = z.object({
   /** Version of the redaction rules that its texts passed. */
   redactedBy: z.string().default(''),
   /** Hash of the settings of these results. With other settings, all clusters are checked again. */
-  settings: z.string(),
-  reading: reading.nullable(),
+  settings: z.string().default(''),
+  reading: reading.nullable().default(null),
   /** In the order of creation. */
-  entries: z.array(ownRequest),
+  entries: z.array(ownRequest).default([]),
   /** Superseded change requests, newest last. They were not archived by a person. */
-  superseded: z.array(z.object({ id: z.string(), cluster: z.string() })),
+  superseded: z.array(z.object({ id: z.string(), cluster: z.string() })).default([]),
   /** Number of issues of the cluster when its change request was first seen merged, by change request id. */
-  merges: z.record(z.string(), z.number()),
-  skips: z.record(z.string(), knownSkip),
+  merges: z.record(z.string(), z.number()).default({}),
+  skips: z.record(z.string(), knownSkip).default({}),
   /** Way in which the platform lists all change requests, and when it was detected; null if unknown. */
   listing: z
     .object({ mode: z.enum(LIST_MODES), since: z.number() })
@@ -89,25 +89,10 @@ const memory = z.object({
   listedAt: z.number().nullable().default(null),
   /** True if the last list had a draft of Octavo that is not stored here. Such a draft is archived after an hour. */
   hasStrayDrafts: z.boolean().default(false),
-  /** See `StampSkew`. */
+  /** See `PlatformClock`. */
   skew: z.object({ milliseconds: z.number(), isExact: z.boolean() }).nullable().default(null),
 });
 export type Memory = z.output<typeof memory>;
-
-const NOTHING: Memory = {
-  format: 1,
-  redactedBy: '',
-  settings: '',
-  reading: null,
-  entries: [],
-  superseded: [],
-  merges: {},
-  skips: {},
-  listing: null,
-  listedAt: null,
-  hasStrayDrafts: false,
-  skew: null,
-};
 
 /** Number of finished entries to keep. */
 const MAX_FINISHED = 2000;
@@ -117,14 +102,13 @@ const MAX_FINISHED = 2000;
  * clusters have a change request. Each change is durable when its promise resolves. Every write throws StoreError.
  */
 export class ClusterStore {
-  readonly #note: Note;
-  readonly #keeps: boolean;
-  #memory: Memory;
+  readonly #note: Note | null;
+  memory: Memory;
 
-  private constructor(note: Note, keeps: boolean, remembered: Memory) {
+  /** `note` null: nothing is written. */
+  private constructor(note: Note | null, remembered: Memory) {
     this.#note = note;
-    this.#keeps = keeps;
-    this.#memory = remembered;
+    this.memory = remembered;
   }
 
   /**
@@ -137,28 +121,24 @@ export class ClusterStore {
     { keeps, redaction }: { readonly keeps: boolean; readonly redaction: Pick<Redaction, 'version' | 'text'> },
   ): Promise<ClusterStore> {
     const read = memory.safeParse(await note.read());
-    const known = read.success ? read.data : { ...NOTHING, redactedBy: redaction.version };
+    const known = read.success ? read.data : memory.parse({ format: 1, redactedBy: redaction.version });
     const isOther = known.settings !== settings;
     const current = isOther ? { ...known, settings, reading: null, skips: {} } : known;
-    const store = new ClusterStore(note, keeps, current);
+    const store = new ClusterStore(keeps ? note : null, current);
     if (current.redactedBy !== redaction.version) {
       await store.#keep(redacted(current, redaction));
     }
     return store;
   }
 
-  get memory(): Memory {
-    return this.#memory;
-  }
-
   /** Change requests that are neither merged nor archived, or that still have an action due. */
   get active(): readonly OwnRequest[] {
-    return this.#memory.entries.filter((each) => !isOver(each));
+    return this.memory.entries.filter((each) => !isOver(each));
   }
 
   /** The stored change request with this id; null if there is none. */
   findById(id: string): OwnRequest | null {
-    return this.#memory.entries.find((each) => each.id === id) ?? null;
+    return this.memory.entries.find((each) => each.id === id) ?? null;
   }
 
   /** Ids of own drafts. A list that lacks one of them is incomplete. */
@@ -168,7 +148,7 @@ export class ClusterStore {
 
   /** Number of issues at the merge, by the id of the change request. */
   get issuesAtMerge(): ReadonlyMap<string, number> {
-    return new Map(Object.entries(this.#memory.merges));
+    return new Map(Object.entries(this.memory.merges));
   }
 
   /** The active change request of a cluster; null if there is none. */
@@ -178,46 +158,48 @@ export class ClusterStore {
 
   /** Applies a change; without an effect, nothing is written. */
   async change(change: Partial<Omit<Memory, 'format' | 'entries' | 'superseded'>>): Promise<void> {
-    const next = { ...this.#memory, ...change, merges: newest({ ...this.#memory.merges, ...change.merges }) };
-    if (JSON.stringify(next) !== JSON.stringify(this.#memory)) {
+    const next = this.#changed(change);
+    if (JSON.stringify(next) !== JSON.stringify(this.memory)) {
       await this.#keep(next);
     }
   }
 
   /** Adds a change request, or replaces the one with its claim. `change` is written with it. */
   async put(added: OwnRequest, change: Partial<Pick<Memory, 'skew' | 'merges'>> = {}): Promise<void> {
-    const { entries } = this.#memory;
+    const { entries } = this.memory;
     const index = entries.findIndex(({ claim }) => claim === added.claim);
     const next = index < 0 ? [...entries, added] : entries.toSpliced(index, 1, added);
-    const merges = newest({ ...this.#memory.merges, ...change.merges });
-    await this.#keep({ ...this.#memory, ...change, merges, entries: bounded(next) });
+    await this.#keep({ ...this.#changed(change), entries: bounded(next) });
   }
 
   /** Replaces change requests by their claims. */
   async putAll(changed: readonly OwnRequest[]): Promise<void> {
-    const byClaim = new Map(changed.map((each) => [each.claim, each]));
     if (changed.length > 0) {
-      const entries = this.#memory.entries.map((each) => byClaim.get(each.claim) ?? each);
-      await this.#keep({ ...this.#memory, entries });
+      const byClaim = new Map(changed.map((each) => [each.claim, each]));
+      const entries = this.memory.entries.map((each) => byClaim.get(each.claim) ?? each);
+      await this.#keep({ ...this.memory, entries });
     }
   }
 
   /** Removes a change request; the id of a superseded one is kept. */
   async remove(gone: OwnRequest, { superseded }: { readonly superseded: boolean }): Promise<void> {
-    const { entries, superseded: before } = this.#memory;
+    const { entries, superseded: before } = this.memory;
     const ids = superseded && gone.id !== null ? [...before, { id: gone.id, cluster: gone.cluster }] : before;
     await this.#keep({
-      ...this.#memory,
+      ...this.memory,
       entries: entries.filter(({ claim }) => claim !== gone.claim),
       superseded: ids.slice(-MAX_FINISHED),
     });
   }
 
+  #changed(change: Partial<Memory>): Memory {
+    const merges = Object.entries({ ...this.memory.merges, ...change.merges }).slice(-MAX_FINISHED);
+    return { ...this.memory, ...change, merges: Object.fromEntries(merges) };
+  }
+
   async #keep(next: Memory): Promise<void> {
-    if (this.#keeps) {
-      await this.#note.write(next as unknown as Json);
-    }
-    this.#memory = next;
+    await this.#note?.write(next as unknown as Json);
+    this.memory = next;
   }
 }
 
@@ -248,8 +230,4 @@ function bounded(entries: readonly OwnRequest[]): OwnRequest[] {
   const over = entries.filter(isOver);
   const gone = new Set(over.slice(0, Math.max(0, over.length - MAX_FINISHED)));
   return entries.filter((each) => !gone.has(each));
-}
-
-function newest(merges: Memory['merges']): Memory['merges'] {
-  return Object.fromEntries(Object.entries(merges).slice(-MAX_FINISHED));
 }

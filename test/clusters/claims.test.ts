@@ -1,17 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ClusterChangeRequest } from '../../src/clusters/change-request.ts';
-import {
-  type ClaimDecision,
-  type ClaimOptions,
-  decideClaims,
-  describeReachedLimit,
-  SETTLE_DELAY,
-} from '../../src/clusters/claims.ts';
+import { type ClaimOptions, decideClaims, SETTLE_DELAY } from '../../src/clusters/claims.ts';
 import { DAY, NOW, someRequest } from './samples.ts';
 
+type ClaimDecision = ReturnType<typeof decideClaims>;
+
 const WIDE = { maxOpen: 100, maxOpenPerSpace: 100, maxPerDay: 100 };
-const options = (limits: Partial<ClaimOptions['limits']> = {}): ClaimOptions => ({
+const options = (limits: Partial<typeof WIDE> = {}): ClaimOptions => ({
   limits: { ...WIDE, ...limits },
   reopenGrowth: 2,
   issuesAtMerge: new Map([['merged', 5]]),
@@ -27,7 +23,7 @@ const draft = (id: string, cluster: string, over: Some = {}): Some => ({
 });
 
 describe('decideClaims', () => {
-  test.each<[string, Some[], string[], Partial<ClaimOptions['limits']>, string[], string[]]>([
+  test.each<[string, Some[], string[], Partial<typeof WIDE>, string[], string[]]>([
     ['opens a single draft', [draft('a', 'c_1')], ['a'], {}, ['a'], []],
     [
       'opens the first of two drafts',
@@ -173,14 +169,6 @@ describe('decideClaims', () => {
     const { superseded } = decideClaims([first, someRequest(draft('b', 'c_1'))], new Map([['b', 7]]), options());
     expect(superseded.map(({ request, to }) => [request.id, to?.id])).toEqual([['b', 'a']]);
   });
-});
-
-test('counts planned change requests against the limits', () => {
-  const limits = { maxOpen: 2, maxOpenPerSpace: 100, maxPerDay: 100 };
-  const at = { space: 'sp_1', createdAt: NOW };
-  const planned = [draft('p1', 'c_1'), draft('p2', 'c_2')].map(someRequest);
-  expect(describeReachedLimit(planned.slice(0, 1), at, limits)).toBe(null);
-  expect(describeReachedLimit(planned, at, limits)).toBe('limit reached: 2 open at the same time');
 });
 
 /** One step: a daemon continues or dies, or a person merges or archives an open change request. */

@@ -5,12 +5,8 @@ import {
   toClusterChangeRequest,
 } from '../../src/clusters/change-request.ts';
 import { decideReopen } from '../../src/clusters/claims.ts';
-import {
-  buildDescription,
-  buildProgressComment,
-  buildSupersededDescription,
-  toReportedNumbers,
-} from '../../src/clusters/description.ts';
+import { buildDescription, buildProgressComment, buildSupersededDescription } from '../../src/clusters/description.ts';
+import { NO_REDACTION } from './run-daemon.ts';
 import { DAY, NOW, someCluster, someRequest } from './samples.ts';
 
 type Some = Partial<ClusterChangeRequest>;
@@ -104,21 +100,24 @@ describe('toClusterChangeRequest', () => {
   const marked = { ...answer, description: buildDescription(parts) };
   const known = new Map([['cr_1', { cluster: 'c_known', superseded: false, revision: null }]]);
 
+  const read = (given: typeof answer, known: Parameters<typeof toClusterChangeRequest>[1] = new Map()) =>
+    toClusterChangeRequest(given, known, NO_REDACTION);
+
   test.each<[string, object, string | null]>([
     ['the link', { ...marked, conversationsIssuesCluster: 'c_link' }, 'c_link'],
     ['the marker if there is no link', { ...marked, conversationsIssuesCluster: null }, 'c_mark'],
     ['the record if there is neither', answer, 'c_known'],
   ])('finds the cluster by %s', (_, given, cluster) => {
-    expect(toClusterChangeRequest({ ...answer, ...given }, known)?.cluster).toBe(cluster);
+    expect(read({ ...answer, ...given }, known)?.cluster).toBe(cluster);
   });
 
   test('returns null for a change request without a cluster', () => {
-    expect(toClusterChangeRequest(answer, new Map())).toBe(null);
-    expect(toClusterChangeRequest({ ...answer, description: 'text' }, new Map())).toBe(null);
+    expect(read(answer)).toBe(null);
+    expect(read({ ...answer, ...{ description: 'text' } })).toBe(null);
   });
 
   test('uses the creation time if the update time is invalid', () => {
-    expect(toClusterChangeRequest(marked, known)).toMatchObject({
+    expect(read(marked, known)).toMatchObject({
       createdAt: NOW,
       updatedAt: NOW,
       subject: '',
@@ -142,7 +141,7 @@ describe('toClusterChangeRequest', () => {
     ['the description of one that was manually reopened', { status: 'open', description: superseded }, true, false],
   ])('reads from %s whether it is superseded', (_, given, recorded, expected) => {
     const record = new Map([['cr_1', { cluster: 'c_1', superseded: recorded, revision: null }]]);
-    expect(toClusterChangeRequest({ ...archived, ...given }, record)?.superseded).toBe(expected);
+    expect(read({ ...archived, ...given }, record)?.superseded).toBe(expected);
   });
 
   test('the subject of a superseded change request has at most 100 characters', () => {
@@ -151,7 +150,8 @@ describe('toClusterChangeRequest', () => {
 });
 
 describe('buildProgressComment', () => {
-  const reported = toReportedNumbers(someCluster(), NOW);
+  const { issues, conversations, impact } = someCluster();
+  const reported = { at: NOW, issues, conversations, impact };
   test.each<[string, Parameters<typeof someCluster>[0], number, string | null]>([
     ['returns null without changes', {}, 9 * DAY, null],
     ['returns null if the numbers decreased', { issues: 1, conversations: 1 }, DAY, null],

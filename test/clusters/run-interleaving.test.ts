@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readDraftMarker, readMarker } from '../../src/clusters/change-request.ts';
+import { readDraftMarker, readMarker, toClusterChangeRequest } from '../../src/clusters/change-request.ts';
 import { decideReopen } from '../../src/clusters/claims.ts';
-import { toListedRequest } from '../../src/clusters/follow.ts';
 import type { ClustersConfig } from '../../src/config/clusters.ts';
 import { StoreError, TransientError } from '../../src/core/errors.ts';
 import type { Json } from '../../src/core/json.ts';
@@ -355,7 +354,7 @@ class World {
   /** Clusters that qualify and that nothing blocks except the limits. */
   forgotten(): readonly string[] {
     const all = this.platform.changeRequests.flatMap(
-      (record) => toListedRequest(record as never, new Map(), NO_REDACTION) ?? [],
+      (record) => toClusterChangeRequest(record as never, new Map(), NO_REDACTION) ?? [],
     );
     const open = all.filter(({ status }) => status === 'open' || status === 'draft');
     const { limits } = this.config;

@@ -52,6 +52,8 @@ export function someRequest(over: Partial<ClusterChangeRequest> = {}): ClusterCh
     updatedAt: NOW - DAY,
     superseded: false,
     isEmptyMerge: false,
+    isDescribed: true,
+    isDraftSubject: false,
     ...over,
   };
 }

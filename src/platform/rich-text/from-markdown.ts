@@ -14,15 +14,13 @@ import type {
   Table,
   TableRow,
 } from 'mdast';
-import { append } from '../../core/lists.ts';
 import {
+  joinTexts,
   leafOf,
   linkTo,
   type MarkName,
-  normalizeLeaves,
   plainText,
   type RichDocument,
-  type RichLeaf,
   type RichNode,
   textNode,
   textOf,
@@ -140,7 +138,9 @@ function table(node: Table, definitions: Definitions): RichNode {
   return block(
     'list-unordered',
     items.map((item) => {
-      const nodes = trimmed(joined(item.flatMap((cell, column) => (column > 0 ? [plainText('; '), ...cell] : cell))));
+      const nodes = trimmed(
+        joinTexts(item.flatMap((cell, column) => (column > 0 ? [plainText('; '), ...cell] : cell))),
+      );
       return block('list-item', orEmpty(nodes.length === 0 ? [] : [block('paragraph', nodes)]));
     }),
   );
@@ -167,7 +167,7 @@ function html(value: string): RichNode[] {
 
 /** `lineBreak` replaces a hard break, which headings cannot have. */
 function inlines(children: readonly PhrasingContent[], definitions: Definitions, lineBreak: string): RichNode[] {
-  return trimmed(joined(children.flatMap((child) => inline(child, new Set(), definitions, lineBreak))));
+  return trimmed(joinTexts(children.flatMap((child) => inline(child, new Set(), definitions, lineBreak))));
 }
 
 function inline(
@@ -196,47 +196,24 @@ function inline(
     case 'delete':
       return below('strikethrough');
     case 'image':
-      return linkTo(oneLine(node.url), joined([textNode([leafOf(oneLine(node.alt ?? ''), marks)])]));
+      return linkTo(oneLine(node.url), joinTexts([textNode([leafOf(oneLine(node.alt ?? ''), marks)])]));
     case 'imageReference':
       return linkTo(
         oneLine(definitions.get(node.identifier) ?? ''),
-        joined([textNode([leafOf(oneLine(node.alt ?? ''), marks)])]),
+        joinTexts([textNode([leafOf(oneLine(node.alt ?? ''), marks)])]),
       );
     case 'link':
     case 'linkReference': {
       const url = node.type === 'link' ? node.url : (definitions.get(node.identifier) ?? '');
       const inside = node.children.flatMap((child) => inline(child, marks, definitions, ' '));
       const flat = inside.flatMap((child) => (child.type === 'link' ? (child.nodes ?? []) : [child]));
-      return linkTo(oneLine(url), joined(flat));
+      return linkTo(oneLine(url), joinTexts(flat));
     }
     case 'footnoteReference':
       return [textNode([leafOf(`[${node.label ?? node.identifier}]`, marks)])];
     default:
       return [];
   }
-}
-
-/** Merges adjacent texts and normalizes them. */
-function joined(nodes: readonly RichNode[]): RichNode[] {
-  const result: RichNode[] = [];
-  let leaves: RichLeaf[] = [];
-  const flush = () => {
-    const tidy = normalizeLeaves(leaves);
-    if (tidy.length > 0) {
-      result.push(textNode(tidy));
-    }
-    leaves = [];
-  };
-  for (const node of nodes) {
-    if (node.object === 'text') {
-      append(leaves, node.leaves ?? []);
-    } else {
-      flush();
-      result.push(node);
-    }
-  }
-  flush();
-  return result;
 }
 
 /** Removes leading and trailing space, which pages do not show. */

@@ -1,4 +1,5 @@
 /** Nodes of rich documents, their texts and links. */
+import { append } from '../../core/lists.ts';
 
 /** Any node of a rich document. Unknown kinds are kept as received. Source: docs/platform-notes.md#rich-documents */
 export interface RichNode {
@@ -52,6 +53,33 @@ export function textNode(leaves: readonly RichLeaf[]): RichNode {
 /** Creates a text without marks. */
 export function plainText(text: string): RichNode {
   return textNode([leafOf(text, new Set())]);
+}
+
+export function paragraph(nodes: readonly RichNode[]): RichNode {
+  return { object: 'block', type: 'paragraph', nodes };
+}
+
+/** Merges adjacent texts and normalizes them. */
+export function joinTexts(nodes: readonly RichNode[]): RichNode[] {
+  const result: RichNode[] = [];
+  let leaves: RichLeaf[] = [];
+  const flush = () => {
+    const tidy = normalizeLeaves(leaves);
+    if (tidy.length > 0) {
+      result.push(textNode(tidy));
+    }
+    leaves = [];
+  };
+  for (const node of nodes) {
+    if (node.object === 'text') {
+      append(leaves, node.leaves ?? []);
+    } else {
+      flush();
+      result.push(node);
+    }
+  }
+  flush();
+  return result;
 }
 
 function marksOf(leaf: RichLeaf): string {

@@ -1,10 +1,9 @@
-/** Current time of the platform. */
+/** Clock of the platform. */
 import type { Clock } from '../core/clock.ts';
-import type { RateHeaders } from '../queue/request.ts';
 import { createServerClock, type ServerClock } from '../queue/server-clock.ts';
 
 /** Difference between response times and the timestamps of records, which may be corrected later. */
-export interface TimestampSkew {
+interface TimestampSkew {
   /** Milliseconds by which the platform's timestamps are ahead of `Date` in its responses. */
   readonly milliseconds: number;
   /** True if measured on a record that was created here; otherwise the difference is a lower bound. */
@@ -15,47 +14,47 @@ export interface TimestampSkew {
 const NEGLIGIBLE = 60_000;
 
 /**
- * Current time of the platform, for comparison with the timestamps of its records: the `Date` of its responses,
+ * Clock whose wall clock is the current time of the platform, for comparison with the timestamps of its records: the `Date` of its responses,
  * corrected by the timestamp of a record that was created here. The local clock is used until a response has a `Date`.
  */
-export class PlatformTime {
+export class PlatformClock implements Clock {
   readonly #clock: Clock;
   readonly #server: ServerClock;
-  #skew: TimestampSkew | null;
+  /** Null if unknown. Passed to the clock of the next run. */
+  skew: TimestampSkew | null;
+  /** Records the headers of a response; times are monotonic milliseconds. */
+  readonly observeAnswer: ServerClock['observe'];
 
-  /** `skew`: earlier result of `skew`; null if unknown. */
-  constructor(clock: Clock, skew: TimestampSkew | null = null) {
+  constructor(clock: Clock, skew: TimestampSkew | null) {
     this.#clock = clock;
     this.#server = createServerClock(clock.now() - clock.monotonic());
-    this.#skew = skew;
-  }
-
-  /** Records the headers of a response; times are monotonic milliseconds. */
-  observeAnswer(headers: RateHeaders, sentAt: number, receivedAt: number): void {
-    this.#server.observe(headers, sentAt, receivedAt);
+    this.observeAnswer = this.#server.observe;
+    this.skew = skew;
   }
 
   /** Records the timestamp of a record that the platform just created, in milliseconds since the epoch. */
   observeCreated(stamp: number): void {
     const milliseconds = stamp - this.#server.toServer(this.#clock.monotonic());
-    this.#skew = { milliseconds: Math.abs(milliseconds) < NEGLIGIBLE ? 0 : milliseconds, isExact: true };
+    this.skew = { milliseconds: Math.abs(milliseconds) < NEGLIGIBLE ? 0 : milliseconds, isExact: true };
   }
 
   /** Records the newest timestamp of a list, which is a lower bound for the platform's time. */
   observeListed(stamp: number): void {
     const ahead = stamp - this.now();
-    if (ahead > NEGLIGIBLE && this.#skew?.isExact !== true) {
-      this.#skew = { milliseconds: (this.#skew?.milliseconds ?? 0) + ahead, isExact: false };
+    if (ahead > NEGLIGIBLE && this.skew?.isExact !== true) {
+      this.skew = { milliseconds: (this.skew?.milliseconds ?? 0) + ahead, isExact: false };
     }
   }
 
-  /** Returns the skew to pass to the next constructor. */
-  get skew(): TimestampSkew | null {
-    return this.#skew;
+  now(): number {
+    return this.#server.toServer(this.#clock.monotonic()) + (this.skew?.milliseconds ?? 0);
   }
 
-  /** Returns milliseconds since the epoch. */
-  now(): number {
-    return this.#server.toServer(this.#clock.monotonic()) + (this.#skew?.milliseconds ?? 0);
+  monotonic(): number {
+    return this.#clock.monotonic();
+  }
+
+  sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
+    return this.#clock.sleep(milliseconds, signal);
   }
 }
