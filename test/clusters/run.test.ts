@@ -223,17 +223,6 @@ describe('a creation with a lost response', () => {
     expect(await daemon.run()).toMatchObject({ opened: 1 });
     expect(platform.statuses()).toEqual(['c_1 guides open']);
   });
-
-  test('is found by its subject in the same run if the platform keeps no link and no description', async () => {
-    const platform = new ClusterPlatform();
-    platform.features = { ...ALL_FEATURES, changeRequestLinks: false };
-    platform.addCluster({ id: 'c_1' });
-    losing(platform, 'leaves');
-    const daemon = openDaemon(platform, settings());
-    expect(await daemon.run()).toMatchObject({ opened: 1 });
-    expect(platform.changeRequests.map(({ status }) => status)).toEqual(['open']);
-    expect(readMarker(platform.changeRequests[0]?.description)?.cluster).toBe('c_1');
-  });
 });
 
 test('opens nothing from an outdated list, and decides in the next run', async () => {
@@ -387,24 +376,6 @@ describe('two daemons', () => {
     expect(readMarker(gone?.description)).toMatchObject({ cluster: 'c_1', superseded: true });
     expect(JSON.stringify(gone?.description)).toContain(String(open?.id));
     expect(daemons.flatMap(({ reported }) => reported)).toContainEqual(expect.stringContaining('yielded c_1'));
-  });
-
-  test('archive and recreate a draft of a daemon that lost its state after an hour', async () => {
-    const platform = new ClusterPlatform();
-    platform.addCluster({ id: 'c_1' });
-    platform.step = ({ operation }, step) => {
-      if (operation === 'updateChangeRequest' && step === 'arrives') {
-        throw new TransientError('gone', true);
-      }
-    };
-    expect((await openDaemon(platform, settings(), { name: 'lost' }).run()).outcome).toBe('failed');
-    platform.step = () => undefined;
-    const daemon = openDaemon(platform, settings(), { name: 'new' });
-    expect(await daemon.run()).toMatchObject({ opened: 0, skipped: { exists: 1 } });
-    platform.time += HOUR + 60_000;
-    await daemon.run();
-    await daemon.run();
-    expect(platform.statuses()).toEqual(['c_1 guides archived', 'c_1 guides open']);
   });
 });
 

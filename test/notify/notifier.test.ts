@@ -184,6 +184,13 @@ describe('the notifier', () => {
     expect([await kinds('ops'), await kinds('team')]).toEqual([[], ['event 2']]);
   });
 
+  test('announces an event of a replica whose clock is an hour ahead like others', async () => {
+    const notifier = open({ routes: [{ channels: ['ops'], codes: ['applied'] }] });
+    await notifier.addEvents([{ ...event('e1'), at: now + HOUR }]);
+    await until(notifier, now + MINUTE);
+    expect(await kinds()).toEqual(['event 1']);
+  });
+
   test('holds chats in quiet hours and ends them in one digest, but never holds a pager', async () => {
     now = Date.UTC(2026, 10, 23, 23);
     const quiet = { cron: '0 22 * * *', duration: 8 * HOUR, timezone: 'UTC', channels: ['ops', 'pager'] };
