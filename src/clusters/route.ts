@@ -1,9 +1,8 @@
 /** Finds the space for a cluster's change request: by the configured routes, a search, or the default. */
 import type { ClustersConfig } from '../config/clusters.ts';
 import { ConfigError, formatProblem } from '../core/errors.ts';
-import { append } from '../core/lists.ts';
 import type { Declared } from '../core/resource.ts';
-import { compilePattern, type Pattern } from '../core/text/pattern.ts';
+import { compilePattern } from '../core/text/pattern.ts';
 import { didYouMean, quote } from '../core/text/suggest.ts';
 import type { Reader } from '../platform/client.ts';
 import { operations } from '../platform/operations/index.ts';
@@ -48,33 +47,26 @@ export interface Routing {
 
 /** Indexes spaces by manifest key and by id. A key takes precedence over an equal id. */
 export function indexSpaces(spaces: readonly TargetSpace[]): Spaces {
-  const keyed = spaces.filter(({ key }) => key !== null);
-  return new Map([
-    ...spaces.map((space) => [space.id, space] as const),
-    ...keyed.map((space) => [space.key ?? '', space] as const),
-  ]);
+  const keyed = spaces.flatMap((space) => (space.key === null ? [] : [[space.key, space] as const]));
+  return new Map([...spaces.map((space) => [space.id, space] as const), ...keyed]);
 }
 
 export function createRouting(settings: Pick<ClustersConfig, 'routes' | 'search' | 'defaultSpace'>): Routing {
   const rules = settings.routes.map(({ label, source, space }) => {
     const pattern = label === undefined ? null : compilePattern(label, 'i');
-    return { matches: (cluster: IssueCluster) => matches(cluster, pattern, source), space };
+    const matches = (cluster: IssueCluster) =>
+      (source === undefined || (cluster.sources[source] ?? 0) > 0) && (pattern === null || pattern.test(cluster.label));
+    return { matches, space };
   });
   return { rules, search: settings.search, default: settings.defaultSpace };
 }
 
-function matches(cluster: IssueCluster, pattern: Pattern | null, source: string | undefined): boolean {
-  const isFrom = source === undefined || (cluster.sources[source] ?? 0) > 0;
-  return isFrom && (pattern === null || pattern.test(cluster.label));
-}
-
 /** Returns whether no route matches a cluster, so that a search must find its space. */
-export function needsSearch(cluster: IssueCluster, routing: Routing, spaces: Spaces): boolean {
-  if (!routing.search.enabled || routing.search.spaces.some((name) => spaces.get(name)?.waits === true)) {
-    return false;
-  }
-  const { space, waits } = byRules(cluster, routing, spaces);
-  return space === null && !waits;
+export function needsSearch(cluster: IssueCluster, { rules, search }: Routing, spaces: Spaces): boolean {
+  const waits = (name: string) => spaces.get(name)?.waits === true;
+  const isRouted = ({ matches, space }: Routing['rules'][number]) =>
+    matches(cluster) && (spaces.get(space)?.usable === true || waits(space));
+  return search.enabled && !search.spaces.some(waits) && !rules.some(isRouted);
 }
 
 /**
@@ -89,94 +81,68 @@ export function chooseSpace(
   ranked: readonly RankedSpace[] | null,
 ): Route {
   const rejected: string[] = [];
-  for (const decideOpening of [byRules, bySearch, byDefault]) {
-    const found = decideOpening(cluster, routing, spaces, ranked);
-    append(rejected, found.rejected);
-    if (found.space !== null) {
-      return { space: found.space, why: [found.why, ...rejected].join('; ') };
+  for (const candidate of candidates(cluster, routing, spaces, ranked)) {
+    if (typeof candidate === 'string') {
+      rejected.push(candidate);
+      continue;
     }
-    if (found.waits) {
+    const { name, by, why = by } = candidate;
+    const space = spaces.get(name);
+    if (space?.usable === true) {
+      return { space, why: [why, ...rejected].join('; ') };
+    }
+    rejected.push(`${by} names ${name}, which is ${space === undefined ? 'not found' : (space.why ?? 'not usable')}`);
+    if (space?.waits === true) {
       return { space: null, why: rejected.join('; '), waits: true };
     }
   }
-  return { space: null, why: rejected.join('; ') || 'no route matches', waits: false };
+  return { space: null, why: rejected.join('; '), waits: false };
 }
 
-interface OpeningDecision {
-  readonly space: TargetSpace | null;
-  /** True if the space does not exist yet. */
-  readonly waits: boolean;
-  readonly why: string;
-  /** Rejected spaces, with reasons. */
-  readonly rejected: readonly string[];
+/** A space that may be selected, with what names it, and the reason for it if that differs. */
+interface Candidate {
+  readonly name: string;
+  readonly by: string;
+  readonly why?: string;
 }
 
-function byRules(cluster: IssueCluster, { rules }: Routing, spaces: Spaces): OpeningDecision {
-  const rejected: string[] = [];
-  for (const [index, rule] of rules.entries()) {
-    if (rule.matches(cluster)) {
-      const { space, waits } = usable(rule.space, spaces, rejected, `route ${index + 1}`);
-      if (space !== null || waits) {
-        return { space, waits, why: `route ${index + 1}`, rejected };
-      }
-    }
-  }
-  const nothing = rules.length === 0 ? [] : rejected.length > 0 ? rejected : ['no route matches'];
-  return { space: null, waits: false, why: '', rejected: nothing };
-}
-
-function bySearch(
-  _: IssueCluster,
-  { search }: Routing,
+/** Returns the spaces that may be selected, the best one first, and in their place the reason why there are none. */
+function* candidates(
+  cluster: IssueCluster,
+  { rules, search, default: fallback }: Routing,
   spaces: Spaces,
   ranked: readonly RankedSpace[] | null,
-): OpeningDecision {
-  const rejected: string[] = [];
-  const later = search.enabled ? search.spaces.find((name) => spaces.get(name)?.waits === true) : undefined;
-  if (later !== undefined) {
-    return { ...usable(later, spaces, rejected, 'the search'), why: '', rejected };
+): Generator<Candidate | string> {
+  const routes = [...rules.entries()].filter(([, rule]) => rule.matches(cluster));
+  yield* routes.map(([index, { space }]) => ({ name: space, by: `route ${index + 1}` }));
+  if (rules.length > 0 && routes.length === 0) {
+    yield 'no route matches';
   }
-  if (!search.enabled || ranked === null) {
-    return { space: null, waits: false, why: '', rejected };
+  if (search.enabled) {
+    yield* searchCandidates(search, spaces, ranked);
+  }
+  yield fallback === null ? 'no default is set' : { name: fallback, by: 'the default' };
+}
+
+function* searchCandidates(
+  search: Routing['search'],
+  spaces: Spaces,
+  ranked: readonly RankedSpace[] | null,
+): Generator<Candidate | string> {
+  const later = search.spaces.find((name) => spaces.get(name)?.waits === true);
+  if (later !== undefined) {
+    yield { name: later, by: 'the search' };
   }
   const allowed = new Set(search.spaces.map((name) => spaces.get(name)?.id));
-  const candidates = ranked.filter(({ id }) => allowed.size === 0 || allowed.has(id));
-  for (const [index, { id, pages }] of candidates.entries()) {
-    const { space } = usable(id, spaces, rejected, 'the search');
-    if (space !== null) {
-      const found = `${pages.length} ${pages.length === 1 ? 'page' : 'pages'}`;
-      const rank = index === 0 ? 'first' : 'first of the usable spaces';
-      return { space, waits: false, why: `ranked ${rank} in the search (${found})`, rejected };
-    }
+  const found = (ranked ?? []).filter(({ id }) => allowed.size === 0 || allowed.has(id));
+  for (const [index, { id, pages }] of found.entries()) {
+    const rank = index === 0 ? 'first' : 'first of the usable spaces';
+    const count = `${pages.length} ${pages.length === 1 ? 'page' : 'pages'}`;
+    yield { name: id, by: 'the search', why: `ranked ${rank} in the search (${count})` };
   }
-  const nothing = ranked.length === 0 ? 'the search found nothing' : 'the search found no allowed space';
-  return { space: null, waits: false, why: '', rejected: candidates.length === 0 ? [nothing] : rejected };
-}
-
-function byDefault(_: IssueCluster, routing: Routing, spaces: Spaces): OpeningDecision {
-  if (routing.default === null) {
-    return { space: null, waits: false, why: '', rejected: ['no default is set'] };
+  if (ranked !== null && found.length === 0) {
+    yield ranked.length === 0 ? 'the search found nothing' : 'the search found no allowed space';
   }
-  const rejected: string[] = [];
-  return { ...usable(routing.default, spaces, rejected, 'the default'), why: 'the default', rejected };
-}
-
-/**
- * Returns the space with this name if it is usable. Otherwise adds the reason to `rejected` and reports whether to wait
- * for it.
- */
-function usable(
-  name: string,
-  spaces: Spaces,
-  rejected: string[],
-  by: string,
-): Pick<OpeningDecision, 'space' | 'waits'> {
-  const space = spaces.get(name);
-  if (space?.usable === true) {
-    return { space, waits: false };
-  }
-  rejected.push(`${by} names ${name}, which is ${space === undefined ? 'not found' : (space.why ?? 'not usable')}`);
-  return { space: null, waits: space?.waits === true };
 }
 
 /** Space as declared by its manifest. */
@@ -198,17 +164,19 @@ export interface Names {
 
 type DeclaredResources = ReadonlyMap<string, Pick<Declared, 'kind' | 'id' | 'fields'>>;
 
-/** Sources of `createNames`. */
-interface NameSources {
+/**
+ * Combines the record, the manifests and the last plan. `declared`: resources of the manifests; null if they cannot be
+ * read here. `bindings`: ids of resources, as the last plan found them; null if there was no plan.
+ */
+export function createNames({
+  record,
+  declared,
+  bindings,
+}: {
   readonly record: Pick<OrganizationRecord, 'read'>;
-  /** Resources of the manifests; null if they cannot be read here. */
   readonly declared: (() => Promise<DeclaredResources>) | null;
-  /** Ids of resources, as the last plan found them; null if there was no plan. */
   readonly bindings?: () => ReadonlyMap<string, string> | null;
-}
-
-/** Combines the record, the manifests and the last plan. */
-export function createNames({ record, declared, bindings }: NameSources): Names {
+}): Names {
   return {
     recorded: async (kind) => {
       const { entries } = await record.read();
@@ -218,7 +186,11 @@ export function createNames({ record, declared, bindings }: NameSources): Names 
     declared: async () => {
       const found = (await declared?.().catch(() => null)) ?? null;
       const spaces = [...(found ?? [])].filter(([, { kind }]) => kind === 'space');
-      return found === null ? null : new Map(spaces.map(([address, space]) => [keyOf(address), declaredSpace(space)]));
+      const space = ({ id, fields: { title } }: Pick<Declared, 'id' | 'fields'>): DeclaredSpace => ({
+        id,
+        title: typeof title === 'string' ? title : null,
+      });
+      return found === null ? null : new Map(spaces.map(([address, each]) => [keyOf(address), space(each)]));
     },
     observed: () => {
       const found = [...(bindings?.() ?? [])].filter(([address]) => address.startsWith(SPACE));
@@ -231,10 +203,6 @@ const SPACE = 'space/';
 
 function keyOf(address: string): string {
   return address.slice(SPACE.length);
-}
-
-function declaredSpace({ id, fields }: Pick<Declared, 'id' | 'fields'>): DeclaredSpace {
-  return { id, title: typeof fields.title === 'string' ? fields.title : null };
 }
 
 type SpaceAnswer = Item<typeof operations.listSpaces>;
@@ -372,7 +340,6 @@ export interface RelatedPage {
 /** Space with its score: the sum of the reciprocal ranks of its results. */
 export interface RankedSpace {
   readonly id: string;
-  readonly title: string;
   readonly score: number;
   readonly pages: readonly RelatedPage[];
 }
@@ -383,10 +350,10 @@ export interface RankedSpace {
  * space before it. Equal scores keep their order.
  */
 export function rankSpaces(results: readonly Item<typeof operations.searchOrganization>[]): readonly RankedSpace[] {
-  const spaces = new Map<string, { title: string; score: number; pages: RelatedPage[] }>();
+  const spaces = new Map<string, { score: number; pages: RelatedPage[] }>();
   for (const [place, result] of results.entries()) {
     const title = oneLine(result.title ?? '');
-    const space = spaces.get(result.id) ?? { title, score: 0, pages: [] };
+    const space = spaces.get(result.id) ?? { score: 0, pages: [] };
     spaces.set(result.id, space);
     space.score += 1 / (place + 1);
     for (const [index, page] of (result.pages ?? []).entries()) {

@@ -25,7 +25,7 @@ const SPACES = indexSpaces([
 ]);
 
 function ranked(...ids: string[]): RankedSpace[] {
-  return ids.map((id, index) => ({ id, title: id, score: 1 / (index + 1), pages: [] }));
+  return ids.map((id, index) => ({ id, score: 1 / (index + 1), pages: [] }));
 }
 
 type Case = [string, object, readonly RankedSpace[] | null, string | null, string];
