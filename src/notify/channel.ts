@@ -1,5 +1,4 @@
 /** Channels that messages are sent to, and the requests that most of them send. */
-import type { Dispatcher } from 'undici';
 import { type Clock, SLEEP_ENDED } from '../core/clock.ts';
 import { AppError, type Disposition, TransientError } from '../core/errors.ts';
 import { networkError, openDispatcher } from '../platform/http/dispatcher.ts';
@@ -70,86 +69,70 @@ const CONNECT_TIMEOUT = 10_000;
 /** Largest answer that is read, in bytes. */
 const MAX_ANSWER = 64 * 1024;
 
+/** Sends POST requests to one origin. */
+export type HttpSender = ReturnType<typeof openSender>;
+
+/** Opens connections to the origin of a URL. The paths of its URLs are secrets: no error names them. */
+export function openSender(channelUrl: string, { clock, userAgent }: ChannelContext) {
+  const { origin } = new URL(channelUrl);
+  const dispatcher = openDispatcher(origin, {
+    connections: 1,
+    connectTimeout: CONNECT_TIMEOUT,
+    headersTimeout: SEND_TIMEOUT,
+    bodyTimeout: SEND_TIMEOUT,
+    maxResponseSize: MAX_ANSWER,
+  });
+  return {
+    /**
+     * Sends a body. The body of the answer is null if it did not arrive completely, or is too large. Throws ChannelError,
+     * also for every status that is not a success.
+     */
+    async post(url: string, body: string, headers: RequestHeaders, signal: AbortSignal) {
+      if (signal.aborted) {
+        throw new ChannelError(`nothing was sent to ${origin}: Octavo is stopping`, 'not-taken');
+      }
+      const { pathname, search } = new URL(url);
+      const answer = await withTimeout(clock, signal, async (ended) => {
+        const request = { origin, method: 'POST' as const, path: pathname + search, body, signal: ended };
+        const all = { 'user-agent': userAgent, ...headers };
+        // An idle connection may be closed at the other end by now: then nobody would know whether the message was taken.
+        const response = await dispatcher
+          .request({ ...request, headers: all, reset: true })
+          .catch((error: unknown) => Promise.reject(connectionError(error, origin, ended)));
+        const text = await response.body.text().catch(() => null);
+        return { status: response.statusCode, headers: response.headers, body: text };
+      });
+      if (answer.status < 200 || answer.status > 299) {
+        throw statusError(origin, answer.status, readRateHeaders(answer.headers).retryAfter);
+      }
+      return answer;
+    },
+    close: () => dispatcher.destroy(),
+  };
+}
+
 type RequestHeaders = Readonly<Record<string, string>>;
 
-/** Answer with a status of success. */
-interface SenderAnswer {
-  readonly status: number;
-  /** Null if it did not arrive completely, or is too large. */
-  readonly body: string | null;
+function connectionError(error: unknown, origin: string, signal: AbortSignal): ChannelError {
+  if (signal.aborted) {
+    return new ChannelError(`${origin} did not answer in time`, 'unknown');
+  }
+  const known = networkError(error, origin);
+  const failure = known instanceof TransientError ? (known.maybeDone ? 'unknown' : 'not-taken') : 'rejected';
+  return new ChannelError(known.message, failure);
 }
 
-/** Sends POST requests to one origin. The paths of its URLs are secrets: no error names them. */
-export class HttpSender {
-  readonly #context: ChannelContext;
-  readonly #origin: string;
-  readonly #dispatcher: Dispatcher;
-
-  constructor(url: string, context: ChannelContext) {
-    this.#context = context;
-    this.#origin = new URL(url).origin;
-    this.#dispatcher = openDispatcher(this.#origin, {
-      connections: 1,
-      connectTimeout: CONNECT_TIMEOUT,
-      headersTimeout: SEND_TIMEOUT,
-      bodyTimeout: SEND_TIMEOUT,
-      maxResponseSize: MAX_ANSWER,
-    });
-  }
-
-  /** Sends a body. Throws ChannelError, also for every status that is not a success. */
-  async post(url: string, body: string, headers: RequestHeaders, signal: AbortSignal): Promise<SenderAnswer> {
-    if (signal.aborted) {
-      throw new ChannelError(`nothing was sent to ${this.#origin}: Octavo is stopping`, 'not-taken');
-    }
-    const { pathname, search } = new URL(url);
-    const answer = await withTimeout(this.#context.clock, signal, async (ended) => {
-      const request = { origin: this.#origin, method: 'POST' as const, path: pathname + search, body, signal: ended };
-      const all = { 'user-agent': this.#context.userAgent, ...headers };
-      // An idle connection may be closed at the other end by now: then nobody would know whether the message was taken.
-      const response = await this.#dispatcher
-        .request({ ...request, headers: all, reset: true })
-        .catch((error: unknown) => Promise.reject(this.#connectionError(error, ended)));
-      const text = await response.body.text().catch(() => null);
-      return { status: response.statusCode, headers: response.headers, body: text };
-    });
-    if (answer.status < 200 || answer.status > 299) {
-      throw statusError(this.#origin, answer.status, readRateHeaders(answer.headers).retryAfter);
-    }
-    return { status: answer.status, body: answer.body };
-  }
-
-  close(): Promise<void> {
-    return this.#dispatcher.destroy();
-  }
-
-  #connectionError(error: unknown, signal: AbortSignal): ChannelError {
-    if (signal.aborted) {
-      return new ChannelError(`${this.#origin} did not answer in time`, 'unknown');
-    }
-    const known = networkError(error, this.#origin);
-    const failure = known instanceof TransientError ? (known.maybeDone ? 'unknown' : 'not-taken') : 'rejected';
-    return new ChannelError(known.message, failure);
-  }
-}
-
-/** Request with one message. */
-interface MessageRequest {
-  /** Default: the URL of the channel. */
-  readonly url?: string;
-  /** JSON. */
-  readonly body: string;
-  readonly headers?: RequestHeaders;
-}
-
-/** Opens a channel that sends each message as one request, which refers to no earlier one. */
+/**
+ * Opens a channel that sends each message as one request, which refers to no earlier one. `write` returns the JSON of a
+ * message, and its URL if that is not the one of the channel.
+ */
 export function openHttpChannel(
   url: string,
   { isPager }: Pick<Channel, 'isPager'>,
   context: ChannelContext,
-  write: (outgoing: Outgoing) => MessageRequest,
+  write: (outgoing: Outgoing) => { readonly url?: string; readonly body: string; readonly headers?: RequestHeaders },
 ): Channel {
-  const sender = new HttpSender(url, context);
+  const sender = openSender(url, context);
   return {
     name: context.name,
     isPager,
@@ -158,7 +141,7 @@ export function openHttpChannel(
       await sender.post(to, body, { 'content-type': 'application/json', ...headers }, signal);
       return null;
     },
-    close: () => sender.close(),
+    close: sender.close,
   };
 }
 

@@ -33,8 +33,7 @@ function covers(outer: Scope, inner: Scope): boolean {
   );
 }
 
-/** Input of {@link advanceConditions}. */
-export interface ConditionInput {
+interface ConditionInput {
   /** Everything that is true now, once per key. */
   readonly facts: readonly Fact[];
   /** Last episode of each condition that is known. */

@@ -56,29 +56,12 @@ interface ChannelInput extends NotificationInput {
   readonly channel: ChannelRules;
   /** By condition. */
   readonly own: ReadonlyMap<string, Notified>;
-  readonly timer: WakeTimer;
+  /** Returns true if the time has come; otherwise remembers it as one to wake at. */
+  readonly isDue: (at: number) => boolean;
 }
 
 /** Deliveries of one channel, and its notices that are new or have changed. */
 type ChannelPlan = Pick<NotificationPlan, 'created' | 'notified'>;
-
-/** Earliest time in the future at which something has to happen. */
-class WakeTimer {
-  readonly #now: number;
-  at: number | null = null;
-
-  constructor(now: number) {
-    this.#now = now;
-  }
-
-  /** Returns true if the time has come; otherwise remembers it. */
-  isDue(at: number): boolean {
-    if (at > this.#now) {
-      this.at = Math.min(this.at ?? at, at);
-    }
-    return at <= this.#now;
-  }
-}
 
 /** Returns true if the channel has, or may have, a delivery. */
 export function hasArrived({ state, mayHaveArrived }: NotificationDelivery): boolean {
@@ -93,7 +76,13 @@ export function isQueued({ state }: NotificationDelivery): boolean {
 /** Plans the deliveries of all channels. Creates none twice: what it created is part of its next input. */
 export function planNotifications(input: NotificationInput): NotificationPlan {
   const { channels, now } = input;
-  const timer = new WakeTimer(now);
+  let wakeAt: number | null = null;
+  const isDue = (at: number) => {
+    if (at > now) {
+      wakeAt = Math.min(wakeAt ?? at, at);
+    }
+    return at <= now;
+  };
   const known = new Set(channels.map(({ name }) => name));
   const unneeded = findUnneeded(input, known);
   const deliveries = input.deliveries.map(
@@ -110,7 +99,7 @@ export function planNotifications(input: NotificationInput): NotificationPlan {
   const plans = channels.map((channel) => {
     const own = new Map(kept.filter((each) => each.channel === channel.name).map((each) => [each.condition, each]));
     const waiting = events.filter(({ after }) => after.includes(channel.name)).map(({ event }) => event);
-    return planChannel({ ...input, deliveries, channel, own, timer }, waiting);
+    return planChannel({ ...input, deliveries, channel, own, isDue }, waiting);
   });
   const created = plans.flatMap((plan) => plan.created);
   const isCreated = new Set(created.flatMap(({ channel, about }) => about.map((id) => `${channel} ${id}`)));
@@ -122,7 +111,7 @@ export function planNotifications(input: NotificationInput): NotificationPlan {
       const left = after.filter((name) => !isCreated.has(`${name} ${id}`));
       return before?.length === left.length ? [] : [{ id, channels: left }];
     }),
-    wakeAt: timer.at,
+    wakeAt,
   };
 }
 
@@ -176,7 +165,7 @@ function planChannel(input: ChannelInput, waiting: readonly NotificationEvent[])
 
 /** Returns what quiet hours do not hold: conditions that people are paged for, and their end. */
 function withoutHeld(input: ChannelInput, quietUntil: number): ChannelInput {
-  input.timer.isDue(quietUntil);
+  input.isDue(quietUntil);
   const conditions = input.conditions.filter(({ fact }) => CONDITION_RULES[fact.code].severity === 'page');
   const isUrgent = new Set(conditions.map(({ id }) => id));
   return { ...input, conditions, own: new Map([...input.own].filter(([id]) => isUrgent.has(id))) };
@@ -226,16 +215,16 @@ function groups(
   conditions: readonly Condition[],
   events: readonly NotificationEvent[],
 ): readonly Group[] {
-  const { channel, groupWait, timer, now } = input;
+  const { channel, groupWait, isDue, now } = input;
   const end = channel.quietEndedAt ?? Number.NEGATIVE_INFINITY;
   const [held, others] = split(conditions, ({ firedAt }) => (firedAt ?? now) < end);
   const [heldEvents, otherEvents] = split(events, ({ at }) => at < end);
   const digest = held.length + heldEvents.length > 0 ? [{ conditions: held, events: heldEvents }] : [];
   const byCode = [...Map.groupBy(others, ({ fact }) => fact.code)]
-    .filter(([code, group]) => timer.isDue(announcementTime(input, code, group)))
+    .filter(([code, group]) => isDue(announcementTime(input, code, group)))
     .map(([, group]) => ({ conditions: group, events: [] }));
   const byEvent = [...Map.groupBy(otherEvents, ({ code }) => code).values()]
-    .filter((group) => timer.isDue(endOfWait(smallest(group.map(({ at }) => at)), groupWait, now)))
+    .filter((group) => isDue(endOfWait(smallest(group.map(({ at }) => at)), groupWait, now)))
     .map((group) => ({ conditions: [], events: group }));
   return [...digest, ...byCode, ...byEvent];
 }
@@ -262,7 +251,7 @@ function split<T>(all: readonly T[], isFirst: (each: T) => boolean): readonly [r
 
 /** Plans one message for each thread with resolved conditions. A pager gets it once all of the thread are resolved. */
 function resolve(input: ChannelInput): ChannelPlan {
-  const { now, newId, own, channel, timer, groupInterval } = input;
+  const { now, newId, own, channel, isDue, groupInterval } = input;
   const byId = new Map(input.conditions.map((each) => [each.id, each]));
   const isFiring = ({ condition }: Notified) => byId.get(condition)?.state === 'firing';
   const isAnnounced = announcedThreads(input);
@@ -271,11 +260,7 @@ function resolve(input: ChannelInput): ChannelPlan {
     const open = members.filter((each) => each.resolved === null && !isFiring(each));
     const since = smallest(open.map(({ condition }) => byId.get(condition)?.resolvedAt ?? now));
     const isOver = !members.some(isFiring);
-    if (
-      open.length > 0 &&
-      isAnnounced(thread) &&
-      (isOver || (!channel.isPager && timer.isDue(since + groupInterval)))
-    ) {
+    if (open.length > 0 && isAnnounced(thread) && (isOver || (!channel.isPager && isDue(since + groupInterval)))) {
       const id = newId();
       const about = open.map(({ condition }) => condition);
       plan.created.push(newDelivery({ id, thread, kind: 'resolved', about }, input));

@@ -95,17 +95,10 @@ function mailOf({ id, thread, message }: Outgoing, { from, to }: MailConfig, { c
   };
 }
 
-/** Failure of the library. Only its codes are used: the words of the server may repeat the password. */
-interface MailFailure {
-  readonly code?: unknown;
-  /** Code of the connection, such as `ECONNREFUSED`. */
-  readonly originalCode?: unknown;
-  readonly responseCode?: unknown;
-  readonly command?: unknown;
-}
-
+/** Only the codes of the library are used: the words of the server may repeat the password. */
 function mailError(error: unknown, { isContentSent }: MailProgress, host: string): ChannelError {
-  const { code, originalCode, responseCode, command } = error as MailFailure;
+  // `originalCode` is that of the connection, such as `ECONNREFUSED`.
+  const { code, originalCode, responseCode, command } = error as Readonly<Record<string, unknown>>;
   if (code !== 'ETLS' && typeof responseCode === 'number') {
     const [step] = /^(MAIL FROM|RCPT TO|[A-Z]+)/.exec(String(command)) ?? [];
     const advice = code === 'EAUTH' ? '; check the user and the password' : '';
@@ -142,18 +135,11 @@ function connectionReason(code: string): string {
   return /CERT|^UNABLE_TO_/.test(code) ? `its certificate is not trusted (${code})` : `no connection (${code})`;
 }
 
-/** Content of a mail. */
-interface MailContent {
-  readonly subject: string;
-  readonly text: string;
-  readonly html: string;
-}
-
 /** UTF-16 code units of both bodies. Gmail cuts mails at 102 kB. */
 const MAX_MAIL = 90_000;
 
 /** Writes a mail. */
-export function writeMail(message: Notification): MailContent {
+export function writeMail(message: Notification) {
   const render = (each: Notification) => {
     const layout = layOut(each);
     // In a header, `=?` begins an encoded word.

@@ -3,26 +3,24 @@ import type { ChannelConfig } from '../config/notifications.ts';
 import { ConfigError } from '../core/errors.ts';
 import type { Channel, ChannelContext } from './channel.ts';
 
+type Kind = keyof ChannelConfig;
+type Opener<K extends Kind> = (config: NonNullable<ChannelConfig[K]>, context: ChannelContext) => Channel;
+
+const OPENERS: { readonly [K in Kind]-?: () => Promise<Opener<K>> } = {
+  webhook: async () => (await import('./webhook.ts')).openWebhookChannel,
+  slack: async () => (await import('./slack.ts')).openSlackChannel,
+  slackWebhook: async () => (await import('./slack.ts')).openSlackWebhookChannel,
+  teams: async () => (await import('./teams.ts')).openTeamsChannel,
+  mail: async () => (await import('./mail.ts')).openMailChannel,
+  pagerduty: async () => (await import('./pagerduty.ts')).openPagerDutyChannel,
+};
+
 /** Opens a channel; it connects when it sends. Throws ConfigError if its settings cannot be used. */
 export async function openChannel(config: ChannelConfig, context: ChannelContext): Promise<Channel> {
-  const { webhook, slack, slackWebhook, teams, mail, pagerduty } = config;
-  if (webhook !== undefined) {
-    return (await import('./webhook.ts')).openWebhookChannel(webhook, context);
+  const kind = (Object.keys(OPENERS) as Kind[]).find((each) => config[each] !== undefined);
+  if (kind === undefined) {
+    throw new ConfigError(`notifications.channels.${context.name} has no kind; give it one, such as slack or mail`);
   }
-  if (slack !== undefined) {
-    return (await import('./slack.ts')).openSlackChannel(slack, context);
-  }
-  if (slackWebhook !== undefined) {
-    return (await import('./slack.ts')).openSlackWebhookChannel(slackWebhook, context);
-  }
-  if (teams !== undefined) {
-    return (await import('./teams.ts')).openTeamsChannel(teams, context);
-  }
-  if (mail !== undefined) {
-    return (await import('./mail.ts')).openMailChannel(mail, context);
-  }
-  if (pagerduty !== undefined) {
-    return (await import('./pagerduty.ts')).openPagerDutyChannel(pagerduty, context);
-  }
-  throw new ConfigError(`notifications.channels.${context.name} has no kind; give it one, such as slack or mail`);
+  const open = (await OPENERS[kind]()) as Opener<Kind>;
+  return open(config[kind] as never, context);
 }

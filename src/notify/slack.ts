@@ -7,9 +7,10 @@ import {
   type Channel,
   type ChannelContext,
   ChannelError,
-  HttpSender,
+  type HttpSender,
   type Outgoing,
   openHttpChannel,
+  openSender,
   type Receipt,
 } from './channel.ts';
 import { type ItemLines, layOut, renderWithin } from './layout.ts';
@@ -49,7 +50,7 @@ const ADVICE: Readonly<Record<string, string>> = {
  * is resolved.
  */
 export function openSlackChannel({ token, channel, apiUrl }: SlackConfig, context: ChannelContext): Channel {
-  const sender = new HttpSender(apiUrl, context);
+  const sender = openSender(apiUrl, context);
   return {
     name: context.name,
     isPager: false,
@@ -64,7 +65,7 @@ export function openSlackChannel({ token, channel, apiUrl }: SlackConfig, contex
       const isTold = isThere && (await unlessGone(() => post(client, id, outgoing, ts)));
       return isTold ? outgoing.receipt : post(client, channel, outgoing);
     },
-    close: () => sender.close(),
+    close: sender.close,
   };
 }
 
@@ -99,7 +100,7 @@ function createClient(
     },
     async fetch(url, init) {
       const { status, body } = await sender.post(String(url), String(init?.body ?? ''), init?.headers ?? {}, signal);
-      if (body === null || !isJson(body)) {
+      if (!isJson(body ?? '')) {
         throw unreadable();
       }
       return new Response(body, { status });
@@ -197,18 +198,6 @@ type SlackElement =
   | { readonly type: 'link'; readonly url: string; readonly text: string }
   | { readonly type: 'emoji'; readonly name: string };
 
-/** Content of a message, for `chat.postMessage`, `chat.update` and incoming webhooks. */
-interface SlackContent {
-  /** For notifications, and for clients that cannot show blocks. */
-  readonly text: string;
-  readonly blocks: {
-    readonly type: 'rich_text';
-    readonly elements: { readonly type: 'rich_text_section'; readonly elements: SlackElement[] }[];
-  }[];
-  readonly unfurl_links: false;
-  readonly unfurl_media: false;
-}
-
 /** UTF-16 code units of the blocks as JSON. Slack takes 40,000 in all. */
 const MAX_BLOCKS = 12_000;
 const EMOJI: Readonly<Record<Severity, string>> = {
@@ -217,12 +206,15 @@ const EMOJI: Readonly<Record<Severity, string>> = {
   info: 'large_blue_circle',
 };
 
-/** Writes a message for Slack. All texts of others are in elements that it shows as they are. */
-export function writeSlackMessage(message: Notification): SlackContent {
+/**
+ * Writes a message for `chat.postMessage`, `chat.update` and incoming webhooks. All texts of others are in elements that
+ * Slack shows as they are. `text` is for notifications, and for clients that cannot show blocks.
+ */
+export function writeSlackMessage(message: Notification) {
   return renderWithin(message, MAX_BLOCKS, render, ({ blocks }) => JSON.stringify(blocks).length);
 }
 
-function render(message: Notification): SlackContent {
+function render(message: Notification) {
   const { heading, severity, isResolved, items, remarks } = layOut(message);
   const title: SlackElement[] = [
     { type: 'emoji', name: isResolved ? 'white_check_mark' : EMOJI[severity] },
@@ -231,12 +223,8 @@ function render(message: Notification): SlackContent {
   ];
   const lines = [title, ...items.flatMap(itemElements), ...remarks.map(textLine)];
   const elements = lines.map((each) => ({ type: 'rich_text_section' as const, elements: each }));
-  return {
-    text: escapeMrkdwn(heading),
-    blocks: [{ type: 'rich_text', elements }],
-    unfurl_links: false,
-    unfurl_media: false,
-  };
+  const blocks = [{ type: 'rich_text' as const, elements }];
+  return { text: escapeMrkdwn(heading), blocks, unfurl_links: false, unfurl_media: false };
 }
 
 function itemElements({ heading, time, details, url }: ItemLines): SlackElement[][] {

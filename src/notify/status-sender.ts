@@ -171,10 +171,7 @@ export class StatusSender {
 
   /** The request that has failed longest; null if none does. */
   get failure(): StatusFailure | null {
-    return [...this.#failures.values()].reduce<Failure | null>(
-      (first, each) => (first === null || each.since < first.since ? each : first),
-      null,
-    );
+    return [...this.#failures.values()].toSorted((a, b) => a.since - b.since)[0] ?? null;
   }
 
   /** Sends until the signal aborts. */
