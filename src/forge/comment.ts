@@ -8,7 +8,8 @@ import { summaryLine } from '../plan/render/text.ts';
 import { type Approval, takeLines } from '../plan/render/text-layout.ts';
 import { printable, printableLines, waitingDeletions } from '../plan/render/words.ts';
 import type { RunNumber } from './ci-job.ts';
-import type { CommitStatus, Forge, ForgeComment } from './forge.ts';
+import type { CommitStatus, ForgeComment } from './forge.ts';
+import type { Forge } from './open-forge.ts';
 import { ignoreNotFound, isLimit, withRetries } from './requests.ts';
 
 /** Hidden marker of Octavo's comments. */

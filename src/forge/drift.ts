@@ -10,7 +10,8 @@ import { codeSpan, fenced } from '../plan/render/markdown.ts';
 import { takeLines } from '../plan/render/text-layout.ts';
 import { counted, printable, printableLines } from '../plan/render/words.ts';
 import { fitted, isSame } from './comment.ts';
-import type { OpenPull, PullBranches, Pulls, PullText } from './forge.ts';
+import type { OpenPull, PullBranches, PullText } from './forge.ts';
+import type { Pulls } from './open-forge.ts';
 import { isLimit, withRetries } from './requests.ts';
 
 /** Drifted resource, with the field changes that bring the manifests from the declared to the actual values. */

@@ -7,33 +7,6 @@ export interface ForgeComment {
   readonly body: string;
 }
 
-/**
- * Pull request at a forge, reduced to the operations that show a plan. Throws AuthError if the token lacks the
- * permission, RateLimitedError, TransientError, or RejectedError (including 404: missing, or hidden from this token).
- */
-export interface Forge {
-  /** `GitHub`. */
-  readonly label: string;
-  /** Maximum length of a comment, in characters. */
-  readonly maxLength: number;
-  /** Comments by the owner of the token, oldest first. Comments of others never count as plans. */
-  listOwn(): Promise<readonly ForgeComment[]>;
-  /** Creates a comment. Not safe to repeat: a comment whose response was lost may exist. */
-  create(body: string): Promise<ForgeComment>;
-  update(id: number, body: string): Promise<void>;
-  /** Deletes a comment; succeeds if it no longer exists. */
-  remove(id: number): Promise<void>;
-  /** Sets a status of the commit that the pull request proposes. */
-  setStatus(status: CommitStatus): Promise<void>;
-}
-
-/** A pull request from a branch of the repository itself. */
-export interface OpenPull extends PullText {
-  readonly number: number;
-  /** Address of its page; null if the forge gives no link that can be shown. */
-  readonly url: string | null;
-}
-
 /** Source and target branch of a pull request. */
 export interface PullBranches {
   readonly from: string;
@@ -44,30 +17,6 @@ export interface PullBranches {
 export interface PullText {
   readonly title: string;
   readonly body: string;
-}
-
-/** Pull requests of a repository. Throws the same errors as {@link Forge}. */
-export interface Pulls {
-  /** `GitHub`. */
-  readonly label: string;
-  /** Maximum length of a description, in characters. */
-  readonly maxLength: number;
-  /** Finds the open one from a branch of this repository, never from a fork's branch of the same name. */
-  findOpen(branches: PullBranches): Promise<OpenPull | null>;
-  /** Returns the number of one that was closed without being merged while the branch was at this commit. */
-  findDeclined(branches: PullBranches, head: string): Promise<number | null>;
-  /**
-   * Returns the number of one that was merged while the branch was at this commit, even if a squash or rebase changed
-   * its commits.
-   */
-  findMerged(branches: PullBranches, head: string): Promise<number | null>;
-  /** Opens one. Rejected (409 or 422) if one from this branch is already open. */
-  open(branches: PullBranches, text: PullText): Promise<OpenPull>;
-  update(number: number, text: PullText): Promise<void>;
-  /** Writes a comment. Not safe to repeat: a comment whose response was lost may exist. */
-  comment(number: number, body: string): Promise<void>;
-  /** Closes one; succeeds if it is already closed. */
-  close(number: number): Promise<void>;
 }
 
 /** State of a commit status. `superseded`: a newer commit takes its place. */
@@ -118,18 +67,6 @@ export interface Deployments {
   setState(id: string, state: DeploymentState, status: Pick<LinkedStatus, 'description' | 'url'>): Promise<void>;
 }
 
-/** Commit statuses of a repository. Throws the same errors as {@link Forge}. */
-export interface CommitStatuses {
-  /** `GitHub`. */
-  readonly label: string;
-  /** Maximum length of a description, in characters. */
-  readonly maxDescription: number;
-  /** Null if the forge has none that Octavo supports. */
-  readonly deployments: Deployments | null;
-  /** Sets the status of a commit, by its full id. */
-  setStatus(commit: string, status: LinkedStatus): Promise<void>;
-}
-
 /** Repository at a forge, and the access to it. */
 export interface ForgeAccess {
   /** Without a slash at its end. */
@@ -150,25 +87,32 @@ export interface HookTarget {
   readonly secret: string;
 }
 
+/** Commit statuses of a repository. */
+export type CommitStatuses = Pick<ForgeApi, 'label' | 'maxDescription' | 'deployments' | 'setStatus'>;
+
 /** The requests to a repository at one forge. They fail as its client does, which `ask` turns into errors. */
 export interface ForgeApi {
   /** `GitHub`. */
   readonly label: string;
   /** Maximum length of the description of a commit status, in characters. */
   readonly maxDescription: number;
+  /** Null if the forge has none that Octavo supports. */
   readonly deployments: Deployments | null;
   /** Reads the error response from what the client has thrown; null if there is none. */
   refusalOf(error: unknown): Refusal | null;
+  /** Sets the status of a commit, by its full id. */
   setStatus(commit: string, status: LinkedStatus): Promise<unknown>;
   listHooks(): Promise<readonly { readonly id: string | number; readonly url: string | undefined }[]>;
   createHook(hook: HookTarget): Promise<unknown>;
   updateHook(id: string | number, hook: HookTarget): Promise<unknown>;
 }
 
-/** A pull request as the forge returns it, with the commit of its branch. */
-export interface ListedPull extends PullText {
+/** A pull request from a branch of the repository itself. */
+export interface OpenPull extends PullText {
   readonly number: number;
-  readonly url: string | undefined;
+  /** Address of its page; null if the forge gives no link that can be shown. */
+  readonly url: string | null;
+  /** Commit of its branch. */
   readonly head: string | undefined;
 }
 
@@ -178,14 +122,14 @@ export interface PullApi extends ForgeApi {
   readonly noun: 'pull request' | 'merge request';
   /** Maximum length of a comment and of a description, in characters. */
   readonly maxLength: number;
-  /** Lists the comments on a pull request by the owner of the token. */
+  /** Lists the comments on a pull request by the owner of the token: those of others never count as plans. */
   listOwn(pull: number): Promise<ForgeComment[]>;
   createComment(pull: number, body: string): Promise<ForgeComment>;
   updateComment(pull: number, id: number, body: string): Promise<unknown>;
   removeComment(pull: number, id: number): Promise<unknown>;
   /** Lists the pull requests between two branches of this repository, none of forks. `closed`: without being merged. */
-  listPulls(branches: PullBranches, state: 'open' | 'closed' | 'merged'): Promise<readonly ListedPull[]>;
-  openPull(branches: PullBranches, text: PullText): Promise<ListedPull>;
+  listPulls(branches: PullBranches, state: 'open' | 'closed' | 'merged'): Promise<readonly OpenPull[]>;
+  openPull(branches: PullBranches, text: PullText): Promise<OpenPull>;
   updatePull(number: number, text: PullText): Promise<unknown>;
   closePull(number: number): Promise<unknown>;
 }

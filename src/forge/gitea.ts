@@ -1,6 +1,7 @@
 /** Repositories at Gitea or Forgejo. */
 import { giteaApi, type PullRequest } from 'gitea-js';
-import { type ForgeAccess, type HookTarget, type ListedPull, PLAIN_STATES, type PullApi } from './forge.ts';
+import { link } from './ci-job.ts';
+import { type ForgeAccess, type HookTarget, type OpenPull, PLAIN_STATES, type PullApi } from './forge.ts';
 import { boundedFetch, readPages, refusalOfResponse } from './requests.ts';
 
 /** Maximum length of a comment, in characters. Gitea documents no limit, so that of GitHub is used. */
@@ -85,8 +86,8 @@ export function openGitea({ apiUrl, repository, token, signal }: ForgeAccess): P
   };
 }
 
-function listed({ number = 0, html_url, title = '', body, head }: PullRequest): ListedPull {
-  return { number, url: html_url, title, body: body ?? '', head: head?.sha };
+function listed({ number = 0, html_url, title = '', body, head }: PullRequest): OpenPull {
+  return { number, url: link(html_url), title, body: body ?? '', head: head?.sha };
 }
 
 function hookOf({ url, secret }: HookTarget) {

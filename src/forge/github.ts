@@ -1,6 +1,7 @@
 /** Repositories at GitHub: github.com, ghe.com, or GitHub Enterprise Server by the address of its API. */
 import { Octokit } from '@octokit/core';
-import { type ForgeAccess, type HookTarget, type ListedPull, PLAIN_STATES, type PullApi } from './forge.ts';
+import { link } from './ci-job.ts';
+import { type ForgeAccess, type HookTarget, type OpenPull, PLAIN_STATES, type PullApi } from './forge.ts';
 import { boundedFetch, type Refusal, readPages } from './requests.ts';
 
 /**
@@ -137,8 +138,8 @@ interface GitHubPull {
   readonly head?: { readonly sha: string };
 }
 
-function listed({ number, html_url, title, body, head }: GitHubPull): ListedPull {
-  return { number, url: html_url, title, body: body ?? '', head: head?.sha };
+function listed({ number, html_url, title, body, head }: GitHubPull): OpenPull {
+  return { number, url: link(html_url), title, body: body ?? '', head: head?.sha };
 }
 
 /** Returns the items of all pages. Every page but the last has a link to the next one. */

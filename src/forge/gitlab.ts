@@ -9,7 +9,8 @@ import {
   ProjectHooks,
   Users,
 } from '@gitbeaker/rest';
-import type { CommitState, DeploymentState, ForgeAccess, HookTarget, ListedPull, PullApi } from './forge.ts';
+import { link } from './ci-job.ts';
+import type { CommitState, DeploymentState, ForgeAccess, HookTarget, OpenPull, PullApi } from './forge.ts';
 import { boundedFetch, readPages } from './requests.ts';
 
 /** GitLab instance limits: size of comments and descriptions, in characters. */
@@ -117,9 +118,9 @@ function listed(request: {
   readonly title: string;
   readonly description?: string | null;
   readonly sha: string;
-}): ListedPull {
+}): OpenPull {
   const { iid, web_url, title, description, sha } = request;
-  return { number: iid, url: String(web_url), title, body: description ?? '', head: sha };
+  return { number: iid, url: link(String(web_url)), title, body: description ?? '', head: sha };
 }
 
 function hookOptions({ secret }: HookTarget) {

@@ -1,17 +1,15 @@
 /** Opens repositories at their forges, whose errors are the same for all. */
 import type { Clock } from '../core/clock.ts';
 import { openBitbucket } from './bitbucket.ts';
-import { type ForgeName, type ForgeRepository, link, type PullRequest } from './ci-job.ts';
+import type { ForgeName, ForgeRepository, PullRequest } from './ci-job.ts';
 import type {
+  CommitStatus,
   CommitStatuses,
-  Forge,
   ForgeAccess,
   ForgeApi,
   HookTarget,
-  ListedPull,
-  OpenPull,
   PullBranches,
-  Pulls,
+  PullText,
 } from './forge.ts';
 import { openGitea } from './gitea.ts';
 import { openGitHub } from './github.ts';
@@ -24,9 +22,16 @@ const OPENERS = {
   gitea: openGitea,
   bitbucket: openBitbucket,
 } as const satisfies Record<ForgeName, (access: ForgeAccess) => ForgeApi>;
+const SET_STATUS = 'set the commit status';
+
+/**
+ * Pull request at a forge, reduced to the operations that show a plan. They throw AuthError if the token lacks the
+ * permission, RateLimitedError, TransientError, or RejectedError (including 404: missing, or hidden from this token).
+ */
+export type Forge = NonNullable<ReturnType<typeof openForge>>;
 
 /** Opens a pull request at its forge; null if Octavo does not support comments there. */
-export function openForge(pull: PullRequest, token: string, signal: AbortSignal, userAgent: string): Forge | null {
+export function openForge(pull: PullRequest, token: string, signal: AbortSignal, userAgent: string) {
   const { forge, apiUrl, repository, number, head, runUrl } = pull;
   if (forge === 'bitbucket') {
     return null;
@@ -34,17 +39,25 @@ export function openForge(pull: PullRequest, token: string, signal: AbortSignal,
   const api = OPENERS[forge]({ apiUrl, repository, token, signal, userAgent, ref: null });
   return {
     label: api.label,
+    /** Maximum length of a comment, in characters. */
     maxLength: api.maxLength,
+    /** Returns the comments by the owner of the token, oldest first. */
     listOwn: async () => (await ask(api, 'list the comments', () => api.listOwn(number))).sort((a, b) => a.id - b.id),
-    create: (body) => ask(api, 'write a comment', () => api.createComment(number, body)),
-    update: (id, body) => tell(api, 'update the comment', () => api.updateComment(number, id, body)),
-    remove: (id) => tell(api, 'remove a comment', () => api.removeComment(number, id)).catch(ignoreNotFound),
-    setStatus: (status) => statusesOf(api).setStatus(head, { ...status, url: runUrl }),
+    /** Not safe to repeat: a comment whose response was lost may exist. */
+    create: (body: string) => ask(api, 'write a comment', () => api.createComment(number, body)),
+    update: (id: number, body: string) => tell(api, 'update the comment', () => api.updateComment(number, id, body)),
+    /** Succeeds if the comment no longer exists. */
+    remove: (id: number) => tell(api, 'remove a comment', () => api.removeComment(number, id)).catch(ignoreNotFound),
+    /** Sets a status of the commit that the pull request proposes. */
+    setStatus: (status: CommitStatus) => tell(api, SET_STATUS, () => api.setStatus(head, { ...status, url: runUrl })),
   };
 }
 
+/** Pull requests of a repository, whose operations throw the same errors as those of {@link Forge}. */
+export type Pulls = ReturnType<typeof openPulls>;
+
 /** Opens the pull requests of a repository. */
-export function openPulls(at: ForgeRepository, token: string, signal: AbortSignal, userAgent: string): Pulls {
+export function openPulls(at: ForgeRepository, token: string, signal: AbortSignal, userAgent: string) {
   const { forge, apiUrl, repository } = at;
   const api = OPENERS[forge]({ apiUrl, repository, token, signal, userAgent, ref: null });
   const { noun } = api;
@@ -54,22 +67,26 @@ export function openPulls(at: ForgeRepository, token: string, signal: AbortSigna
   };
   return {
     label: api.label,
+    /** Maximum length of a description, in characters. */
     maxLength: api.maxLength,
-    async findOpen(branches) {
-      const [found] = await ask(api, `find the ${noun}`, () => api.listPulls(branches, 'open'));
-      return found === undefined ? null : shown(found);
-    },
-    findDeclined: (branches, commit) => findClosed('closed', branches, commit),
-    findMerged: (branches, commit) => findClosed('merged', branches, commit),
-    open: async (branches, text) => shown(await ask(api, `open a ${noun}`, () => api.openPull(branches, text))),
-    update: (number, text) => tell(api, `update the ${noun}`, () => api.updatePull(number, text)),
-    comment: (number, body) => tell(api, 'write a comment', () => api.createComment(number, body)),
-    close: (number) => tell(api, `close the ${noun}`, () => api.closePull(number)),
+    /** Finds the open one from a branch of this repository, never from a fork's branch of the same name. */
+    findOpen: async (branches: PullBranches) =>
+      (await ask(api, `find the ${noun}`, () => api.listPulls(branches, 'open')))[0] ?? null,
+    /** Returns the number of one that was closed without being merged while the branch was at this commit. */
+    findDeclined: (branches: PullBranches, commit: string) => findClosed('closed', branches, commit),
+    /**
+     * Returns the number of one that was merged while the branch was at this commit, even if a squash or rebase changed
+     * its commits.
+     */
+    findMerged: (branches: PullBranches, commit: string) => findClosed('merged', branches, commit),
+    /** Rejected (409 or 422) if one from this branch is already open. */
+    open: (branches: PullBranches, text: PullText) => ask(api, `open a ${noun}`, () => api.openPull(branches, text)),
+    update: (number: number, text: PullText) => tell(api, `update the ${noun}`, () => api.updatePull(number, text)),
+    /** Not safe to repeat: a comment whose response was lost may exist. */
+    comment: (number: number, body: string) => tell(api, 'write a comment', () => api.createComment(number, body)),
+    /** Succeeds if it is already closed. */
+    close: (number: number) => tell(api, `close the ${noun}`, () => api.closePull(number)),
   };
-}
-
-function shown({ number, url, title, body }: ListedPull): OpenPull {
-  return { number, url: link(url), title, body };
 }
 
 /** Opens the commit statuses of a repository at its forge. */
@@ -78,15 +95,12 @@ export function openForgeStatuses(
   signal: AbortSignal,
   userAgent: string,
 ): CommitStatuses {
-  return statusesOf(OPENERS[type]({ apiUrl, repository, token, signal, userAgent, ref }));
-}
-
-function statusesOf(api: ForgeApi): CommitStatuses {
+  const api: ForgeApi = OPENERS[type]({ apiUrl, repository, token, signal, userAgent, ref });
   const { label, maxDescription, deployments } = api;
   return {
     label,
     maxDescription,
-    setStatus: (commit, status) => tell(api, 'set the commit status', () => api.setStatus(commit, status)),
+    setStatus: (commit, status) => ask(api, SET_STATUS, () => api.setStatus(commit, status)),
     deployments: deployments && {
       createdState: deployments.createdState,
       create: (deployment) => ask(api, 'create the deployment', () => deployments.create(deployment)),

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { RateLimitedError, RejectedError } from '../../src/core/errors.ts';
 import { upsertPull } from '../../src/forge/drift.ts';
-import type { OpenPull, Pulls, PullText } from '../../src/forge/forge.ts';
+import type { OpenPull, PullText } from '../../src/forge/forge.ts';
+import type { Pulls } from '../../src/forge/open-forge.ts';
 import { createInstantClock } from './samples.ts';
 
 const BRANCHES = { from: 'octavo/drift/org_1', into: 'main' };
@@ -15,7 +16,7 @@ function pullsWith(errors: Error[]) {
     if (error !== undefined) {
       throw error;
     }
-    open.push({ number: open.length + 1, url: null, ...text });
+    open.push({ number: open.length + 1, url: null, head: undefined, ...text });
     return open.at(-1) as OpenPull;
   };
   const pulls = {

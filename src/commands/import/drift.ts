@@ -19,8 +19,8 @@ import {
   resourceLines,
   upsertPull,
 } from '../../forge/drift.ts';
-import type { OpenPull, PullBranches, Pulls } from '../../forge/forge.ts';
-import { openPulls } from '../../forge/open-forge.ts';
+import type { OpenPull, PullBranches } from '../../forge/forge.ts';
+import { openPulls, type Pulls } from '../../forge/open-forge.ts';
 import { withRetries } from '../../forge/requests.ts';
 import {
   type Author,
