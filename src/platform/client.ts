@@ -83,64 +83,60 @@ const PAGE_SIZE = 1000;
 
 /** Creates a client that cannot write, by its type and at run time. */
 export function openReader(connection: Connection, options: ClientOptions): Reader {
-  const caller = new Caller(connection, readOnly(connection.transport), options);
-  return readerOf(caller);
+  return readerOf(new Caller(connection, readOnly(connection.transport), options), options);
 }
 
 /** Creates a client that can write. */
 export function openWriter(connection: Connection, options: ClientOptions): Writer {
   const caller = new Caller(connection, connection.transport, options);
   return {
-    ...readerOf(caller),
-    send: (operation, ...[input, call]) => caller.call(operation, (input ?? {}) as AnyInput, call) as Promise<never>,
-    stream: (operation, ...[input, call]) => caller.stream(operation, (input ?? {}) as AnyInput, call),
+    ...readerOf(caller, options),
+    send: (operation, ...[input, call]) => caller.call(operation, input as AnyInput, call) as Promise<never>,
+    stream: (operation, ...[input, call]) => caller.stream(operation, input as AnyInput, call),
   };
 }
 
-function readerOf(caller: Caller): Reader {
+function readerOf(caller: Caller, { organization }: ClientOptions): Reader {
   return {
-    organization: caller.organization,
-    get: (operation, ...[input, call]) => caller.call(operation, (input ?? {}) as AnyInput, call) as Promise<never>,
-    pages: (operation, ...[input, call]) => caller.pages(operation, (input ?? {}) as AnyInput, call),
+    organization,
+    get: (operation, ...[input, call]) => caller.call(operation, input as AnyInput, call) as Promise<never>,
+    pages: (operation, ...[input, call]) => caller.pages(operation, input as AnyInput, call),
   };
 }
 
 /** Makes calls: checks the input, sends it through the queue, and reads the response. */
 class Caller {
-  readonly organization: string;
   readonly #connection: Connection;
   readonly #transport: Transport;
   readonly #options: ClientOptions;
 
   constructor(connection: Connection, transport: Transport, options: ClientOptions) {
-    this.organization = options.organization;
     this.#connection = connection;
     this.#transport = transport;
     this.#options = options;
   }
 
-  call(operation: Operation, input: AnyInput, call: CallOptions = {}): Promise<unknown> {
-    const { origin } = this.#connection;
+  call(operation: Operation, input?: AnyInput, call?: CallOptions): Promise<unknown> {
     return this.#request(operation, input, call, async (request, signal) => {
       const { onAnswer } = this.#options;
       const sentAt = onAnswer === undefined ? 0 : this.#connection.clock.monotonic();
       const answer = await this.#transport.send(request, signal);
       onAnswer?.(readRateHeaders(answer.headers), sentAt, answer.receivedAt);
-      return this.#reply(operation, answer, (body) => readAnswer(operation, answer, body, origin));
+      return this.#reply(operation, answer, (body) => readAnswer(operation, answer, body, this.#connection.origin));
     });
   }
 
   #request<T>(
     operation: Operation,
-    input: AnyInput,
-    call: CallOptions,
+    input: AnyInput = {},
+    call: CallOptions = {},
     attempt: (request: HttpRequest, signal: AttemptSignal) => Promise<Reply<T>>,
   ): Promise<T> {
     call.onNeed?.(operation);
     let path: string;
     let body: string | null;
     try {
-      path = requestPath(operation, input, this.organization);
+      path = requestPath(operation, input, this.#options.organization);
       body = bodyText(operation, input.body);
     } catch (error) {
       return Promise.reject(error);
@@ -165,12 +161,12 @@ class Caller {
     });
   }
 
-  async *pages<O extends PaginatedOperation>(operation: O, input: AnyInput, call?: CallOptions) {
+  async *pages<O extends PaginatedOperation>(operation: O, input?: AnyInput, call?: CallOptions) {
     const progress = new ListProgress(operation.name);
     let page: string | null | undefined;
     do {
       const paging = page ? { page, limit: PAGE_SIZE } : { limit: PAGE_SIZE };
-      const query = { ...(input.query as object | undefined), ...paging };
+      const query = { ...(input?.query as object | undefined), ...paging };
       const answer = (await this.call(operation, { ...input, query }, call)) as Page<Item<O>>;
       yield* answer.items;
       page = answer.next?.page;
@@ -178,9 +174,9 @@ class Caller {
     } while (page);
   }
 
-  async *stream<O extends StreamOperation>(operation: O, input: AnyInput, call: CallOptions = {}) {
+  async *stream<O extends StreamOperation>(operation: O, input?: AnyInput, call?: CallOptions) {
     const end = new AbortController();
-    const given = eitherSignal(this.#options.signal, call.signal);
+    const given = eitherSignal(this.#options.signal, call?.signal);
     const cancel = () => end.abort(new CancelledError(`${operation.name} was given up: it was cancelled`));
     given?.addEventListener('abort', cancel, { once: true });
     try {
@@ -202,43 +198,31 @@ class Caller {
 
   async #open(operation: Operation, request: HttpRequest, signal: AbortSignal): Promise<Reply<HttpStream>> {
     const answer = await this.#transport.open(request, signal);
-    if ('chunks' in answer) {
-      return {
-        headers: readRateHeaders(answer.headers),
-        receivedAt: answer.receivedAt,
-        result: { ok: true, value: answer },
-      };
+    if (!('chunks' in answer)) {
+      const { origin } = this.#connection;
+      return this.#reply(operation, answer, () => ({ ok: false, error: notEvents(operation.name, answer, origin) }));
     }
-    const { origin } = this.#connection;
-    return this.#reply(operation, answer, () => ({ ok: false, error: notEvents(operation.name, answer, origin) }));
+    const { headers, receivedAt } = answer;
+    return { headers: readRateHeaders(headers), receivedAt, result: { ok: true, value: answer } };
   }
 
   /** Returns the subject for error messages; it has the organization only if the path has no other id. */
   #askedOf({ path }: Operation): RequestSubject {
     const { baseUrl, tokenSource } = this.#connection;
     const isOfOrganization = path.match(/\{\w+\}/g)?.join() === '{organizationId}';
-    return { baseUrl, tokenSource, ...(isOfOrganization ? { organization: this.organization } : {}) };
+    return { baseUrl, tokenSource, ...(isOfOrganization ? { organization: this.#options.organization } : {}) };
   }
 
-  /** Sends a request; `read` converts the body of a successful response. */
+  /** Converts an answer to a reply; `read` converts the body of a successful one. */
   #reply<T>(operation: Operation, answer: HttpAnswer, read: (body: string) => Reply<T>['result']): Reply<T> {
+    const { receivedAt, body } = answer;
     const headers = readRateHeaders(answer.headers);
-    const { receivedAt } = answer;
     const { origin } = this.#connection;
     if (!isSuccess(operation, answer.status)) {
-      return {
-        headers,
-        receivedAt,
-        result: {
-          ok: false,
-          error: responseError(operation.name, answer, origin, headers.retryAfter, this.#askedOf(operation)),
-        },
-      };
+      const error = responseError(operation.name, answer, origin, headers.retryAfter, this.#askedOf(operation));
+      return { headers, receivedAt, result: { ok: false, error } };
     }
-    if (typeof answer.body !== 'string') {
-      return { headers, receivedAt, result: { ok: false, error: answer.body } };
-    }
-    return { headers, receivedAt, result: read(answer.body) };
+    return { headers, receivedAt, result: typeof body === 'string' ? read(body) : { ok: false, error: body } };
   }
 }
 

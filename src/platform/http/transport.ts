@@ -108,9 +108,9 @@ export function openTransport(options: TransportOptions): Transport & { close():
     }
   };
   return {
-    send({ method, path, body, headers, isBinary, refusal }, signal) {
-      const encoding = isBinary === true ? 'latin1' : 'utf8';
-      const response = new WholeResponse({ origin, signal, encoding, token, now, refusal });
+    send(request, signal) {
+      const { method, path, body, headers } = request;
+      const response = new WholeResponse(request, signal, { origin, token, now });
       const usual = body === null ? whole : wholeWithBody;
       const all = headers === undefined ? usual : { ...usual, ...headers };
       dispatcher.dispatch({ origin, method, path: prefix + path, headers: all, body }, response);
@@ -154,21 +154,12 @@ export interface HttpAnswer {
   readonly body: string | TransientError | NotThePlatformError;
 }
 
-interface ResponseOptions {
-  /** Origin of the request, for messages. */
+interface RequestTarget {
   readonly origin: string;
-  readonly signal: CancelSignal;
-  readonly encoding: 'utf8' | 'latin1';
-  /** Token of the request. */
   readonly token: string;
   /** Returns monotonic milliseconds. */
   readonly now: () => number;
-  /** Returns the error of a request that must not be sent any more. */
-  readonly refusal: (() => AppError | null) | undefined;
 }
-
-/** Headers of a response, and the time at which they arrived. */
-type ResponseHead = Omit<HttpAnswer, 'body'>;
 
 /** Bytes after which a response that must not have a body is cut off. */
 const MAX_IGNORED = 128 * 1024;
@@ -178,40 +169,41 @@ const MAX_IGNORED = 128 * 1024;
  * a stream takes a fraction of the time and memory. Rejects as `Transport.send` does.
  */
 class WholeResponse implements Dispatcher.DispatchHandler {
-  readonly promise: Promise<HttpAnswer>;
-  readonly #options: ResponseOptions;
+  readonly #settled = Promise.withResolvers<HttpAnswer>();
+  readonly #request: HttpRequest;
+  readonly #signal: CancelSignal;
+  readonly #target: RequestTarget;
   readonly #chunks: Buffer[] = [];
-  #resolve: (answer: HttpAnswer) => void = () => undefined;
-  #reject: (error: unknown) => void = () => undefined;
   #controller: Dispatcher.DispatchController | null = null;
-  #head: ResponseHead | null = null;
+  #head: Omit<HttpAnswer, 'body'> | null = null;
   #ignored = 0;
   #isSettled = false;
 
-  constructor(options: ResponseOptions) {
-    this.#options = options;
-    this.promise = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
-    options.signal.addEventListener('abort', this);
+  constructor(request: HttpRequest, signal: CancelSignal, target: RequestTarget) {
+    this.#request = request;
+    this.#signal = signal;
+    this.#target = target;
+    signal.addEventListener('abort', this);
+  }
+
+  get promise(): Promise<HttpAnswer> {
+    return this.#settled.promise;
   }
 
   /** Receives the event of the signal. */
   handleEvent(): void {
-    this.#controller?.abort(this.#options.signal.reason);
+    this.#controller?.abort(this.#signal.reason);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    const { signal, refusal } = this.#options;
-    if (signal.aborted) {
-      controller.abort(signal.reason);
+    if (this.#signal.aborted) {
+      controller.abort(this.#signal.reason);
       return;
     }
-    const refused = refusal?.() ?? null;
+    const refused = this.#request.refusal?.() ?? null;
     if (refused !== null) {
-      this.#settle(() => this.#reject(refused));
+      this.#settle(() => this.#settled.reject(refused));
       controller.abort(refused);
     }
   }
@@ -221,7 +213,7 @@ class WholeResponse implements Dispatcher.DispatchHandler {
     if (status < 200) {
       return;
     }
-    this.#head = { status, headers, receivedAt: this.#options.now() };
+    this.#head = { status, headers, receivedAt: this.#target.now() };
     if (status === 204 || status === 205) {
       // No body by definition. Some servers do not mark its end, and waiting for it would time out.
       this.#finish('');
@@ -240,31 +232,31 @@ class WholeResponse implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    const { origin, encoding } = this.#options;
     const [first, ...rest] = this.#chunks;
     const bytes = first !== undefined && rest.length === 0 ? first : Buffer.concat(this.#chunks);
     const coding = String(this.#head?.headers['content-encoding'] ?? '').toLowerCase();
-    this.#finish(decodeBody(bytes, coding, origin, encoding));
+    const encoding = this.#request.isBinary === true ? 'latin1' : 'utf8';
+    this.#finish(decodeBody(bytes, coding, this.#target.origin, encoding));
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    const { signal, origin } = this.#options;
-    if (this.#head !== null && !signal.aborted) {
-      this.#finish(readError(error, origin));
-      return;
+    const { aborted, reason } = this.#signal;
+    if (this.#head !== null && !aborted) {
+      this.#finish(readError(error, this.#target.origin));
+    } else {
+      this.#settle(() => this.#settled.reject(aborted ? reason : networkError(error, this.#target.origin)));
     }
-    this.#settle(() => this.#reject(signal.aborted ? signal.reason : networkError(error, origin)));
   }
 
   #finish(body: HttpAnswer['body']): void {
     const head = this.#head;
-    this.#settle(() => head !== null && this.#resolve(withoutToken({ ...head, body }, this.#options.token)));
+    this.#settle(() => head !== null && this.#settled.resolve(withoutToken({ ...head, body }, this.#target.token)));
   }
 
   #settle(settle: () => void): void {
     if (!this.#isSettled) {
       this.#isSettled = true;
-      this.#options.signal.removeEventListener('abort', this);
+      this.#signal.removeEventListener('abort', this);
       settle();
     }
   }
@@ -311,8 +303,10 @@ function decodeBody(
   origin: string,
   encoding: 'utf8' | 'latin1',
 ): string | NotThePlatformError {
+  const [whole] = CODINGS.get(coding) ?? [];
+  const isPlain = bytes.length === 0 || whole === undefined;
   try {
-    return unpack(bytes, coding).toString(encoding);
+    return (isPlain ? bytes : whole(bytes, { maxOutputLength: MAX_BODY_SIZE })).toString(encoding);
   } catch (error) {
     return cannotUnpack(error, origin);
   }
@@ -328,11 +322,6 @@ const CODINGS: ReadonlyMap<
   ['deflate', [inflateSync, createInflate]],
   ['br', [brotliDecompressSync, createBrotliDecompress]],
 ]);
-
-function unpack(bytes: Buffer, coding: string): Buffer {
-  const [whole] = CODINGS.get(coding) ?? [];
-  return bytes.length === 0 || whole === undefined ? bytes : whole(bytes, { maxOutputLength: MAX_BODY_SIZE });
-}
 
 /** Returns the error for a body that could not be read completely. */
 function readError(error: unknown, origin: string): TransientError | NotThePlatformError {
