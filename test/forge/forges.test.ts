@@ -1,22 +1,43 @@
+/** Contract of the forges: comments, commit statuses, deployments and webhooks, at fakes that validate requests. */
 import { describe, expect, test } from 'vitest';
-import { openForge } from '../../src/forge/open-forge.ts';
+import { AuthError, NotThePlatformError } from '../../src/core/errors.ts';
+import type { ForgeName } from '../../src/forge/ci-job.ts';
+import type { CommitState } from '../../src/forge/forge.ts';
+import { ensureHook, type HookSettings, openForge, openForgeStatuses } from '../../src/forge/open-forge.ts';
+import { createVirtualClock } from '../queue/virtual-clock.ts';
 import { type Answer, FakeForge, FakeGiteaBelow, FakeGitHubServer, STRANGER } from '../support/fake-forge.ts';
+import { FakeHooks } from '../support/fake-hooks.ts';
+import {
+  FakeBitbucketStatuses,
+  FakeGiteaStatuses,
+  FakeGitHubStatuses,
+  FakeGitLabStatuses,
+  FakeStatusForge,
+} from '../support/fake-status-forge.ts';
 import { FORGES, HEAD, pullAt } from './samples.ts';
 
 const { signal } = new AbortController();
+const SHA256 = 'b'.repeat(64);
+const PAGE = 'https://octavo.acme.example/o/org_1';
+const status = (state: CommitState) => ({ state, context: 'c', description: 'd', url: null });
 
-describe.each(FORGES)('$name', ({ name, open, repository }) => {
-  const forgeAt = (fake: FakeForge, token: string = FakeForge.token) => {
-    const forge = openForge(pullAt(fake, name, repository), token, signal, 'octavo/0');
-    if (forge === null) {
-      throw new Error('comments are supported');
-    }
-    return forge;
-  };
+const [GITHUB, GITLAB, GITEA] = FORGES;
 
-  test('creates, reads, updates and deletes comments', async () => {
+function forgeAt(fake: FakeForge, { name, repository }: (typeof FORGES)[number], more: object = {}, token?: string) {
+  const pull = { ...pullAt(fake, name, repository), ...more };
+  const forge = openForge(pull, token ?? FakeForge.token, signal, 'octavo/0');
+  if (forge === null) {
+    throw new Error('comments are supported');
+  }
+  return forge;
+}
+
+describe.each(FORGES)('comments at $name', (at) => {
+  const { open, name } = at;
+
+  test('are created, read, updated and deleted', async () => {
     await using fake = await open();
-    const forge = forgeAt(fake);
+    const forge = forgeAt(fake, at);
     const { id } = await forge.create('one');
     await forge.create('two');
     await forge.update(id, 'changed');
@@ -26,54 +47,39 @@ describe.each(FORGES)('$name', ({ name, open, repository }) => {
     ]);
     await forge.remove(id);
     expect(fake.comments.map(({ body }) => body)).toEqual(['two']);
+    // A missing one is ignored when it is deleted, and fails when it is updated.
+    await forge.remove(4711);
+    await expect(forge.update(4711, 'x')).rejects.toMatchObject({ code: 'rejected', status: 404 });
   });
 
-  test('lists only its own comments, over all pages', async () => {
+  test('of others are not listed, over all pages', async () => {
     await using fake = await open();
-    const forge = forgeAt(fake);
-    for (let at = 0; at < 250; at += 1) {
-      fake.comment(STRANGER, `<!-- octavo:plan organization=org_1 run=9.${at} -->`);
+    const forge = forgeAt(fake, at);
+    for (let number = 0; number < 250; number += 1) {
+      fake.comment(STRANGER, `<!-- octavo:plan organization=org_1 run=9.${number} -->`);
     }
     const { id } = await forge.create('mine');
-    for (let at = 0; at < 120; at += 1) {
+    for (let number = 0; number < 120; number += 1) {
       fake.comment(STRANGER, 'more');
     }
     expect(await forge.listOwn()).toEqual([{ id, body: 'mine' }]);
   });
 
-  test('ignores a missing comment when it deletes, and fails when it updates', async () => {
-    await using fake = await open();
-    const forge = forgeAt(fake);
-    await forge.remove(4711);
-    await expect(forge.update(4711, 'x')).rejects.toMatchObject({ code: 'rejected', status: 404 });
-  });
-
-  test('sets a commit status with state, context and description', async () => {
-    await using fake = await open();
-    const forge = forgeAt(fake);
-    for (const state of ['success', 'failure', 'error'] as const) {
-      await forge.setStatus({ state, context: 'octavo/plan/org_1', description: '1 to create' });
-    }
-    const expected = name === 'gitlab' ? ['success', 'failed', 'failed'] : ['success', 'failure', 'error'];
-    const rest = { sha: HEAD, context: 'octavo/plan/org_1', description: '1 to create' };
-    expect(fake.statuses).toEqual(expected.map((state) => ({ state, ...rest })));
-  });
-
-  test('reports an authorization error for an unknown token and one without permission', async () => {
+  test('need a token with permission, as statuses do', async () => {
     await using fake = await open();
     fake.may.comment = false;
     fake.may.status = false;
-    const forge = forgeAt(fake);
-    await expect(forge.create('x')).rejects.toMatchObject({ code: 'not-authorized', status: 403 });
-    const status = { state: 'success', context: 'c', description: 'd' } as const;
-    await expect(forge.setStatus(status)).rejects.toMatchObject({ code: 'not-authorized', status: 403 });
-    const unknown = forgeAt(fake, 'another-token');
-    await expect(unknown.create('x')).rejects.toMatchObject({ code: 'not-authorized', status: 401 });
+    const forge = forgeAt(fake, at);
+    const refused = { code: 'not-authorized', status: 403 };
+    await expect(forge.create('x')).rejects.toMatchObject(refused);
+    await expect(forge.setStatus(status('success'))).rejects.toMatchObject(refused);
+    const unknown = forgeAt(fake, at, {}, 'another-token');
+    await expect(unknown.create('x')).rejects.toMatchObject({ ...refused, status: 401 });
   });
 
-  test('accepts a comment of the maximum size, and refuses a longer one', async () => {
+  test('may have the maximum size, and no more', async () => {
     await using fake = await open();
-    const forge = forgeAt(fake);
+    const forge = forgeAt(fake, at);
     await forge.create('x'.repeat(forge.maxLength));
     if (name !== 'gitea') {
       await expect(forge.create('x'.repeat(forge.maxLength + 2))).rejects.toMatchObject({ code: 'rejected' });
@@ -81,45 +87,33 @@ describe.each(FORGES)('$name', ({ name, open, repository }) => {
     expect(fake.comments).toHaveLength(1);
   });
 
-  test.each([
-    [500, 'transient'],
-    [503, 'transient'],
-    ['dropped', 'transient'],
-    [422, 'rejected'],
-  ] as const)('reports %s as %s, without quoting the request', async (fault, code) => {
+  test('come with a status of the head', async () => {
     await using fake = await open();
-    fake.fault = () => fault;
-    const error = await forgeAt(fake)
-      .update(1, 'a-private-title')
-      .catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ code });
-    expect(String(error)).not.toMatch(new RegExp(`${FakeForge.token}|a-private-title`));
+    await forgeAt(fake, at).setStatus({ state: 'success', context: 'octavo/plan/org_1', description: '1 to create' });
+    const rest = { context: 'octavo/plan/org_1', description: '1 to create' };
+    expect(fake.statuses).toEqual([{ sha: HEAD, state: 'success', ...rest }]);
   });
 });
 
 test('finds its comments with a workflow token of Gitea, which has no user', async () => {
-  const { open, name, repository } = FORGES[2];
-  await using fake = await open();
+  await using fake = await GITEA.open();
   fake.self = -2;
   fake.comment(STRANGER, 'not mine');
-  const forge = openForge(pullAt(fake, name, repository), FakeForge.token, signal, 'octavo/0');
-  await forge?.create('mine');
-  expect((await forge?.listOwn())?.map(({ body }) => body)).toEqual(['mine']);
+  const forge = forgeAt(fake, GITEA);
+  await forge.create('mine');
+  expect((await forge.listOwn()).map(({ body }) => body)).toEqual(['mine']);
 });
 
 test('reports an authorization error if GitHub does not return the owner of the token', async () => {
-  const { open, name, repository } = FORGES[0];
-  await using fake = await open();
+  await using fake = await GITHUB.open();
   fake.may.identify = false;
-  const forge = openForge(pullAt(fake, name, repository), FakeForge.token, signal, 'octavo/0');
-  await expect(forge?.listOwn()).rejects.toMatchObject({ code: 'not-authorized' });
+  await expect(forgeAt(fake, GITHUB).listOwn()).rejects.toMatchObject({ code: 'not-authorized' });
 });
 
 const githubAt = async (answer: Answer, on = /^PATCH /) => {
-  const { open, name, repository } = FORGES[0];
-  const fake = await open();
+  const fake = await GITHUB.open();
   fake.fault = (request) => (on.test(request) ? answer : null);
-  return { fake, forge: openForge(pullAt(fake, name, repository), FakeForge.token, signal, 'octavo/0') };
+  return { fake, forge: forgeAt(fake, GITHUB) };
 };
 
 test.each([
@@ -128,14 +122,12 @@ test.each([
   ['a secondary limit that only the documentation link identifies', {}, null],
 ])('reports a 403 of GitHub for %s as rate-limited', async (_what, headers, after) => {
   const date = new Date(1_500_000_000_000).toUTCString();
-  const body = {
-    message: 'Please wait a few minutes before you try again.',
-    documentation_url:
-      'https://docs.github.com/free-pro-team@latest/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits',
-  };
+  const documentation =
+    'https://docs.github.com/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits';
+  const body = { message: 'Please wait a few minutes before you try again.', documentation_url: documentation };
   const { fake, forge } = await githubAt({ status: 403, body, headers: { ...headers, date } });
   await using _fake = fake;
-  await expect(forge?.update(1, 'x')).rejects.toMatchObject({ code: 'rate-limited', after });
+  await expect(forge.update(1, 'x')).rejects.toMatchObject({ code: 'rate-limited', after });
 });
 
 test.each([
@@ -145,50 +137,197 @@ test.each([
 ])('classifies a GraphQL error of GitHub: %j', async (errors, code) => {
   const { fake, forge } = await githubAt({ status: 200, body: { errors } }, /graphql/);
   await using _fake = fake;
-  await expect(forge?.listOwn()).rejects.toMatchObject({ code });
+  await expect(forge.listOwn()).rejects.toMatchObject({ code });
 });
 
-describe('GitLab', () => {
-  const { open, name, repository } = FORGES[1];
-
-  test('reports an exceeded rate limit after one request', async () => {
-    await using fake = await open();
-    let sent = 0;
-    fake.fault = () => {
-      sent += 1;
-      return 429;
-    };
-    const forge = openForge(pullAt(fake, name, repository), FakeForge.token, signal, 'octavo/0');
-    await expect(forge?.create('x')).rejects.toMatchObject({ code: 'rate-limited' });
-    expect(sent).toBe(1);
-  });
-
-  test('omits a link that is too long for a status', async () => {
-    await using fake = await open();
-    const runUrl = `https://gitlab.example/${'group/'.repeat(50)}docs/-/jobs/1`;
-    const forge = openForge({ ...pullAt(fake, name, repository), runUrl }, FakeForge.token, signal, 'octavo/0');
-    await forge?.setStatus({ state: 'success', context: 'c', description: 'd' });
-    expect(fake.statuses).toHaveLength(1);
-  });
+test('reports an exceeded rate limit of GitLab after one request', async () => {
+  await using fake = await GITLAB.open();
+  fake.fault = () => 429;
+  await expect(forgeAt(fake, GITLAB).create('x')).rejects.toMatchObject({ code: 'rate-limited' });
+  expect(fake.requests).toHaveLength(1);
 });
 
 test.each([
-  ['GitHub Enterprise Server', 'github', () => new FakeGitHubServer()],
-  ['Gitea below a path', 'gitea', () => new FakeGiteaBelow()],
-] as const)('uses the API address of %s', async (_what, name, make) => {
+  ['GitHub Enterprise Server', GITHUB, () => new FakeGitHubServer()],
+  ['Gitea below a path', GITEA, () => new FakeGiteaBelow()],
+] as const)('uses the API address of %s', async (_what, at, make) => {
   await using fake = await make().listen();
-  for (let at = 0; at < 150; at += 1) {
+  for (let number = 0; number < 150; number += 1) {
     fake.comment(STRANGER, 'somebody else');
   }
-  const forge = openForge(pullAt(fake, name, 'acme/docs'), FakeForge.token, signal, 'octavo/0');
-  const made = await forge?.create('mine');
-  await forge?.update(made?.id ?? 0, 'still mine');
-  await forge?.setStatus({ state: 'success', context: 'c', description: 'd' });
-  expect(await forge?.listOwn()).toEqual([{ id: made?.id, body: 'still mine' }]);
+  const forge = forgeAt(fake, at);
+  const { id } = await forge.create('mine');
+  await forge.update(id, 'still mine');
+  await forge.setStatus(status('success'));
+  expect(await forge.listOwn()).toEqual([{ id, body: 'still mine' }]);
   expect(fake.statuses).toHaveLength(1);
 });
 
 test('writes no comments at Bitbucket', () => {
   const fake = { apiUrl: 'http://127.0.0.1:1' } as FakeForge;
   expect(openForge(pullAt(fake, 'bitbucket', 'acme/docs'), 'token', signal, 'octavo/0')).toBeNull();
+});
+
+const STATES: readonly CommitState[] = ['pending', 'running', 'failure', 'error', 'success', 'superseded'];
+const PLAIN = ['pending', 'pending', 'failure', 'error', 'success', 'success'];
+interface StatusForge {
+  readonly type: ForgeName;
+  readonly repository: string;
+  readonly make: () => FakeStatusForge;
+  readonly states: readonly string[];
+}
+const STATUS_GITHUB: StatusForge = {
+  ...{ type: 'github', repository: 'acme/docs', make: () => new FakeGitHubStatuses(), states: PLAIN },
+};
+const STATUS_GITLAB: StatusForge = {
+  ...{ type: 'gitlab', repository: 'acme/team/docs', make: () => new FakeGitLabStatuses() },
+  states: ['pending', 'running', 'failed', 'failed', 'success', 'canceled'],
+};
+const STATUS_GITEA: StatusForge = {
+  ...{ type: 'gitea', repository: 'acme/docs', make: () => new FakeGiteaStatuses(), states: PLAIN },
+};
+const STATUS_BITBUCKET: StatusForge = {
+  ...{ type: 'bitbucket', repository: 'acme/docs', make: () => new FakeBitbucketStatuses() },
+  states: ['INPROGRESS', 'INPROGRESS', 'FAILED', 'FAILED', 'SUCCESSFUL', 'STOPPED'],
+};
+
+async function openStatuses({ type, repository, make }: StatusForge) {
+  const fake = await make().listen();
+  const target = { type, apiUrl: fake.apiUrl, repository, token: FakeStatusForge.token, ref: 'main' };
+  return { fake, client: openForgeStatuses(target, signal, 'octavo/0') };
+}
+
+describe.each([STATUS_GITHUB, STATUS_GITLAB, STATUS_GITEA, STATUS_BITBUCKET])('statuses at $type', (at) => {
+  test('have every state of a commit, with a link', async () => {
+    const { fake, client } = await openStatuses(at);
+    await using _ = fake;
+    for (const sha of [HEAD, SHA256]) {
+      for (const state of STATES) {
+        await client.setStatus(sha, { state, context: 'octavo/org_1', description: `is ${state}`, url: PAGE });
+      }
+      const shown = fake.statuses.filter((each) => each.sha === sha);
+      expect(shown.map(({ state }) => state)).toEqual(at.states);
+      const first = { sha, name: 'octavo/org_1', state: at.states[0], description: 'is pending', url: PAGE };
+      expect(shown[0]).toEqual(first);
+    }
+    expect(fake.requests).toHaveLength(12);
+    expect(fake.problems).toEqual([]);
+  });
+
+  test('may have a description of the maximum length, and a long name', async () => {
+    const { fake, client } = await openStatuses(at);
+    await using _ = fake;
+    const description = '😀'.repeat(client.maxDescription);
+    const context = `octavo/${'organization'.repeat(10)}`;
+    await client.setStatus(HEAD, { state: 'success', context, description, url: null });
+    expect(fake.statuses).toMatchObject([{ name: context, description }]);
+  });
+});
+
+test('GitLab may refuse a repetition, but no other 400 counts as done', async () => {
+  const { fake, client } = await openStatuses(STATUS_GITLAB);
+  await using _ = fake;
+  for (const state of ['running', 'running', 'pending'] as const) {
+    await client.setStatus(HEAD, status(state));
+  }
+  expect(fake.of(HEAD)).toEqual(['running: d']);
+  fake.fault = () => ({ status: 400, body: { message: 'ref is invalid' } });
+  await expect(client.setStatus(HEAD, status('success'))).rejects.toMatchObject({ code: 'rejected', status: 400 });
+});
+
+test('GitLab gets no link that is too long', async () => {
+  const { fake, client } = await openStatuses(STATUS_GITLAB);
+  await using _ = fake;
+  await client.setStatus(HEAD, { ...status('success'), url: `${PAGE}/${'a'.repeat(250)}` });
+  expect(fake.statuses).toMatchObject([{ url: null }]);
+});
+
+test('Bitbucket gets a key of 40 characters that stays the same, and the page of the commit without another link', async () => {
+  const { fake, client } = await openStatuses(STATUS_BITBUCKET);
+  await using _ = fake;
+  await client.setStatus(HEAD, { ...status('success'), context: `octavo/${'x'.repeat(60)}` });
+  expect(fake.statuses).toMatchObject([{ url: `https://bitbucket.org/acme/docs/commits/${HEAD}` }]);
+  expect(fake.problems).toEqual([]);
+});
+
+test.each([
+  [STATUS_GITHUB, ['in_progress', 'failure', 'success', 'success', 'inactive']],
+  [STATUS_GITLAB, ['running', 'failed', 'success', 'canceled']],
+] as const)('deployments at $type are created once, found again, and get their states', async (at, states) => {
+  const { fake, client } = await openStatuses(at);
+  await using _ = fake;
+  const { deployments } = client;
+  const created = { commit: HEAD, environment: 'docs/acme', description: 'applying 3 changes' };
+  expect(await deployments?.find(created)).toBeNull();
+  const id = (await deployments?.create(created)) ?? '';
+  expect(await deployments?.find(created)).toBe(id);
+  expect(await deployments?.find({ ...created, commit: SHA256 })).toBeNull();
+  const start = deployments?.createdState === null ? ['in_progress' as const] : [];
+  for (const state of [...start, 'failure', 'success', 'success', 'inactive'] as const) {
+    await deployments?.setState(id, state, { description: 'a description', url: PAGE });
+  }
+  expect(fake.deployments).toEqual([{ id: 1, sha: HEAD, environment: 'docs/acme', states }]);
+  expect(fake.problems).toEqual([]);
+});
+
+test.each([STATUS_GITEA, STATUS_BITBUCKET])('$type has no deployments', async (at) => {
+  const { fake, client } = await openStatuses(at);
+  await using _ = fake;
+  expect(client.deployments).toBeNull();
+});
+
+const HOOK = 'https://octavo.acme.example/hooks/org_1';
+const SECRET = 'the first secret of the webhook';
+
+describe.each(['github', 'gitlab', 'gitea', 'bitbucket'] as const)('the webhook at %s', (forge) => {
+  test('is created once and updated from then on, behind those of others on later pages', async () => {
+    await using fake = await new FakeHooks(forge).listen();
+    const others = ['a', 'b', 'c'].map((name) => `https://${name}.example/hook`);
+    for (const url of others) {
+      await ensure(fake, forge, { url });
+    }
+    expect(await ensure(fake, forge)).toBe('created');
+    expect(await ensure(fake, forge, { secret: 'the second secret of the webhook' })).toBe('updated');
+    expect(fake.hooks.map(({ url, secret }) => [url, secret])).toEqual([
+      ...others.map((url) => [url, SECRET]),
+      [HOOK, 'the second secret of the webhook'],
+    ]);
+  });
+
+  test('exists once after a lost answer', async () => {
+    await using fake = await new FakeHooks(forge).listen();
+    let lost = 1;
+    fake.fault = (method) => {
+      const isLost = method === 'POST' && lost > 0;
+      lost -= isLost ? 1 : 0;
+      return isLost ? 'dropped' : null;
+    };
+    expect(await ensure(fake, forge)).toBe('updated');
+    expect(fake.hooks).toHaveLength(1);
+  });
+
+  test('needs a token with the permission, which is not asked twice', async () => {
+    await using fake = await new FakeHooks(forge).listen();
+    await expect(ensure(fake, forge, { token: 'another' })).rejects.toThrow(AuthError);
+    expect(fake.requests).toHaveLength(1);
+  });
+});
+
+function ensure(fake: FakeHooks, forge: ForgeName, over: Partial<HookSettings> = {}) {
+  const access = { forge, apiUrl: fake.apiUrl, repository: 'acme/docs', token: FakeHooks.token };
+  const clock = { ...createVirtualClock(), sleep: async () => undefined };
+  return ensureHook({ ...access, url: HOOK, secret: SECRET, ...over }, { clock, signal, userAgent: 'octavo/0' });
+}
+
+test('a signing token of GitLab is sent as one', async () => {
+  await using fake = await new FakeHooks('gitlab').listen();
+  const secret = `whsec_${Buffer.alloc(32).toString('base64')}`;
+  await ensure(fake, 'gitlab', { secret });
+  expect(fake.hooks).toMatchObject([{ secret, events: ['with a signature'] }]);
+});
+
+test('an answer in another format than that of Bitbucket is an error', async () => {
+  await using fake = await new FakeHooks('bitbucket').listen();
+  fake.fault = () => 200;
+  await expect(ensure(fake, 'bitbucket')).rejects.toThrow(NotThePlatformError);
 });

@@ -1,6 +1,8 @@
 /** Forges that redirect, ask for absurd waits or answer with something else: no secret leaves, and no status is lost. */
 
 import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import { createGzip } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AppError, RateLimitedError } from '../../src/core/errors.ts';
@@ -74,6 +76,29 @@ const failureOf = async (work: Promise<unknown>) => {
 };
 
 describe.each(FORGES)('%s', (type) => {
+  test.each([
+    [401, 'not-authorized'],
+    [403, 'not-authorized'],
+    [404, 'rejected'],
+    [422, 'rejected'],
+    [500, 'transient'],
+    [503, 'transient'],
+  ])('%i is reported as %s, without the answer and the token', async (status, code) => {
+    await using forge = await serve(() => [status, {}, '{"message":"a-private-title"}']);
+    const error = await failureOf(setStatus(type, forge.origin));
+    expect(error).toMatchObject({ code });
+    expect(error.message).toContain(`answers with ${status} when asked to set the commit status`);
+    expect(String(error)).not.toContain('a-private-title');
+  });
+
+  test('a rate limit is reported with the time to wait, and a lost answer as one', async () => {
+    await using slow = await serve(() => [429, { 'retry-after': '7' }, '{}']);
+    expect(await failureOf(setStatus(type, slow.origin))).toMatchObject({ code: 'rate-limited', after: 7000 });
+    await using silent = await serveLocally((request) => request.socket.destroy());
+    const lost = await failureOf(setStatus(type, silent.url));
+    expect(lost).toMatchObject({ code: 'transient', maybeDone: true });
+  });
+
   test.each([301, 302, 303, 307, 308])(
     'a redirect (%i) to another host gets no request, and no secret',
     async (code) => {
@@ -114,23 +139,41 @@ describe.each(FORGES)('%s', (type) => {
   });
 });
 
+/** All forges read responses with the same function. */
+test.each([false, true])('a response without an end is an error at 64 MiB; compressed: %s', async (isCompressed) => {
+  const chunk = Buffer.alloc(1024 * 1024, ' ');
+  await using server = await serveLocally((_, response) => {
+    const encoding = isCompressed ? { 'content-encoding': 'gzip' } : {};
+    response.writeHead(200, { 'content-type': 'application/json', ...encoding });
+    const body = Readable.from(Iterator.from({ next: () => ({ done: false, value: chunk }) }));
+    const sent = isCompressed ? body.pipe(createGzip()).pipe(response) : body.pipe(response);
+    response.on('close', () => body.destroy());
+    sent.on('error', () => body.destroy());
+  });
+  const error = await failureOf(setStatus('github', server.url));
+  expect(error.message).toMatch(/^\w+ was asked to .+: the response is larger than 64 MiB; /);
+});
+
 const list = (path: string, next: string): Answer => [
   200,
   { 'content-type': 'application/json', link: next },
   path.includes('graphql') ? '{"data":{"viewer":{"databaseId":7}}}' : path.endsWith('/user') ? '{"id":7}' : '[]',
 ];
 
+const pull = (origin: string, forge: 'github' | 'gitlab' | 'gitea') => ({
+  ...{ forge, apiUrl: `${origin}/api/v4`, repository: 'acme/docs', number: 1, head: COMMIT, base: null },
+  ...{ run: [1, 1] as const, runUrl: null, token: TOKEN, tokenVariable: 'TOKEN' },
+});
+const own = (origin: string, forge: 'github' | 'gitlab' | 'gitea') =>
+  openForge(pull(origin, forge), TOKEN, signal, 'octavo/0');
+
 describe.each(['github', 'gitlab', 'gitea'] as const)('%s', (forgeType) => {
-  const pull = (apiUrl: string) => ({
-    ...{ forge: forgeType, apiUrl: `${apiUrl}/api/v4`, repository: 'acme/docs', number: 1, head: COMMIT, base: null },
-    ...{ run: [1, 1] as const, runUrl: null, token: TOKEN, tokenVariable: 'TOKEN' },
-  });
   test.each([
-    ['comments', (url: string) => openForge(pull(url), TOKEN, signal, 'octavo/0')?.listOwn()],
+    ['comments', (url: string) => own(url, forgeType)?.listOwn()],
     ['hooks', (url: string) => createHook(forgeType, url)],
     [
       'pull requests',
-      (url: string) => openPulls(pull(url), TOKEN, signal, 'octavo/0').findOpen({ from: 'a', into: 'b' }),
+      (url: string) => openPulls(pull(url, forgeType), TOKEN, signal, 'octavo/0').findOpen({ from: 'a', into: 'b' }),
     ],
   ])('a list of %s that continues at another host gets no request there', async (_what, work) => {
     await using other = await serve(() => json([]));
@@ -149,17 +192,6 @@ describe.each(['github', 'gitlab', 'gitea'] as const)('%s', (forgeType) => {
   });
 });
 
-const own = ({ origin }: { readonly origin: string }, forge: 'github' | 'gitlab' | 'gitea') =>
-  openForge(
-    {
-      ...{ forge, apiUrl: `${origin}/api/v4`, repository: 'acme/docs', number: 1, head: COMMIT, base: null },
-      ...{ run: [1, 1] as const, runUrl: null, token: TOKEN, tokenVariable: 'TOKEN' },
-    },
-    TOKEN,
-    signal,
-    'octavo/0',
-  );
-
 // Gitea does not paginate comments.
 test.each(['github', 'gitlab'] as const)('a list of %s that does not end is read for 500 pages', async (type) => {
   const user = { id: 7, login: 'octavo' };
@@ -170,7 +202,7 @@ test.each(['github', 'gitlab'] as const)('a list of %s that does not end is read
     const [, headers, body] = isList ? json([{ id: page, body: 'x', user, author: user }]) : list(path, link);
     return [200, { ...headers, link, 'x-next-page': String(page) }, body];
   });
-  await own(forge, type)
+  await own(forge.origin, type)
     ?.listOwn()
     .catch((error: unknown) => expect(String(error)).toContain('the list has more than 500 pages'));
   expect(forge.received.filter(({ path }) => /comments|notes/.test(path))).toHaveLength(500);
@@ -182,7 +214,7 @@ test.each(['github', 'gitlab', 'gitea'] as const)('JSON of %s beyond the limits 
     { 'content-type': 'application/json' },
     '['.repeat(1000) + ']'.repeat(1000),
   ]);
-  const error = await failureOf(Promise.resolve(own(forge, type)?.listOwn()));
+  const error = await failureOf(Promise.resolve(own(forge.origin, type)?.listOwn()));
   expect(error.message).toContain('the response is nested more than 500 levels deep, and is not read');
 });
 
