@@ -19,70 +19,53 @@ const draft = (id: string, cluster: string, over: Some = {}): Some => ({
   ...over,
 });
 
+/** Drafts of the same time, and a later one. */
+const [A, B, C, RIVAL] = [draft('a', 'c_1'), draft('b', 'c_2'), draft('c', 'c_3'), draft('b', 'c_1')];
+const LATER = draft('b', 'c_1', { createdAt: NOW + 1 });
+
 describe('decideClaims', () => {
   test.each<[string, Some[], string[], Partial<typeof WIDE>, string[], string[]]>([
-    ['opens a single draft', [draft('a', 'c_1')], ['a'], {}, ['a'], []],
-    [
-      'opens the first of two drafts',
-      [draft('a', 'c_1'), draft('b', 'c_1', { createdAt: NOW + 1 })],
-      ['a'],
-      {},
-      ['a'],
-      [],
-    ],
-    [
-      'supersedes the second of two drafts',
-      [draft('a', 'c_1'), draft('b', 'c_1', { createdAt: NOW + 1 })],
-      ['b'],
-      {},
-      [],
-      ['the cluster has a draft change request (a)'],
-    ],
-    [
-      'orders drafts of the same time by id',
-      [draft('b', 'c_1'), draft('a', 'c_1')],
-      ['a', 'b'],
-      {},
-      ['a'],
-      ['the cluster has a draft change request (a)'],
-    ],
+    ['opens a single draft', [A], ['a'], {}, ['a'], []],
+    ['opens the first of two drafts', [A, LATER], ['a'], {}, ['a'], []],
+    ['supersedes the second of two drafts', [A, LATER], ['b'], {}, [], ['has a draft change request (a)']],
+    ['orders drafts of the same time by id', [RIVAL, A], ['a', 'b'], {}, ['a'], ['has a draft change request (a)']],
     [
       'prefers an open change request, even if it was created later',
-      [draft('a', 'c_1'), { id: 'b', createdAt: NOW + 1 }],
+      [A, { id: 'b', createdAt: NOW + 1 }],
       ['a'],
       {},
       [],
-      ['the cluster has an open change request (b)'],
+      ['has an open change request (b)'],
     ],
     [
       'supersedes a draft if another change request was merged in the meantime',
-      [draft('a', 'c_1'), { id: 'merged', status: 'merged' }],
+      [A, { id: 'merged', status: 'merged' }],
       ['a'],
       {},
       [],
-      ['the cluster has a merged change request (merged) with 5 issues; another is opened at 10 issues'],
+      ['has a merged change request (merged) with 5 issues; another is opened at 10 issues'],
     ],
     [
       'supersedes a draft if another change request was archived in the meantime',
-      [draft('a', 'c_1'), { id: 'x', status: 'archived' }],
+      [A, { id: 'x', status: 'archived' }],
       ['a'],
       {},
       [],
-      ['the cluster has an archived change request (x), which blocks another one until it is unarchived'],
+      ['has an archived change request (x), which blocks another one until it is unarchived'],
     ],
     [
       'ignores superseded change requests',
-      [draft('a', 'c_1'), { id: 'x', status: 'archived', superseded: true }],
+      [A, { id: 'x', status: 'archived', superseded: true }],
       ['a'],
       {},
       ['a'],
       [],
     ],
-    ['decides nothing about drafts of other daemons', [draft('a', 'c_1'), draft('b', 'c_2')], [], {}, [], []],
+    ['decides nothing about drafts of other daemons', [A, B], [], {}, [], []],
     ['decides nothing about an own change request that is already open', [{ id: 'a' }], ['a'], {}, [], []],
     [
       'supersedes drafts above the limit of open change requests',
-      [{ id: 'o', cluster: 'c_9' }, draft('a', 'c_1'), draft('b', 'c_2')],
+      [{ id: 'o', cluster: 'c_9' }, A, B],
       ['a', 'b'],
       { maxOpen: 2 },
       ['a'],
@@ -90,7 +73,7 @@ describe('decideClaims', () => {
     ],
     [
       'supersedes drafts above the limit of a space',
-      [draft('a', 'c_1'), draft('b', 'c_2', { space: 'sp_2' }), draft('c', 'c_3')],
+      [A, draft('b', 'c_2', { space: 'sp_2' }), C],
       ['a', 'b', 'c'],
       { maxOpenPerSpace: 1 },
       ['a', 'b'],
@@ -98,7 +81,7 @@ describe('decideClaims', () => {
     ],
     [
       'supersedes drafts above the daily limit',
-      [{ id: 'm', cluster: 'c_9', status: 'merged', createdAt: NOW - DAY + 1 }, draft('a', 'c_1')],
+      [{ id: 'm', cluster: 'c_9', status: 'merged', createdAt: NOW - DAY + 1 }, A],
       ['a'],
       { maxPerDay: 1 },
       [],
@@ -106,11 +89,7 @@ describe('decideClaims', () => {
     ],
     [
       'counts the draft of a cluster whose last change request was merged without an edit',
-      [
-        { id: 'm', cluster: 'c_1', status: 'merged', isEmptyMerge: true, createdAt: NOW - 1 },
-        draft('a', 'c_1'),
-        draft('b', 'c_2'),
-      ],
+      [{ id: 'm', cluster: 'c_1', status: 'merged', isEmptyMerge: true, createdAt: NOW - 1 }, A, B],
       ['a', 'b'],
       { maxPerDay: 2 },
       ['a'],
@@ -118,7 +97,7 @@ describe('decideClaims', () => {
     ],
     [
       'counts the draft of a cluster whose issues have grown since the merge',
-      [{ id: 'merged', cluster: 'c_1', status: 'merged', createdAt: NOW - 1 }, draft('a', 'c_1'), draft('b', 'c_2')],
+      [{ id: 'merged', cluster: 'c_1', status: 'merged', createdAt: NOW - 1 }, A, B],
       ['b'],
       { maxPerDay: 2 },
       [],
@@ -126,7 +105,7 @@ describe('decideClaims', () => {
     ],
     [
       'does not count change requests that are older than a day',
-      [{ id: 'm', cluster: 'c_9', status: 'merged', createdAt: NOW - DAY }, draft('a', 'c_1')],
+      [{ id: 'm', cluster: 'c_9', status: 'merged', createdAt: NOW - DAY }, A],
       ['a'],
       { maxPerDay: 1 },
       ['a'],
@@ -134,20 +113,13 @@ describe('decideClaims', () => {
     ],
     [
       'does not count superseded drafts against the limits',
-      [draft('a', 'c_1'), draft('b', 'c_1'), draft('c', 'c_2')],
+      [A, RIVAL, draft('c', 'c_2')],
       ['c'],
       { maxOpen: 2 },
       ['c'],
       [],
     ],
-    [
-      'does not count later drafts against the limits',
-      [draft('a', 'c_1'), draft('b', 'c_2'), draft('c', 'c_3')],
-      ['a'],
-      { maxOpen: 1 },
-      ['a'],
-      [],
-    ],
+    ['does not count later drafts against the limits', [A, B, C], ['a'], { maxOpen: 1 }, ['a'], []],
   ])('%s', (_, list, mine, limits, open, whys) => {
     const requests = list.map(someRequest);
     const claims = new Map(mine.map((id) => [id, 7]));
@@ -157,13 +129,15 @@ describe('decideClaims', () => {
     ];
     for (const decision of both) {
       expect(decision.open.map(({ id }) => id)).toEqual(open);
-      expect(decision.superseded.map(({ why }) => why)).toEqual(whys);
+      expect(decision.superseded.map(({ why }) => why)).toEqual(
+        whys.map((why) => (why.startsWith('limit') ? why : `the cluster ${why}`)),
+      );
     }
   });
 
   test('names what superseded a draft', () => {
-    const first = someRequest(draft('a', 'c_1'));
-    const { superseded } = decideClaims([first, someRequest(draft('b', 'c_1'))], new Map([['b', 7]]), options());
+    const first = someRequest(A);
+    const { superseded } = decideClaims([first, someRequest(RIVAL)], new Map([['b', 7]]), options());
     expect(superseded.map(({ request, to }) => [request.id, to?.id])).toEqual([['b', 'a']]);
   });
 });

@@ -177,53 +177,16 @@ test.each<[string, unknown, string]>([
 });
 
 /** Fragments with a meaning in Markdown, HTML, templates or this code. */
+const FRAGMENTS = [
+  ...'<script> </p> <!-- --> &amp; &#42; ** __ ` ``` ~~ # | --- \\ [^1] {{ }} {{id}} $& \uF8F0 0 \uF8F1 `c_evil` c_evil'.split(
+    ' ',
+  ),
+  ...['> ', '- ', '1. ', '[a](javascript:b)', '![i](https://x.example)', '<https://x.example>', 'https://x.example'],
+  ...['Opened by Octavo for issue cluster ', '\n', '\n\n', '\r', '\u2028', '\u0000', '  ', '\t', '\ud800', 'שלום'],
+  ...['\u202e', '👩‍👩‍👧', 'x'],
+];
 const hostile = fc
-  .array(
-    fc.oneof(
-      fc.constantFrom(
-        '<script>',
-        '</p>',
-        '<!--',
-        '-->',
-        '&amp;',
-        '&#42;',
-        '**',
-        '__',
-        '`',
-        '```',
-        '~~',
-        '#',
-        '> ',
-        '- ',
-        '1. ',
-      ),
-      fc.constantFrom(
-        '[a](javascript:b)',
-        '![i](https://x.example)',
-        '<https://x.example>',
-        'https://x.example',
-        '[^1]',
-        '|',
-        '---',
-        '\\',
-      ),
-      fc.constantFrom(
-        '{{',
-        '}}',
-        '{{id}}',
-        '$&',
-        '\uF8F0',
-        '0',
-        '\uF8F1',
-        'Opened by Octavo for issue cluster ',
-        '`c_evil`',
-        'c_evil',
-      ),
-      fc.constantFrom('\n', '\n\n', '\r', '\u2028', '\u0000', '  ', '\t', '\ud800', 'שלום', '\u202e', '👩‍👩‍👧', 'x'),
-      fc.string({ maxLength: 5, unit: codePoint }),
-    ),
-    { maxLength: 12 },
-  )
+  .array(fc.oneof(fc.constantFrom(...FRAGMENTS), fc.string({ maxLength: 5, unit: codePoint })), { maxLength: 12 })
   .map((pieces) => pieces.join(''));
 
 const template = fc.constantFrom(

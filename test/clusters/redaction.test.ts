@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { draftSubject } from '../../src/clusters/change-request.ts';
-import { handleClusterRequest } from '../../src/clusters/control-api.ts';
+import type { handleClusterRequest } from '../../src/clusters/control-api.ts';
 import { buildDescription } from '../../src/clusters/description.ts';
 import type { ClusterEvents } from '../../src/clusters/events.ts';
 import { redactCluster, redactError } from '../../src/clusters/redaction.ts';
@@ -19,7 +19,7 @@ import { logClusters } from '../../src/server/cluster-log.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import { openDaemon, type TestDaemonOptions } from './run-daemon.ts';
-import { ClusterPlatform } from './run-platform.ts';
+import { ClusterPlatform, platformWith } from './run-platform.ts';
 import { DAY, settingsOf, someCluster } from './samples.ts';
 
 const redaction = createTextRedaction({ patterns: [], allow: [], disabledTypes: [], phoneRegions: ['US', 'DE'] });
@@ -148,7 +148,7 @@ async function everything(kinds: readonly string[]): Promise<{ planted: Planted;
   written.push(JSON.stringify(await dry.run()));
   const daemon = openDaemon(platform, settings(), options);
   const ask = async (question: Parameters<typeof handleClusterRequest>[1]) =>
-    written.push(JSON.stringify(await handleClusterRequest(daemon.automation, question)));
+    written.push(JSON.stringify(await daemon.ask(question)));
   await ask({ subcommand: 'list' });
   await ask({ subcommand: 'open', cluster: 'c_4', space: null, dryRun: true });
   await ask({ subcommand: 'mute', cluster: 'c_4', muted: true, dryRun: true });
@@ -177,7 +177,7 @@ async function everything(kinds: readonly string[]): Promise<{ planted: Planted;
   const end = await daemon.run();
   expect(end.outcome).toBe('failed');
   written.push(String(end.error?.message));
-  await expect(handleClusterRequest(daemon.automation, { subcommand: 'list' })).rejects.toSatisfy((error: Error) => {
+  await expect(daemon.ask({ subcommand: 'list' })).rejects.toSatisfy((error: Error) => {
     written.push(error.message);
     return true;
   });
@@ -243,8 +243,7 @@ describe('a cluster summary', () => {
 });
 
 test('redacts and rewrites a record of an older version when it is read', async () => {
-  const platform = new ClusterPlatform();
-  platform.addCluster({ id: 'c_1' });
+  const platform = platformWith({ id: 'c_1' });
   const note = openMemoryStore().note('clusters');
   await openDaemon(platform, settings(), { note }).run();
   const raw = JSON.parse(JSON.stringify(await note.read()).replaceAll('About c_1', 'From zelda@corp.com'));
@@ -261,8 +260,7 @@ test('a redacted error keeps its class', () => {
 });
 
 test('does not redact reviewers that the configuration names', async () => {
-  const platform = new ClusterPlatform();
-  platform.addCluster({ id: 'c_1' });
+  const platform = platformWith({ id: 'c_1' });
   const messages: string[] = [];
   const events = { onTrouble: ({ message }: { message: string }) => void messages.push(message) };
   const reviewers = ['nobody@acme.example'];

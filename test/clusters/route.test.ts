@@ -28,50 +28,41 @@ function ranked(...ids: string[]): RankedSpace[] {
   return ids.map((id, index) => ({ id, score: 1 / (index + 1), pages: [] }));
 }
 
+/** A route. */
+const to = (space: string, label?: string, source?: string) => ({
+  space,
+  ...(label === undefined ? {} : { label }),
+  ...(source === undefined ? {} : { source }),
+});
+
 type Case = [string, object, readonly RankedSpace[] | null, string | null, string];
 
 describe('chooseSpace', () => {
   test.each<Case>([
     [
       'the first rule that matches',
-      {
-        routes: [
-          { label: 'billing', space: 'api' },
-          { label: 'sso', space: 'guides' },
-          { label: 'login', space: 'api' },
-        ],
-      },
+      { routes: [to('api', 'billing'), to('guides', 'sso'), to('api', 'login')] },
       null,
       'sp_guides',
       'route 2',
     ],
     [
       'a rule by source',
-      {
-        routes: [
-          { source: 'chat', space: 'api' },
-          { source: 'email', space: 'sp_none' },
-        ],
-      },
+      { routes: [to('api', undefined, 'chat'), to('sp_none', undefined, 'email')] },
       null,
       'sp_none',
       'route 2',
     ],
     [
       'a rule only if both label and source match',
-      {
-        routes: [
-          { label: 'sso', source: 'chat', space: 'api' },
-          { label: 'SSO', source: 'email', space: 'guides' },
-        ],
-      },
+      { routes: [to('api', 'sso', 'chat'), to('guides', 'SSO', 'email')] },
       null,
       'sp_guides',
       'route 2',
     ],
     [
       'a rule before the search and the default',
-      { routes: [{ label: 'sso', space: 'guides' }], defaultSpace: 'api' },
+      { routes: [to('guides', 'sso')], defaultSpace: 'api' },
       ranked('sp_api'),
       'sp_guides',
       'route 1',
@@ -113,26 +104,21 @@ describe('chooseSpace', () => {
     ],
     [
       'the default if no rule matches',
-      { routes: [{ label: 'billing', space: 'guides' }], defaultSpace: 'api' },
+      { routes: [to('guides', 'billing')], defaultSpace: 'api' },
       null,
       'sp_api',
       'the default; no route matches',
     ],
     [
       'the space of the next rule if a space is locked',
-      {
-        routes: [
-          { label: 'sso', space: 'old' },
-          { label: 'login', space: 'api' },
-        ],
-      },
+      { routes: [to('old', 'sso'), to('api', 'login')] },
       null,
       'sp_api',
       'route 2; route 1 names old, which is locked',
     ],
     [
       'the search result if the space of a rule does not exist',
-      { routes: [{ label: 'sso', space: 'gone' }] },
+      { routes: [to('gone', 'sso')] },
       ranked('sp_api'),
       'sp_api',
       'ranked first in the search (0 pages); route 1 names gone, which is not found',
@@ -147,7 +133,7 @@ describe('chooseSpace', () => {
     ['no space without rules, search results and default', {}, null, null, 'no default is set'],
     [
       'no space if the default is locked',
-      { routes: [{ label: 'billing', space: 'api' }], defaultSpace: 'old' },
+      { routes: [to('api', 'billing')], defaultSpace: 'old' },
       [],
       null,
       'no route matches; the search found nothing; the default names old, which is locked',
@@ -161,9 +147,9 @@ describe('chooseSpace', () => {
     [{}, true],
     [{ defaultSpace: 'api' }, true],
     [{ search: { enabled: false } }, false],
-    [{ routes: [{ label: 'sso', space: 'guides' }] }, false],
-    [{ routes: [{ label: 'sso', space: 'old' }] }, true],
-    [{ routes: [{ label: 'billing', space: 'guides' }] }, true],
+    [{ routes: [to('guides', 'sso')] }, false],
+    [{ routes: [to('old', 'sso')] }, true],
+    [{ routes: [to('guides', 'billing')] }, true],
   ])('with %j needsSearch returns %s', (settings, needed) => {
     expect(needsSearch(someCluster(), createRouting(settingsOf(settings)), SPACES)).toBe(needed);
   });

@@ -1,5 +1,6 @@
 /** Daemons for tests of cluster runs. */
 
+import { type ClusterRequest, handleClusterRequest } from '../../src/clusters/control-api.ts';
 import type { ClusterEvents, RunEnd } from '../../src/clusters/events.ts';
 import type { Redaction } from '../../src/clusters/redaction.ts';
 import type { Names } from '../../src/clusters/route.ts';
@@ -16,6 +17,9 @@ export interface TestDaemon {
   /** Reported events, as "event cluster". */
   readonly reported: string[];
   run(): Promise<RunEnd>;
+  /** Handles a request of a person. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests inspect answers of every shape
+  ask(request: ClusterRequest): Promise<any>;
 }
 
 export interface TestDaemonOptions {
@@ -80,7 +84,8 @@ export function openDaemon(
       ...events,
     },
   });
-  return { automation, reported, run: () => automation.run() };
+  const ask = (request: ClusterRequest) => handleClusterRequest(automation, request);
+  return { automation, reported, run: () => automation.run(), ask };
 }
 
 /** Random numbers that differ by name. */

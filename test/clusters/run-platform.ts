@@ -168,6 +168,15 @@ export class ClusterPlatform implements Disposable {
     return answered;
   }
 
+  /** The next requests of this operation are not answered, before or after they take effect. */
+  fail(operation: string, when: Step, error: Error = new TransientError('killed', true)): void {
+    this.step = (seen, step) => {
+      if (seen.operation === operation && step === when) {
+        throw error;
+      }
+    };
+  }
+
   /** All change requests, oldest first. */
   get changeRequests(): readonly ChangeRequestRecord[] {
     return [...this.store.changeRequests.all()].sort((a, b) => a.seq - b.seq);
@@ -243,6 +252,15 @@ export class ClusterPlatform implements Disposable {
       body: body === null ? Buffer.alloc(0) : Buffer.from(body),
     });
   }
+}
+
+/** A platform with these clusters. */
+export function platformWith(...clusters: readonly SeedCluster[]): ClusterPlatform {
+  const platform = new ClusterPlatform();
+  for (const cluster of clusters) {
+    platform.addCluster(cluster);
+  }
+  return platform;
 }
 
 /** Converts failures as the queue does, without its delays. */

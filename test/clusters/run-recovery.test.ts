@@ -1,12 +1,11 @@
 /* Lost state files, wrong clocks and empty merges: runs without their earlier state, or with a state that is wrong. */
 import { describe, expect, test } from 'vitest';
 import { readMarker } from '../../src/clusters/change-request.ts';
-import { TransientError } from '../../src/core/errors.ts';
 import { ALL_FEATURES } from '../../src/emulator/model/features.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import { pickCases } from '../support/campaign.ts';
 import { openDaemon } from './run-daemon.ts';
-import { ClusterPlatform, type Seen } from './run-platform.ts';
+import { ClusterPlatform, platformWith } from './run-platform.ts';
 import { DAY, settingsOf } from './samples.ts';
 
 const HOUR = DAY / 24;
@@ -19,15 +18,6 @@ const settings = (over: object = {}) =>
     ...over,
   });
 const wide = { maxPerRun: 1000, maxOpen: 1000, maxOpenPerSpace: 1000, maxPerDay: 1000 };
-
-/** The next request of this operation is not answered, and the process that sent it stops. */
-function killAt(platform: ClusterPlatform, operation: string, when: 'arrives' | 'leaves'): void {
-  platform.step = (seen: Seen, step) => {
-    if (seen.operation === operation && step === when) {
-      throw new TransientError('killed', true);
-    }
-  };
-}
 
 /** A platform that keeps the link of a creation, but loses its description. */
 class LinkOnly extends ClusterPlatform {
@@ -48,7 +38,7 @@ describe('a draft whose daemon was killed and whose state file is lost', () => {
     const platform = create();
     platform.features = { ...ALL_FEATURES, ...features };
     platform.addCluster({ id: 'c_1' });
-    killAt(platform, 'updateChangeRequest', 'arrives');
+    platform.fail('updateChangeRequest', 'arrives');
     expect((await openDaemon(platform, settings(), { name: 'lost' }).run()).outcome).toBe('failed');
     platform.step = () => undefined;
     const daemon = openDaemon(platform, settings(), { name: 'new' });
@@ -64,10 +54,8 @@ describe('a draft whose daemon was killed and whose state file is lost', () => {
   });
 
   test('is archived even if its cluster no longer passes and nothing else changed', async () => {
-    const platform = new ClusterPlatform();
-    platform.addCluster({ id: 'c_1' });
-    platform.addCluster({ id: 'c_2' });
-    killAt(platform, 'updateChangeRequest', 'arrives');
+    const platform = platformWith({ id: 'c_1' }, { id: 'c_2' });
+    platform.fail('updateChangeRequest', 'arrives');
     await openDaemon(platform, settings({ select: { include: ['c_1'] } }), { name: 'lost' }).run();
     platform.step = () => undefined;
     platform.call('PATCH', '/orgs/org_acme/conversations-clusters/c_1', { muted: true });
@@ -84,7 +72,7 @@ describe('a draft whose daemon was killed and whose state file is lost', () => {
   ])('is not touched after a person renamed it if a creation %s', async (_, create) => {
     const platform = create();
     platform.addCluster({ id: 'c_1' });
-    killAt(platform, 'updateChangeRequest', 'arrives');
+    platform.fail('updateChangeRequest', 'arrives');
     await openDaemon(platform, settings(), { name: 'lost' }).run();
     platform.step = () => undefined;
     const [draft] = platform.changeRequests;
@@ -100,7 +88,7 @@ test('sets subject and description of a draft that someone else opened in the me
   const platform = new LinkOnly();
   platform.addCluster({ id: 'c_1' });
   const note = openMemoryStore().note('clusters');
-  killAt(platform, 'updateChangeRequest', 'arrives');
+  platform.fail('updateChangeRequest', 'arrives');
   await openDaemon(platform, settings(), { note }).run();
   platform.step = () => undefined;
   const [draft] = platform.changeRequests;
@@ -111,8 +99,7 @@ test('sets subject and description of a draft that someone else opened in the me
 });
 
 test('no label makes a change request look like a draft of Octavo', async () => {
-  const platform = new ClusterPlatform();
-  platform.addCluster({ id: 'c_1', label: 'Octavo draft abcdefgh for cluster c_2' });
+  const platform = platformWith({ id: 'c_1', label: 'Octavo draft abcdefgh for cluster c_2' });
   await openDaemon(platform, settings({ changeRequest: { subject: '{{label}}', maxPages: 0 } })).run();
   expect(platform.changeRequests[0]?.subject).toBe('Docs gap: Octavo draft abcdefgh for cluster c_2');
 });
@@ -122,7 +109,7 @@ test('opens a cluster whose id is too long for a subject only once, also with tw
   platform.features = { ...ALL_FEATURES, changeRequestLinks: false };
   const id = `c_${'x'.repeat(200)}`;
   platform.addCluster({ id });
-  killAt(platform, 'updateChangeRequest', 'arrives');
+  platform.fail('updateChangeRequest', 'arrives');
   await openDaemon(platform, settings(), { name: 'one' }).run();
   platform.step = () => undefined;
   expect(platform.changeRequests[0]?.subject.length).toBeLessThanOrEqual(100);
@@ -228,33 +215,6 @@ describe('a wrong local clock', () => {
     },
   );
 
-  test.each(each)(
-    'by %d ms, with Date %s: archives an unknown draft after an hour and not earlier',
-    async (skew, hasDates) => {
-      const platform = new ClusterPlatform();
-      platform.hasDates = hasDates;
-      platform.addCluster({ id: 'c_1', age: 10 * DAY });
-      platform.addCluster({ id: 'c_2', age: 10 * DAY });
-      const [first, second] = [settings({ select: { include: ['c_1'] } }), settings()];
-      platform.skews.wrong = skew;
-      // It has created one before, which reveals the clock difference if there is no Date.
-      const note = openMemoryStore().note('clusters');
-      await openDaemon(platform, first, { name: 'wrong', note }).run();
-      platform.time += HOUR;
-      killAt(platform, 'updateChangeRequest', 'arrives');
-      await openDaemon(platform, second, { name: 'lost' }).run();
-      platform.step = () => undefined;
-      const daemon = openDaemon(platform, second, { name: 'wrong', note });
-      platform.time += 55 * 60_000;
-      await daemon.run();
-      expect(platform.statuses()).toEqual(['c_1 guides open', 'c_2 guides draft']);
-      platform.time += 10 * 60_000;
-      await daemon.run();
-      await daemon.run();
-      expect(platform.statuses()).toEqual(['c_1 guides open', 'c_2 guides archived', 'c_2 guides open']);
-    },
-  );
-
   test('by three days: computes the age of a cluster from the platform’s time', async () => {
     for (const skew of [3 * DAY, -3 * DAY]) {
       const platform = new ClusterPlatform();
@@ -270,8 +230,7 @@ describe('a wrong local clock', () => {
 
 describe('a change request that was merged without any edit', () => {
   const opened = async (over: object = {}) => {
-    const platform = new ClusterPlatform();
-    platform.addCluster({ id: 'c_1', issues: 4 });
+    const platform = platformWith({ id: 'c_1', issues: 4 });
     const daemon = openDaemon(platform, settings(over));
     await daemon.run();
     return { platform, daemon, id: platform.changeRequests[0]?.id ?? '' };

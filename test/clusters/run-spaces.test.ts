@@ -1,10 +1,9 @@
 /** Spaces of issue clusters: named in the settings, declared in manifests, or on the platform. */
 import { describe, expect, test } from 'vitest';
-import { handleClusterRequest } from '../../src/clusters/control-api.ts';
 import { RejectedError, TransientError } from '../../src/core/errors.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import { openDaemon } from './run-daemon.ts';
-import { ClusterPlatform } from './run-platform.ts';
+import { ClusterPlatform, platformWith } from './run-platform.ts';
 import { settingsOf } from './samples.ts';
 
 const settings = (over: object = {}) => settingsOf({ enabled: true, defaultSpace: 'guides', ...over });
@@ -31,8 +30,7 @@ describe('spaces in the settings', () => {
   });
 
   test('are accepted at startup if they cannot be checked, and fail the first run that can check them', async () => {
-    const platform = new ClusterPlatform();
-    platform.addCluster({ id: 'c_1' });
+    const platform = platformWith({ id: 'c_1' });
     const unread = openDaemon(platform, named, { names: { declared: async () => null } });
     await unread.automation.checkSpaces();
     expect(await unread.run()).toMatchObject({ outcome: 'done', opened: 0, skipped: { waiting: 1 } });
@@ -76,7 +74,7 @@ describe('a declared space', () => {
     };
     platform.addCluster({ id: 'c_1' });
     const daemon = openDaemon(platform, routed, { names });
-    const { clusters } = (await handleClusterRequest(daemon.automation, { subcommand: 'list' })) as {
+    const { clusters } = (await daemon.ask({ subcommand: 'list' })) as {
       clusters: object[];
     };
     expect(clusters).toMatchObject([{ wouldOpen: true, space: { id: 'guides', key: 'manual' } }]);
@@ -98,7 +96,7 @@ describe('a declared space', () => {
     const note = openMemoryStore().note('clusters');
     const daemon = openDaemon(platform, routed, { names, note });
     expect(await daemon.run()).toMatchObject({ outcome: 'done', opened: 0, skipped: { waiting: 1 } });
-    const { clusters } = (await handleClusterRequest(daemon.automation, { subcommand: 'list' })) as {
+    const { clusters } = (await daemon.ask({ subcommand: 'list' })) as {
       clusters: object[];
     };
     expect(clusters).toMatchObject([{ wouldOpen: false, reason: `waiting: route 1 names manual, which is ${why}` }]);
@@ -111,8 +109,7 @@ describe('a declared space', () => {
   });
 
   test('that does not exist yet also makes the search and the default wait', async () => {
-    const platform = new ClusterPlatform();
-    platform.addCluster({ id: 'c_1' });
+    const platform = platformWith({ id: 'c_1' });
     const names = declares('manual', null, 'Manual');
     for (const over of [{ search: { spaces: ['manual', 'api'] }, defaultSpace: 'api' }, { defaultSpace: 'manual' }]) {
       const daemon = openDaemon(platform, settings(over), { names });
@@ -121,17 +118,16 @@ describe('a declared space', () => {
   });
 
   test('can be passed as --space even if no setting names it', async () => {
-    const platform = new ClusterPlatform();
-    platform.addCluster({ id: 'c_1' });
+    const platform = platformWith({ id: 'c_1' });
     const daemon = openDaemon(platform, settings(), { names: declares('manual', null, 'The api') });
     const open = { subcommand: 'open', cluster: 'c_1', space: 'manual', dryRun: false } as const;
-    expect(await handleClusterRequest(daemon.automation, open)).toMatchObject({
+    expect(await daemon.ask(open)).toMatchObject({
       outcome: 'opened',
       space: { id: 'api' },
     });
     const later = openDaemon(platform, settings(), { names: declares('later', null, 'Later') });
     platform.addCluster({ id: 'c_2' });
-    await expect(handleClusterRequest(later.automation, { ...open, cluster: 'c_2', space: 'later' })).rejects.toThrow(
+    await expect(later.ask({ ...open, cluster: 'c_2', space: 'later' })).rejects.toThrow(
       'later cannot be used: declared but not created yet',
     );
   });

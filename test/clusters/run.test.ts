@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { readMarker } from '../../src/clusters/change-request.ts';
-import { handleClusterRequest } from '../../src/clusters/control-api.ts';
 import { RejectedError, TransientError } from '../../src/core/errors.ts';
 import { ALL_FEATURES } from '../../src/emulator/model/features.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import { openDaemon } from './run-daemon.ts';
-import { ClusterPlatform, type Seen } from './run-platform.ts';
+import { ClusterPlatform, platformWith, type Seen } from './run-platform.ts';
 import { DAY, NOW, settingsOf } from './samples.ts';
 
 const HOUR = DAY / 24;
@@ -14,9 +13,7 @@ const all = { maxPerRun: 100, maxOpen: 100, maxOpenPerSpace: 100, maxPerDay: 100
 
 describe('a run', () => {
   test('opens one change request for a passing cluster, and reports it', async () => {
-    const platform = new ClusterPlatform();
-    platform.addCluster({ id: 'c_sso', label: 'Login with SSO fails' });
-    platform.addCluster({ id: 'c_few', issues: 2 });
+    const platform = platformWith({ id: 'c_sso', label: 'Login with SSO fails' }, { id: 'c_few', issues: 2 });
     const waited: number[] = [];
     platform.waits = (_, milliseconds) => void waited.push(milliseconds);
     const daemon = openDaemon(platform, settings());
@@ -181,8 +178,7 @@ test('makes no request for a full space, and few with a token without permission
 });
 
 test('evaluates all clusters again after the settings changed', async () => {
-  const platform = new ClusterPlatform();
-  platform.addCluster({ id: 'c_1' });
+  const platform = platformWith({ id: 'c_1' });
   const note = openMemoryStore().note('clusters');
   const nowhere = openDaemon(platform, settings({ defaultSpace: null }), { note });
   expect(await nowhere.run()).toMatchObject({ opened: 0, skipped: { unrouted: 1 } });
@@ -201,8 +197,7 @@ describe('a creation with a lost response', () => {
   };
 
   test('is found again in the same run, and never repeated', async () => {
-    const platform = new ClusterPlatform();
-    platform.addCluster({ id: 'c_1' });
+    const platform = platformWith({ id: 'c_1' });
     losing(platform, 'leaves');
     const daemon = openDaemon(platform, settings());
     expect(await daemon.run()).toMatchObject({ outcome: 'done', opened: 1 });
@@ -211,8 +206,7 @@ describe('a creation with a lost response', () => {
   });
 
   test('that did not take effect is repeated only when that is certain', async () => {
-    const platform = new ClusterPlatform();
-    platform.addCluster({ id: 'c_1' });
+    const platform = platformWith({ id: 'c_1' });
     losing(platform, 'arrives');
     const daemon = openDaemon(platform, settings());
     expect(await daemon.run()).toMatchObject({ opened: 0 });
@@ -226,8 +220,7 @@ describe('a creation with a lost response', () => {
 });
 
 test('opens nothing from an outdated list, and decides in the next run', async () => {
-  const platform = new ClusterPlatform();
-  platform.addCluster({ id: 'c_1' });
+  const platform = platformWith({ id: 'c_1' });
   let lists = 0;
   platform.step = ({ operation }, step) => {
     if (operation === 'listOrganizationChangeRequests' && step === 'leaves') {
@@ -245,14 +238,9 @@ test('opens nothing from an outdated list, and decides in the next run', async (
 });
 
 test('supersedes a draft whose cluster was muted in the meantime', async () => {
-  const platform = new ClusterPlatform();
-  platform.addCluster({ id: 'c_1' });
+  const platform = platformWith({ id: 'c_1' });
   const note = openMemoryStore().note('clusters');
-  platform.step = ({ operation }, step) => {
-    if (operation === 'updateChangeRequest' && step === 'arrives') {
-      throw new TransientError('killed', true);
-    }
-  };
+  platform.fail('updateChangeRequest', 'arrives');
   await openDaemon(platform, settings(), { note }).run();
   platform.step = () => undefined;
   platform.call('PATCH', '/orgs/org_acme/conversations-clusters/c_1', { muted: true });
@@ -342,7 +330,7 @@ describe('other platform versions', () => {
       // Another daemon does not know it: only the lists show that it was archived.
       const other = openDaemon(platform, settings(), { name: 'other' });
       const list = { subcommand: 'list' } as const;
-      expect(await handleClusterRequest(other.automation, list)).toMatchObject({
+      expect(await other.ask(list)).toMatchObject({
         clusters: [{ id: 'c_1', wouldOpen: false }],
       });
       expect(await openDaemon(platform, settings(), { name: 'dry', dryRun: true }).run()).toMatchObject({ opened: 0 });
@@ -354,8 +342,7 @@ describe('other platform versions', () => {
 
 describe('two daemons', () => {
   test('running concurrently open one change request, and archive the later draft with a reason', async () => {
-    const platform = new ClusterPlatform();
-    platform.addCluster({ id: 'c_1' });
+    const platform = platformWith({ id: 'c_1' });
     const daemons = ['one', 'two'].map((name) => openDaemon(platform, settings(), { name }));
     // Both have read the lists before either has created a draft.
     let arrived = 0;
@@ -381,8 +368,7 @@ describe('two daemons', () => {
 
 describe('an existing change request', () => {
   const opened = async (over: object = {}) => {
-    const platform = new ClusterPlatform();
-    platform.addCluster({ id: 'c_1', issues: 4 });
+    const platform = platformWith({ id: 'c_1', issues: 4 });
     const daemon = openDaemon(platform, settings(over));
     await daemon.run();
     daemon.reported.length = 0;
@@ -430,11 +416,7 @@ describe('an existing change request', () => {
     await daemon.run();
     expect([...platform.store.comments.all()]).toEqual([]);
     platform.time += DAY;
-    platform.step = ({ operation }, step) => {
-      if (operation === 'postChangeRequestComment' && step === 'leaves') {
-        throw new TransientError('no answer', true);
-      }
-    };
+    platform.fail('postChangeRequestComment', 'leaves', new TransientError('no answer', true));
     await daemon.run();
     platform.step = () => undefined;
     await daemon.run();
@@ -466,8 +448,7 @@ describe('an existing change request', () => {
 
 describe('requested reviewers', () => {
   test('are requested once by email and team, and an unsupported platform is reported', async () => {
-    const platform = new ClusterPlatform();
-    platform.addCluster({ id: 'c_1' });
+    const platform = platformWith({ id: 'c_1' });
     const team = platform.call('PUT', '/orgs/org_acme/teams', { title: 'Writers' });
     platform.call('PUT', `/orgs/org_acme/teams/${team.id}/members`, { add: ['bo@acme.example'] });
     const reviewers = ['cy@acme.example', 'team/writers', 'nobody@acme.example'];
@@ -491,15 +472,10 @@ describe('requested reviewers', () => {
   });
 
   test('are requested by the next run after a crash, and nobody twice', async () => {
-    const platform = new ClusterPlatform();
-    platform.addCluster({ id: 'c_1' });
+    const platform = platformWith({ id: 'c_1' });
     const note = openMemoryStore().note('clusters');
     const config = settings({ changeRequest: { reviewers: ['cy@acme.example', 'bo@acme.example'] } });
-    platform.step = ({ operation }, step) => {
-      if (operation === 'requestReviewers' && step === 'arrives') {
-        throw new TransientError('killed', true);
-      }
-    };
+    platform.fail('requestReviewers', 'arrives');
     expect((await openDaemon(platform, config, { note }).run()).outcome).toBe('failed');
     platform.step = () => undefined;
     const { id, requestedReviewers } = platform.changeRequests[0] ?? {};
@@ -516,15 +492,16 @@ describe('requested reviewers', () => {
 
 describe('a control request', () => {
   test('lists why each cluster would be opened or not, and in which space', async () => {
-    const platform = new ClusterPlatform();
-    platform.addCluster({ id: 'c_1', issues: 5 });
-    platform.addCluster({ id: 'c_2', issues: 2, impact: 'low' });
-    platform.addCluster({ id: 'c_3' });
-    platform.addCluster({ id: 'c_4', issues: 4 });
+    const platform = platformWith(
+      { id: 'c_1', issues: 5 },
+      { id: 'c_2', issues: 2, impact: 'low' },
+      { id: 'c_3' },
+      { id: 'c_4', issues: 4 },
+    );
     const daemon = openDaemon(platform, settings({ limits: { ...all, maxPerRun: 1 } }));
     await daemon.run();
     platform.call('PATCH', '/orgs/org_acme/conversations-clusters/c_3', { muted: true });
-    const { clusters } = (await handleClusterRequest(daemon.automation, { subcommand: 'list' })) as {
+    const { clusters } = (await daemon.ask({ subcommand: 'list' })) as {
       clusters: object[];
     };
     expect(clusters).toMatchObject([
@@ -537,13 +514,11 @@ describe('a control request', () => {
   });
 
   test('opens one change request in the requested space, regardless of rule and limits', async () => {
-    const platform = new ClusterPlatform();
-    platform.addCluster({ id: 'c_1', issues: 1, impact: 'low' });
-    platform.addCluster({ id: 'c_2', issues: 9 });
+    const platform = platformWith({ id: 'c_1', issues: 1, impact: 'low' }, { id: 'c_2', issues: 9 });
     const daemon = openDaemon(platform, settings({ limits: { ...all, maxOpen: 1 } }));
     await daemon.run();
     const open = (space: string | null, dryRun = false) =>
-      handleClusterRequest(daemon.automation, { subcommand: 'open', cluster: 'c_1', space, dryRun });
+      daemon.ask({ subcommand: 'open', cluster: 'c_1', space, dryRun });
     expect(await open('api', true)).toMatchObject({ outcome: 'would-open', space: { id: 'api' } });
     expect(platform.changeRequests).toHaveLength(1);
     expect(await open('api')).toMatchObject({ outcome: 'opened', space: { id: 'api' } });
@@ -555,35 +530,32 @@ describe('a control request', () => {
     await expect(open('nowhere')).rejects.toThrow();
     platform.addCluster({ id: 'c_3' });
     const misspelt = { subcommand: 'open', cluster: 'c_3', space: 'guidse', dryRun: true } as const;
-    await expect(handleClusterRequest(daemon.automation, misspelt)).rejects.toThrow(
+    await expect(daemon.ask(misspelt)).rejects.toThrow(
       '"guidse" is neither the key of a space’s manifest nor the id of a space; did you mean "guides"?',
     );
     expect(platform.changeRequests).toHaveLength(2);
   });
 
   test('mutes and unmutes a cluster, refuses to open a muted one, and reports an unknown one', async () => {
-    const platform = new ClusterPlatform();
-    platform.addCluster({ id: 'c_1' });
-    const { automation, run } = openDaemon(platform, settings());
-    const mute = (muted: boolean, dryRun = false) =>
-      handleClusterRequest(automation, { subcommand: 'mute', cluster: 'c_1', muted, dryRun });
+    const platform = platformWith({ id: 'c_1' });
+    const { ask, run } = openDaemon(platform, settings());
+    const mute = (muted: boolean, dryRun = false) => ask({ subcommand: 'mute', cluster: 'c_1', muted, dryRun });
     expect(await mute(true, true)).toMatchObject({ changed: true, muted: false });
     expect(await mute(true)).toMatchObject({ changed: true, muted: true });
     expect(await mute(true)).toMatchObject({ changed: false });
     expect(await run()).toMatchObject({ passing: 0 });
     const request = { subcommand: 'open', cluster: 'c_1', space: null, dryRun: false } as const;
-    await expect(handleClusterRequest(automation, request)).rejects.toThrow('c_1 is muted');
+    await expect(ask(request)).rejects.toThrow('c_1 is muted');
     await mute(false);
     expect(await run()).toMatchObject({ opened: 1 });
-    await expect(handleClusterRequest(automation, { ...request, cluster: 'c_9' })).rejects.toThrow(
+    await expect(ask({ ...request, cluster: 'c_9' })).rejects.toThrow(
       'issue cluster "c_9" not found; run octavo clusters list to see them',
     );
   });
 });
 
 test('ignores a damaged note and one of an older version', async () => {
-  const platform = new ClusterPlatform();
-  platform.addCluster({ id: 'c_1' });
+  const platform = platformWith({ id: 'c_1' });
   const note = openMemoryStore().note('clusters');
   await note.write({ format: 0, entries: 'none' });
   const daemon = openDaemon(platform, settings(), { note });

@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { readMarker } from '../../src/clusters/change-request.ts';
-import { handleClusterRequest } from '../../src/clusters/control-api.ts';
 import { type FindingAnswer, findingToIssue, type TopicAnswer, topicToCluster } from '../../src/clusters/sources.ts';
 import type { PlatformVersion } from '../../src/emulator/emulator.ts';
 import { getFeatures } from '../../src/emulator/model/features.ts';
 import { openDaemon } from './run-daemon.ts';
-import { ClusterPlatform } from './run-platform.ts';
+import { ClusterPlatform, platformWith } from './run-platform.ts';
 import { DAY, NOW, settingsOf } from './samples.ts';
 
 /* Platforms without issue clusters: the topics of a site are used instead. */
@@ -126,23 +125,21 @@ describe.each(['0.167', '0.181', '0.201'] as const)('a platform of %s', (version
   test('lists, mutes, unmutes and opens topics on request', async () => {
     const platform = platformOf(version);
     platform.addCluster({ id: 't_1', label: 'PDF is empty' });
-    const { automation } = openDaemon(platform, settings());
-    const mute = (muted: boolean) =>
-      handleClusterRequest(automation, { subcommand: 'mute', cluster: 't_1', muted, dryRun: false });
-    const open = () =>
-      handleClusterRequest(automation, { subcommand: 'open', cluster: 't_1', space: null, dryRun: false });
+    const { ask } = openDaemon(platform, settings());
+    const mute = (muted: boolean) => ask({ subcommand: 'mute', cluster: 't_1', muted, dryRun: false });
+    const open = () => ask({ subcommand: 'open', cluster: 't_1', space: null, dryRun: false });
     expect(await mute(true)).toMatchObject({ label: 'PDF is empty', muted: true, changed: true });
     await expect(open()).rejects.toThrow('t_1 is muted');
     expect(await mute(true)).toMatchObject({ muted: true, changed: false });
     expect(await mute(false)).toMatchObject({ muted: false, changed: true });
-    expect(await handleClusterRequest(automation, { subcommand: 'list' })).toMatchObject({
+    expect(await ask({ subcommand: 'list' })).toMatchObject({
       clusters: [{ id: 't_1', impact: 'high', issues: 3, conversations: 3, wouldOpen: true }],
     });
     expect(await open()).toMatchObject({ outcome: 'opened', space: { id: 'guides' } });
     expect(await open()).toMatchObject({ outcome: 'exists', status: 'open' });
-    await expect(
-      handleClusterRequest(automation, { subcommand: 'mute', cluster: 't_9', muted: true, dryRun: false }),
-    ).rejects.toThrow('issue cluster "t_9" not found');
+    await expect(ask({ subcommand: 'mute', cluster: 't_9', muted: true, dryRun: false })).rejects.toThrow(
+      'issue cluster "t_9" not found',
+    );
     expect(statuses(platform)).toEqual(['t_1 guides open']);
   });
 });
@@ -155,9 +152,10 @@ test('opens no second change request for a topic that the platform drafts itself
   platform.call('POST', `/orgs/org_acme/sites/${platform.site}/findings/${finding.id}/change-requests`);
   const daemon = openDaemon(platform, settings());
   expect(await daemon.run()).toMatchObject({ passing: 1, opened: 0, skipped: { exists: 1 } });
-  await expect(
-    handleClusterRequest(daemon.automation, { subcommand: 'open', cluster: 't_1', space: null, dryRun: false }),
-  ).resolves.toMatchObject({ outcome: 'exists', status: 'open' });
+  await expect(daemon.ask({ subcommand: 'open', cluster: 't_1', space: null, dryRun: false })).resolves.toMatchObject({
+    outcome: 'exists',
+    status: 'open',
+  });
   expect(statuses(platform)).toEqual(['t_1 api open']);
 });
 
@@ -196,20 +194,6 @@ test('reopens a topic by its findings before the merge, even if the merge resolv
   platform.addIssues({ id: 't_1' }, 1);
   platform.time += HOUR;
   expect(await daemon.run()).toMatchObject({ opened: 1 });
-});
-
-test('reads each space if change requests cannot be listed by status, and opens each topic once', async () => {
-  const platform = platformOf('0.181');
-  platform.features = { ...platform.features, changeRequestStatuses: false, changeRequestStatus: false };
-  platform.addCluster({ id: 't_1' });
-  platform.addCluster({ id: 't_no' });
-  const daemon = openDaemon(platform, settings());
-  expect(await daemon.run()).toMatchObject({ outcome: 'done', opened: 2 });
-  const no = platform.changeRequests.find(({ description }) => readMarker(description)?.cluster === 't_no');
-  platform.call('PATCH', `/spaces/guides/change-requests/${no?.id}`, { status: 'archived' });
-  const other = openDaemon(platform, settings(), { name: 'two' });
-  expect(await other.run()).toMatchObject({ outcome: 'done', opened: 0, skipped: { exists: 1, archived: 1 } });
-  expect(platform.changeRequests).toHaveLength(2);
 });
 
 describe('requests', () => {
@@ -271,7 +255,7 @@ describe('detection of clusters and topics', () => {
     platform.time += later / 2;
     await daemon.run();
     expect(ends).toEqual([['unsupported', expect.stringMatching(message)]]);
-    await expect(handleClusterRequest(daemon.automation, { subcommand: 'list' })).rejects.toThrow(message);
+    await expect(daemon.ask({ subcommand: 'list' })).rejects.toThrow(message);
     // The platform has clusters again.
     platform.features = getFeatures('0.146');
     platform.site = undefined;
@@ -280,22 +264,8 @@ describe('detection of clusters and topics', () => {
     expect(await daemon.run()).toMatchObject({ outcome: 'done', opened: 1 });
   });
 
-  test('finds a site within an hour of its creation', async () => {
-    const platform = platformOf('0.181');
-    const { site } = platform;
-    const daemon = openDaemon(platform, settings(), { site: 'site_later' });
-    expect(await daemon.run()).toMatchObject({ outcome: 'unsupported' });
-    const record = platform.store.sites.get(site ?? '');
-    platform.store.sites.put({ ...record, id: 'site_later' } as never);
-    platform.site = 'site_later';
-    platform.addCluster({ id: 't_1' });
-    platform.time += HOUR;
-    expect(await daemon.run()).toMatchObject({ outcome: 'done', opened: 1 });
-  });
-
   test('uses clusters if the platform has them, even if a site is set', async () => {
-    const platform = new ClusterPlatform();
-    platform.addCluster({ id: 'c_1' });
+    const platform = platformWith({ id: 'c_1' });
     const daemon = openDaemon(platform, settings(), { site: 'site_any' });
     expect(await daemon.run()).toMatchObject({ opened: 1 });
     expect(platform.statuses()).toEqual(['c_1 guides open']);
@@ -355,8 +325,8 @@ describe('detection of clusters and topics', () => {
     platform.features = getFeatures('0.146');
     platform.site = undefined;
     platform.addCluster({ id: 'c_1' });
-    const { automation } = openDaemon(platform, settings(), { site: site ?? '' });
-    const list = () => handleClusterRequest(automation, { subcommand: 'list' });
+    const { ask } = openDaemon(platform, settings(), { site: site ?? '' });
+    const list = () => ask({ subcommand: 'list' });
     expect(await list()).toMatchObject({ clusters: [{ id: 'c_1' }] });
     platform.features = getFeatures('0.181');
     platform.site = site;

@@ -6,7 +6,6 @@ import type { Fact } from '../../src/store/notifications.ts';
 import { KilledNotifier } from '../support/notify/killed-notifier.ts';
 
 const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
 /** Numbers of the channels of the campaign. */
 const CHAT = 0;
 const NIGHT = 1;
@@ -80,42 +79,5 @@ describe('a pager incident about two channels', () => {
     const conditions = await machine.disk.conditions(100);
     const failing = conditions.filter((each) => each.fact.code === 'channel-failing' && each.state === 'firing');
     expect(failing.map(({ fact }) => fact.subject)).toEqual(firing);
-  });
-
-  test('is resolved whichever step the process is killed at', async () => {
-    const deaths: string[] = [];
-    let paged = 0;
-    for (let step = 1; ; step += 1) {
-      const machine = new KilledNotifier(openMemoryStore().notifications());
-      await failBothChats(machine);
-      machine.killAfter(step);
-      await work(machine);
-      // A process that was killed meanwhile reports again.
-      for (const since of [machine.now, machine.now]) {
-        await machine.report('org_1', [fact('paused', since)]);
-      }
-      await work(machine);
-      await machine.settle(2 * HOUR);
-      if (machine.deaths.length === 0) {
-        break;
-      }
-      deaths.push(...machine.deaths);
-      const found = await pages(machine);
-      for (const thread of new Set(found.map((each) => each.thread))) {
-        const own = found.filter((each) => each.thread === thread);
-        expect(
-          own.map(({ kind, about }) => ({ kind, about })),
-          `step ${step}, ${machine.deaths}`,
-        ).toEqual(['firing', 'resolved'].map((kind) => ({ kind, about: own[0]?.about })));
-      }
-      paged += found.length > 0 ? 1 : 0;
-      const conditions = await machine.disk.conditions(100);
-      expect(conditions.filter((each) => each.fact.code === 'channel-failing' && each.state === 'firing')).toEqual([]);
-    }
-    // If both channels work again before the pager is notified, it gets no message.
-    expect(paged).toBeGreaterThan(deaths.length * 0.9);
-    expect(new Set(deaths)).toEqual(
-      new Set(['advance', 'begin', 'end', 'report', 'send'].flatMap((name) => [`before ${name}`, `after ${name}`])),
-    );
   });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { AuthError, RejectedError, TransientError } from '../../src/core/errors.ts';
 import type { Reader } from '../../src/platform/client.ts';
-import { ConversationsProbe, isMissingOperation } from '../../src/platform/conversations-probe.ts';
+import { ConversationsProbe } from '../../src/platform/conversations-probe.ts';
 
 /** A platform that answers each probe with the next of these; anything but an error is a list. */
 function platform(...answers: readonly (Error | null)[]): { readonly reader: Reader; asked: number } {
@@ -59,11 +59,4 @@ test('keeps the result until it is forgotten', async () => {
   expect(await probe.has(fake.reader)).toBe(false);
   probe.forget();
   expect(await probe.has(fake.reader)).toBe(true);
-});
-
-test('recognizes a missing operation by status only', () => {
-  expect([404, 405, 410, 400, 403, 500].map((status) => isMissingOperation(refused(status)))).toEqual([
-    ...[true, true, true, false, false, false],
-  ]);
-  expect(isMissingOperation(new Error('404'))).toBe(false);
 });

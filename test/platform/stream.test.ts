@@ -1,5 +1,5 @@
 import type { RequestListener, ServerResponse } from 'node:http';
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import {
@@ -145,21 +145,11 @@ describe('a stream', () => {
     expect(await Array.fromAsync(ask(writer(base)))).toEqual(all);
   });
 
-  test.each([
-    ['gzip', gzipSync],
-    ['deflate', deflateSync],
-    ['br', brotliCompressSync],
-  ])('may be compressed with %s without a request for it', async (encoding, pack) => {
+  test('may be compressed without a request for it', async () => {
     const { base } = await serve((answer) =>
-      answer.writeHead(200, { ...EVENTS, 'content-encoding': encoding }).end(pack(whole)),
+      answer.writeHead(200, { ...EVENTS, 'content-encoding': 'br' }).end(brotliCompressSync(whole)),
     );
     expect(await Array.fromAsync(ask(writer(base)))).toEqual(all);
-  });
-
-  test('keeps unknown members', async () => {
-    const odd = [{ type: 'thought', text: 'hm', answer: null }, { surprise: [1] }, { type: 'answer', answer: {} }];
-    const { base } = await serve((answer) => answer.writeHead(200, EVENTS).end(`${odd.map(line).join('')}${DONE}`));
-    expect(await Array.fromAsync(ask(writer(base)))).toEqual(odd);
   });
 
   test('may be done without events', async () => {

@@ -73,13 +73,6 @@ describe.each(FORGES)('a push at %s', (_name, webhook, deliver) => {
 });
 
 describe('a signed body', () => {
-  test.each(FORGES.filter(([name]) => name !== 'gitlab'))('of %s cannot be changed', (_name, webhook, deliver) => {
-    const { headers, body } = deliver({ secret: webhook.secret, at: AT });
-    const changed = Buffer.from(body);
-    changed[changed.length - 1] = 0x20;
-    expect(read(webhook, { headers, body: changed })).toEqual(REFUSED);
-  });
-
   test('is covered byte by byte: invalid UTF-8 is not its replacement character', () => {
     const [, webhook, deliver] = FORGES[0] as (typeof FORGES)[number];
     const { headers, body } = deliver({ secret: SECRET, repository: 'acme/d\ufffdcs' });
