@@ -1,5 +1,5 @@
 /** Clusters of similar issues, in one form for every version of the platform, and functions for their text. */
-import { append, compareText } from '../core/lists.ts';
+import { compareText } from '../core/lists.ts';
 
 /** Cluster of similar issues. Times are in milliseconds since the epoch, null if the platform does not return them. */
 export interface IssueCluster {
@@ -83,17 +83,15 @@ export function pickRepresentatives(issues: readonly ClusterIssue[], most: numbe
       (a.id < b.id ? -1 : 1),
   );
   const heard = new Set<string>();
-  const result: ClusterIssue[] = [];
-  for (const weight of new Set(sorted.map(({ impact }) => impactWeight(impact)))) {
-    const group = sorted.filter((issue) => impactWeight(issue.impact) === weight);
+  const ranked = [...Map.groupBy(sorted, ({ impact }) => impactWeight(impact)).values()].flatMap((group) => {
     const first = group.filter(({ conversation }) => {
       const isNew = conversation === null || !heard.has(conversation.id);
       heard.add(conversation?.id ?? '');
       return isNew;
     });
-    append(result, [...first, ...group.filter((issue) => !first.includes(issue))]);
-  }
-  return result.slice(0, most);
+    return [...first, ...group.filter((issue) => !first.includes(issue))];
+  });
+  return ranked.slice(0, most);
 }
 
 /** Maximum length that is processed, in UTF-16 code units: longer than any valid text. */

@@ -1,4 +1,5 @@
 /** Follows change requests of clusters: lists them, records what happened to own ones, comments on progress and mutes. */
+import { isDeepStrictEqual } from 'node:util';
 import { RejectedError } from '../core/errors.ts';
 import { largest } from '../core/lists.ts';
 import type { Reader } from '../platform/client.ts';
@@ -330,14 +331,9 @@ async function record(
 export async function recordNumbers(store: ClusterStore, judged: readonly JudgedCluster[]): Promise<void> {
   const clusters = new Map(judged.map(({ cluster }) => [cluster.id, cluster]));
   const changed = store.active.flatMap((own) => {
-    const cluster = clusters.get(own.cluster);
-    if (cluster === undefined) {
-      return [];
-    }
-    const { issues, conversations, impact } = cluster;
-    const { seen } = own;
-    const isSame = seen.issues === issues && seen.conversations === conversations && seen.impact === impact;
-    return isSame ? [] : [{ ...own, seen: { issues, conversations, impact } }];
+    const { issues, conversations, impact } = clusters.get(own.cluster) ?? own.seen;
+    const seen = { issues, conversations, impact };
+    return isDeepStrictEqual(seen, own.seen) ? [] : [{ ...own, seen }];
   });
   await store.putAll(changed);
 }

@@ -12,9 +12,7 @@ const MAX_RESPONSE = 64 * 1024 * 1024;
 
 /** Maximum number of redirects that are followed, such as those of a renamed repository. */
 const MAX_REDIRECTS = 3;
-const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-/** Redirects that keep the method and the body; a POST becomes a GET with the others. */
-const KEEPS_METHOD = new Set([307, 308]);
+const REDIRECTS = [301, 302, 303, 307, 308];
 
 /** A response of a forge cannot be used, and a retry would not help. */
 class UnusableResponseError extends NotThePlatformError {}
@@ -41,12 +39,13 @@ async function follow(request: Request, left: number): Promise<Response> {
   const again = request.clone();
   const response = await fetch(request);
   const { status, headers } = response;
-  if (!REDIRECTS.has(status)) {
+  if (!REDIRECTS.includes(status)) {
     return response;
   }
   await response.body?.cancel();
   const target = URL.parse(headers.get('location') ?? '', request.url);
-  const isSameRequest = KEEPS_METHOD.has(status) || request.method === 'GET';
+  // With other redirects, a POST becomes a GET.
+  const isSameRequest = status === 307 || status === 308 || request.method === 'GET';
   if (left === 0 || target === null || !isSameRequest || target.origin !== new URL(request.url).origin) {
     const to = target === null ? '' : ` to ${target.origin}`;
     throw new UnusableResponseError(`the response is a redirect${to} (${status}), which is not followed`);

@@ -196,12 +196,10 @@ function inline(
     case 'delete':
       return below('strikethrough');
     case 'image':
-      return linkTo(oneLine(node.url), joinTexts([textNode([leafOf(oneLine(node.alt ?? ''), marks)])]));
-    case 'imageReference':
-      return linkTo(
-        oneLine(definitions.get(node.identifier) ?? ''),
-        joinTexts([textNode([leafOf(oneLine(node.alt ?? ''), marks)])]),
-      );
+    case 'imageReference': {
+      const url = node.type === 'image' ? node.url : (definitions.get(node.identifier) ?? '');
+      return linkTo(oneLine(url), joinTexts([textNode([leafOf(oneLine(node.alt ?? ''), marks)])]));
+    }
     case 'link':
     case 'linkReference': {
       const url = node.type === 'link' ? node.url : (definitions.get(node.identifier) ?? '');

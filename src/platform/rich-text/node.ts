@@ -90,7 +90,7 @@ function marksOf(leaf: RichLeaf): string {
  * Normalizes leaves to what Markdown can express: space at the edge of a marked leaf loses the marks, neighbors with
  * the same marks are merged, and empty leaves are removed.
  */
-export function normalizeLeaves(leaves: readonly RichLeaf[]): RichLeaf[] {
+function normalizeLeaves(leaves: readonly RichLeaf[]): RichLeaf[] {
   const result: RichLeaf[] = [];
   for (const leaf of leaves.flatMap(freeEdges)) {
     const last = result.at(-1);

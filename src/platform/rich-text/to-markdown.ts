@@ -7,12 +7,13 @@ import { append } from '../../core/lists.ts';
 import { toDocument } from './from-markdown.ts';
 import {
   isMarkName,
+  joinTexts,
   leafOf,
   MARKS,
   type MarkName,
-  normalizeLeaves,
   type RichLeaf,
   type RichNode,
+  textNode,
   textOf,
 } from './node.ts';
 
@@ -106,22 +107,8 @@ function unknownBlock(node: RichNode): BlockContent[] {
 }
 
 function inlines(nodes: readonly RichNode[] = []): PhrasingContent[] {
-  const result: PhrasingContent[] = [];
-  let leaves: RichLeaf[] = [];
-  const flush = () => {
-    append(result, nested(normalizeLeaves(leaves), 0));
-    leaves = [];
-  };
-  for (const node of nodes) {
-    if (node.object === 'text') {
-      append(leaves, (node.leaves ?? []).map(knownMarks));
-    } else {
-      flush();
-      append(result, inline(node));
-    }
-  }
-  flush();
-  return result;
+  const known = nodes.map((node) => (node.object === 'text' ? textNode((node.leaves ?? []).map(knownMarks)) : node));
+  return joinTexts(known).flatMap((node) => (node.object === 'text' ? nested(node.leaves ?? [], 0) : inline(node)));
 }
 
 function knownMarks(leaf: RichLeaf): RichLeaf {
@@ -174,7 +161,7 @@ function nested(leaves: readonly RichLeaf[], depth: number): PhrasingContent[] {
       end += 1;
     }
     const children = nested(leaves.slice(start, end), depth + 1);
-    append(result, marked ? [wrap(mark, children)] : children);
+    append(result, marked ? [{ type: WRAPPERS[mark], children }] : children);
     start = end;
   }
   return result;
@@ -184,16 +171,7 @@ function has(leaf: RichLeaf | undefined, mark: MarkName): boolean {
   return leaf?.marks.some((other) => other.type === mark) === true;
 }
 
-function wrap(mark: 'bold' | 'italic' | 'strikethrough', children: PhrasingContent[]): PhrasingContent {
-  switch (mark) {
-    case 'bold':
-      return { type: 'strong', children };
-    case 'italic':
-      return { type: 'emphasis', children };
-    default:
-      return { type: 'delete', children };
-  }
-}
+const WRAPPERS = { bold: 'strong', italic: 'emphasis', strikethrough: 'delete' } as const;
 
 function plain(leaf: RichLeaf): PhrasingContent[] {
   if (has(leaf, 'code')) {
