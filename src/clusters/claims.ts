@@ -73,12 +73,15 @@ function isLaterDraft(other: ClusterChangeRequest, draft: ClusterChangeRequest):
   return other.status === 'draft' && compareCreation(other, draft) > 0;
 }
 
+/** What limits count. */
+export type CountedRequest = Pick<ClusterChangeRequest, 'space' | 'cluster' | 'status' | 'createdAt' | 'superseded'>;
+
 /**
  * Returns the limits that prevent one more change request in this space at this time. `list`: existing and planned change
  * requests.
  */
 export function reachedLimits(
-  list: readonly ClusterChangeRequest[],
+  list: readonly CountedRequest[],
   { space, createdAt }: Pick<ClusterChangeRequest, 'space' | 'createdAt'>,
   { maxOpen, maxOpenPerSpace, maxPerDay }: Limits,
 ) {
@@ -100,7 +103,7 @@ export function reachedLimits(
  * Counts change requests that can be open at the same time. Drafts of a cluster count once, and not at all if it has an
  * open change request, because at most one of them is open.
  */
-function countClusters(live: readonly ClusterChangeRequest[]): number {
+function countClusters(live: readonly CountedRequest[]): number {
   const open = live.filter(({ status }) => status !== 'draft');
   const clusters = new Set(open.map(({ cluster }) => cluster));
   const drafts = live.filter(({ status, cluster }) => status === 'draft' && !clusters.has(cluster));
@@ -158,7 +161,7 @@ export function decideReopen(requests: readonly ClusterChangeRequest[], options:
 }
 
 /** Returns whether a change request blocks another one: it is neither merged nor archived. */
-function isActive({ status }: ClusterChangeRequest): boolean {
+function isActive({ status }: Pick<ClusterChangeRequest, 'status'>): boolean {
   return status !== 'merged' && status !== 'archived';
 }
 

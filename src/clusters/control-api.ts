@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { ConfigError, RejectedError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
-import { type ClusterChangeRequest, isOfCluster } from './change-request.ts';
-import { decideReopen } from './claims.ts';
+import { isOfCluster } from './change-request.ts';
+import { type CountedRequest, decideReopen } from './claims.ts';
 import { compareSeverity, type IssueCluster } from './cluster.ts';
 import { listAll, type RequestList, withLinked } from './follow.ts';
 import {
@@ -67,7 +67,7 @@ async function listClusters(session: ClusterSession): Promise<JsonObject> {
   const sorted = reader.judged.toSorted(
     (a, b) => Number(b.verdict.passes) - Number(a.verdict.passes) || compareSeverity(a.cluster, b.cluster),
   );
-  const planned = [...list.requests];
+  const planned: CountedRequest[] = [...list.requests];
   const clusters: JsonObject[] = [];
   let routed = 0;
   for (const judged of sorted) {
@@ -121,7 +121,7 @@ function describeCluster({ cluster, verdict }: JudgedCluster, list: RequestList)
 async function describeTarget(
   session: ClusterSession,
   cluster: IssueCluster,
-  planned: ClusterChangeRequest[],
+  planned: CountedRequest[],
 ): Promise<JsonObject> {
   const { route, subject } = await prepareProposal(session, cluster);
   const found = findSpace(session, route, planned);

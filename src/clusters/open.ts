@@ -10,6 +10,7 @@ import {
   supersededSubject,
 } from './change-request.ts';
 import {
+  type CountedRequest,
   compareCreation,
   decideClaims,
   decideReopen,
@@ -91,7 +92,11 @@ export function isUnchanged(known: KnownSkip, { updatedAt, issues }: IssueCluste
 }
 
 /** Returns the routed space if one more change request may be opened there, else the reason. */
-export function findSpace(session: ClusterSession, route: Route, planned: RequestList['requests']): TargetSpace | Skip {
+export function findSpace(
+  session: ClusterSession,
+  route: Route,
+  planned: readonly CountedRequest[],
+): TargetSpace | Skip {
   if (route.space === null) {
     return { reason: route.waits ? 'waiting' : 'unrouted', why: route.why, lasts: !route.waits };
   }
@@ -101,7 +106,7 @@ export function findSpace(session: ClusterSession, route: Route, planned: Reques
 /** Returns the limit that prevents one more change request. `space` null: limits of a space are not checked. */
 export function findReachedLimit(
   { config, clock }: ClusterSession,
-  planned: RequestList['requests'],
+  planned: readonly CountedRequest[],
   space: string | null,
 ): Skip | null {
   const reached = reachedLimits(planned, { space: space ?? '', createdAt: clock.now() }, config.limits);
@@ -109,23 +114,9 @@ export function findReachedLimit(
   return limit === undefined ? null : { ...limit, lasts: false };
 }
 
-/** Returns a change request that will be created, in the form of a listed one. */
-export function planRequest({ clock }: ClusterSession, cluster: string, space: string): ClusterChangeRequest {
-  const at = clock.now();
-  return {
-    id: '',
-    space,
-    cluster: clusterKey(cluster),
-    status: 'draft',
-    subject: '',
-    url: null,
-    createdAt: at,
-    updatedAt: at,
-    superseded: false,
-    isEmptyMerge: false,
-    isDescribed: true,
-    isDraftSubject: true,
-  };
+/** Returns a change request that will be created, as limits count it. */
+export function planRequest({ clock }: ClusterSession, cluster: string, space: string): CountedRequest {
+  return { space, cluster: clusterKey(cluster), status: 'draft', createdAt: clock.now(), superseded: false };
 }
 
 /** Content of a change request for a cluster, with its space. */

@@ -8,7 +8,8 @@ import type { Reader, Writer } from '../platform/client.ts';
 import { ConversationsProbe, isMissingOperation } from '../platform/conversations-probe.ts';
 import type { Priority } from '../queue/request.ts';
 import type { Note } from '../store/record.ts';
-import { type ClusterChangeRequest, clusterKey } from './change-request.ts';
+import { clusterKey } from './change-request.ts';
+import type { CountedRequest } from './claims.ts';
 import { compareSeverity, type IssueCluster } from './cluster.ts';
 import { type ClusterEvents, isRefusal, type RunEnd, redactEvents, type SkipReason } from './events.ts';
 import {
@@ -161,7 +162,7 @@ async function createDrafts(
     ({ state, isManual }) => !isManual && (state === 'draft' || state === 'begun'),
   );
   const created = new Map<string, Proposal>();
-  const planned: ClusterChangeRequest[] = [...list.requests];
+  const planned: CountedRequest[] = [...list.requests];
   // Clusters that took requests without a result.
   let failedAttempts = 0;
   for (const cluster of candidates) {
@@ -196,7 +197,7 @@ async function createDrafts(
 async function claim(
   session: ClusterSession,
   cluster: IssueCluster,
-  planned: readonly ClusterChangeRequest[],
+  planned: readonly CountedRequest[],
   list: RequestList,
 ): Promise<Proposal | Skip> {
   try {

@@ -17,12 +17,6 @@ export const NO_CLUSTERS = {
   topics: 'this platform has neither issue clusters nor topics of the site that conversations.site names (404)',
 } as const;
 
-export interface ClusterPage {
-  readonly clusters: readonly IssueCluster[];
-  /** Cursor of the next page; null after the last one. */
-  readonly next: string | null;
-}
-
 /**
  * Source of clusters: the organization's issue clusters, or the topics of a site. All other code is independent of it.
  * Every method throws AppError. Source: docs/platform-notes.md#topics
@@ -34,9 +28,12 @@ export interface ClusterSource {
   /** Returns additional filters that this list needs to be complete. */
   listQuery(): NonNullable<Input<typeof operations.listOrganizationChangeRequests>['query']>;
   /**
-   * Reads a page, newest-updated first; `page` null for the first one. Returns null if the platform has no clusters.
+   * Reads a page, newest-updated first; `page` null for the first one. `next`: cursor of the next page; null after the
+   * last one. Returns null if the platform has no clusters.
    */
-  page(page: string | null): Promise<ClusterPage | null>;
+  page(
+    page: string | null,
+  ): Promise<{ readonly clusters: readonly IssueCluster[]; readonly next: string | null } | null>;
   /** Reads the cluster with this id; null if it does not exist. */
   one(id: string): Promise<IssueCluster | null>;
   /** Reads the issues of a cluster, or enough of them to describe it. */

@@ -182,25 +182,19 @@ function newDelivery(
 function announce(input: ChannelInput, events: readonly NotificationEvent[]): ChannelPlan {
   const { conditions, own, channel, newId, now } = input;
   const fresh = conditions.filter((each) => each.state === 'firing' && !own.has(each.id) && channel.wants(each));
-  const plans = groups(input, fresh, events).map((group) => {
+  const plan: { created: NotificationDelivery[]; notified: Notified[] } = { created: [], notified: [] };
+  for (const group of groups(input, fresh, events)) {
     const id = newId();
     const about = [...group.conditions, ...group.events].map((each) => each.id);
     const codes = new Set([...group.conditions.map(({ fact }) => fact.code), ...group.events.map(({ code }) => code)]);
     const kind = codes.size > 1 ? 'digest' : group.conditions.length > 0 ? 'firing' : 'event';
-    return {
-      created: newDelivery({ id, thread: id, kind, about }, input),
-      notified: group.conditions.map(
-        (each): Notified => ({
-          channel: channel.name,
-          condition: each.id,
-          thread: id,
-          notifiedAt: now,
-          resolved: null,
-        }),
-      ),
-    };
-  });
-  return { created: plans.map(({ created }) => created), notified: plans.flatMap(({ notified }) => notified) };
+    plan.created.push(newDelivery({ id, thread: id, kind, about }, input));
+    for (const condition of group.conditions) {
+      const notice = { channel: channel.name, condition: condition.id, thread: id, notifiedAt: now, resolved: null };
+      plan.notified.push(notice);
+    }
+  }
+  return plan;
 }
 
 /** Conditions and events of one message. */
@@ -307,9 +301,7 @@ function remind(input: ChannelInput): ChannelPlan {
 /** Returns the conditions whose announcement was given up without knowing whether it arrived, and has no successor. */
 function uncertainConditions({ deliveries, channel }: ChannelInput): ReadonlySet<string> {
   const own = deliveries.filter((each) => each.channel === channel.name && each.kind !== 'resolved');
-  const found = new Set(own.flatMap((each) => (each.state === 'failed' ? each.about : [])));
-  for (const id of own.filter((each) => each.state === 'sent' || isQueued(each)).flatMap(({ about }) => about)) {
-    found.delete(id);
-  }
-  return found;
+  const about = (isIncluded: (each: NotificationDelivery) => boolean) =>
+    new Set(own.filter(isIncluded).flatMap((each) => each.about));
+  return about(({ state }) => state === 'failed').difference(about((each) => each.state === 'sent' || isQueued(each)));
 }

@@ -1,5 +1,5 @@
 /** Client that reads and writes one organization through the queue. */
-import type { ZodError } from 'zod';
+import type { ZodError, ZodType } from 'zod';
 import { CancelledError, NotThePlatformError, RejectedError } from '../core/errors.ts';
 import { isObject, parseBounded } from '../core/json.ts';
 import {
@@ -137,7 +137,7 @@ class Caller {
     let body: string | null;
     try {
       path = requestPath(operation, input, this.#options.organization);
-      body = bodyText(operation, input.body);
+      body = operation.body && JSON.stringify(checkInput(operation, 'body', operation.body, input.body));
     } catch (error) {
       return Promise.reject(error);
     }
@@ -260,16 +260,13 @@ function notDocumented(operation: Operation, error: ZodError): NotThePlatformErr
   return new NotThePlatformError(`${operation.name}: the answer is not what the platform documents: ${problems}`);
 }
 
-/** Validates the body and returns it as JSON. Throws RejectedError before anything is sent. */
-function bodyText(operation: Operation, body: unknown): string | null {
-  if (operation.body === null) {
-    return null;
-  }
-  const checked = operation.body.safeParse(body);
+/** Returns a checked part of the input. Throws RejectedError before anything is sent. */
+function checkInput(operation: Operation, part: 'body' | 'query', schema: ZodType, value: unknown): unknown {
+  const checked = schema.safeParse(value);
   if (!checked.success) {
-    throw new RejectedError(`${operation.name} was not sent: body: ${problemsOf(checked.error)}`, 400);
+    throw new RejectedError(`${operation.name} was not sent: ${part}: ${problemsOf(checked.error)}`, 400);
   }
-  return JSON.stringify(checked.data);
+  return checked.data;
 }
 
 function eitherSignal(a: AbortSignal | undefined, b: AbortSignal | undefined): AbortSignal | undefined {
@@ -294,12 +291,9 @@ function queryText(operation: Operation, query: unknown): string {
   if (operation.query === null || query === undefined) {
     return '';
   }
-  const checked = operation.query.safeParse(query);
-  if (!checked.success) {
-    throw new RejectedError(`${operation.name} was not sent: query: ${problemsOf(checked.error)}`, 400);
-  }
+  const checked = checkInput(operation, 'query', operation.query, query);
   const text = new URLSearchParams();
-  for (const [name, value] of Object.entries(isObject(checked.data) ? checked.data : {})) {
+  for (const [name, value] of Object.entries(isObject(checked) ? checked : {})) {
     for (const item of Array.isArray(value) ? value : [value]) {
       if (item !== undefined) {
         text.append(name, String(item));
