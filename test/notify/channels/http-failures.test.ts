@@ -1,34 +1,32 @@
 // Failures of the channels that send over HTTP.
 import { describe, expect, test } from 'vitest';
-import { systemClock } from '../../../src/core/clock.ts';
+import { type Clock, systemClock } from '../../../src/core/clock.ts';
 import { ChannelError } from '../../../src/notify/channel.ts';
 import { openChannel } from '../../../src/notify/open-channel.ts';
-import type { FakeReceiver, ReceiverFault } from '../../support/notify/fake-receiver.ts';
+import type { ReceiverFault } from '../../support/notify/fake-receiver.ts';
 import { HTTP_CHANNELS } from '../../support/notify/http-channels.ts';
-import { channelContext, manualClock, outgoing } from '../../support/notify/sample-message.ts';
+import { channelContext, endWithTest, manualClock, outgoing } from '../../support/notify/sample-message.ts';
 
 const never = () => new AbortController().signal;
 
 /** Sends the sample with a fault, and returns the failure with what the receiver has afterwards. */
 async function fail(kind: string, fault: ReceiverFault) {
-  const { receiver, config, count } = await open(kind);
-  await using _ = receiver;
+  const { receiver, channel, count } = await open(kind);
   receiver.faults.push(fault);
-  const channel = await openChannel(config, channelContext());
   const error: unknown = await channel.send(outgoing(), never()).then(
     () => null,
     (thrown: unknown) => thrown,
   );
-  await channel.close();
   return { error, count: count(), receiver };
 }
 
-function open(kind: string) {
+async function open(kind: string, clock: Clock = systemClock) {
   const start = HTTP_CHANNELS[kind];
   if (start === undefined) {
     throw new Error(kind);
   }
-  return start();
+  const { config, ...started } = await start();
+  return { channel: endWithTest(await openChannel(config, channelContext(clock)), started.receiver), ...started };
 }
 
 /** Everything that a log could write of an error. */
@@ -83,58 +81,44 @@ describe.each(Object.keys(HTTP_CHANNELS))('channel %s', (kind) => {
   });
 
   test('gives up waiting after 30 seconds without knowing what became of the message', async () => {
-    const { receiver, config, count } = await open(kind);
-    await using _ = receiver;
     const clock = manualClock();
+    const { receiver, channel, count } = await open(kind, clock);
     receiver.faults.push('silent');
     receiver.onSilence = () => clock.expire();
-    const channel = await openChannel(config, channelContext(clock));
     await expect(channel.send(outgoing(), never())).rejects.toMatchObject({
       failure: 'unknown',
       message: expect.stringContaining('did not answer in time'),
     });
     expect(count()).toBe(1);
-    await channel.close();
   });
 
   test('stops waiting when the daemon stops', async () => {
-    const { receiver, config } = await open(kind);
-    await using _ = receiver;
+    const { receiver, channel } = await open(kind);
     const stop = new AbortController();
     receiver.faults.push('silent');
     receiver.onSilence = () => stop.abort();
-    const channel = await openChannel(config, channelContext());
     await expect(channel.send(outgoing(), stop.signal)).rejects.toMatchObject({ failure: 'unknown' });
-    await channel.close();
   });
 
   test('sends nothing once the daemon is stopping', async () => {
-    const { receiver, config } = await open(kind);
-    await using _ = receiver;
-    const channel = await openChannel(config, channelContext());
+    const { receiver, channel } = await open(kind);
     await expect(channel.send(outgoing(), AbortSignal.abort())).rejects.toMatchObject({ failure: 'not-taken' });
     expect(receiver.requests).toEqual([]);
-    await channel.close();
   });
 
   test('reports that a refused connection took nothing', async () => {
-    const { receiver, config } = await open(kind);
+    const { receiver, channel } = await open(kind);
     await receiver[Symbol.asyncDispose]();
-    const channel = await openChannel(config, channelContext());
     await expect(channel.send(outgoing(), never())).rejects.toMatchObject({ failure: 'not-taken' });
-    await channel.close();
   });
 
   test('sends the same message again after a lost answer, so that the receiver can recognize it', async () => {
-    const { receiver, config, count, isIdempotent } = await open(kind);
-    await using _ = receiver;
+    const { receiver, channel, count, isIdempotent } = await open(kind);
     receiver.faults.push('lost');
-    const channel = await openChannel(config, channelContext());
     await expect(channel.send(outgoing(), never())).rejects.toThrow(ChannelError);
     await channel.send(outgoing(), never());
     expect(count()).toBe(isIdempotent ? 1 : 2);
     expect(receiver.requests).toHaveLength(2);
-    await channel.close();
   });
 
   test('names no secret in any error', async () => {
@@ -171,10 +155,7 @@ test('a broken answer of Slack tells nothing', async () => {
 });
 
 test('a message is sent over a connection of its own', async () => {
-  const { receiver, config } = await open('webhook');
-  await using _: FakeReceiver = receiver;
-  const channel = await openChannel(config, channelContext(systemClock));
+  const { receiver, channel } = await open('webhook');
   await channel.send(outgoing(), never());
   expect(receiver.requests[0]?.headers.connection).toBe('close');
-  await channel.close();
 });

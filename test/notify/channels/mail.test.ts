@@ -4,7 +4,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openMailChannel } from '../../../src/notify/mail.ts';
 import { ADDRESSES, NAMES } from '../../support/certificates.ts';
 import { type MailFault, MailSink, type MailSinkOptions } from '../../support/notify/mail-sink.ts';
-import { channelContext, manualClock, outgoing, resolvedMessage } from '../../support/notify/sample-message.ts';
+import {
+  channelContext,
+  endWithTest,
+  manualClock,
+  outgoing,
+  resolvedMessage,
+} from '../../support/notify/sample-message.ts';
 
 const { signal } = new AbortController();
 const certificate = ADDRESSES;
@@ -26,14 +32,13 @@ async function openMail(options: MailSinkOptions & { host?: string; to?: string[
     to,
     ...(login === undefined ? {} : { user: 'octavo', password: login }),
   };
-  const channel = openMailChannel(config, channelContext(clock));
+  const channel = endWithTest(openMailChannel(config, channelContext(clock)), sink);
   sink.onSilence = () => clock.expire();
   return { sink, channel };
 }
 
 test('a mail has a text and an HTML body, and asks for no automatic answer', async () => {
   const { sink, channel } = await openMail();
-  await using _ = sink;
   expect(await channel.send(outgoing(), signal)).toBeNull();
   const [received] = sink.mails;
   expect(received?.to).toEqual(TO);
@@ -55,12 +60,10 @@ test('a mail has a text and an HTML body, and asks for no automatic answer', asy
     '<li><strong>acme: The token was refused</strong> (since 09:00 UTC) <a href="https://octavo.example/o/acme">Open</a><br>Create a new token</li>',
   );
   expect(received?.source).toMatch(/^Auto-Submitted: auto-generated\r$/m);
-  await channel.close();
 });
 
 test('a resolve is an answer to the first mail of its thread', async () => {
   const { sink, channel } = await openMail();
-  await using _ = sink;
   await channel.send(outgoing({ id: 'ntf_2', message: resolvedMessage() }), signal);
   expect(sink.mails[0]?.mail).toMatchObject({
     subject: 'Resolved: The platform refuses the token: acme',
@@ -72,7 +75,6 @@ test('a resolve is an answer to the first mail of its thread', async () => {
 
 test('a mail that is sent again has the same id', async () => {
   const { sink, channel } = await openMail();
-  await using _ = sink;
   sink.fault = 'lost';
   await expect(channel.send(outgoing(), signal)).rejects.toMatchObject({ failure: 'unknown' });
   sink.fault = null;
@@ -86,14 +88,12 @@ describe('encryption', () => {
     ['STARTTLS', { host: '0.0.0.0' }],
   ])('sends over %s, with the user and the password', async (_, options) => {
     const { sink, channel } = await openMail({ ...options, password: 'correct', login: 'correct' });
-    await using __ = sink;
     await channel.send(outgoing(), signal);
     expect(sink.mails).toMatchObject([{ isEncrypted: true, user: 'octavo' }]);
   });
 
   test('sends nothing to another machine without STARTTLS', async () => {
     const { sink, channel } = await openMail({ host: '0.0.0.0', startTls: false, login: 'canary' });
-    await using _ = sink;
     await expect(channel.send(outgoing(), signal)).rejects.toMatchObject({
       failure: 'not-taken',
       message: expect.stringContaining('does not offer TLS'),
@@ -103,7 +103,6 @@ describe('encryption', () => {
 
   test('sends nothing to a server whose certificate is not trusted', async () => {
     const { sink, channel } = await openMail({ secure: true, ...NAMES });
-    await using _ = sink;
     await expect(channel.send(outgoing(), signal)).rejects.toMatchObject({
       failure: 'not-taken',
       message: expect.stringContaining('certificate is not trusted'),
@@ -113,7 +112,6 @@ describe('encryption', () => {
 
   test('needs no encryption on this machine', async () => {
     const { sink, channel } = await openMail({ startTls: false });
-    await using _ = sink;
     await channel.send(outgoing(), signal);
     expect(sink.mails).toMatchObject([{ isEncrypted: false }]);
   });
@@ -133,7 +131,6 @@ describe('failures', () => {
     ['mute', 'not-taken', /did not answer in time/],
   ])('after %j, the message is %s', async (fault, failure, words) => {
     const { sink, channel } = await openMail();
-    await using _ = sink;
     sink.fault = fault;
     const error: unknown = await channel.send(outgoing(), signal).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ failure, message: expect.stringMatching(words) });
@@ -141,8 +138,7 @@ describe('failures', () => {
   });
 
   test('a wrong password is a rejection that does not repeat it', async () => {
-    const { sink, channel } = await openMail({ password: 'correct', login: 'canary' });
-    await using _ = sink;
+    const { channel } = await openMail({ password: 'correct', login: 'canary' });
     const error: unknown = await channel.send(outgoing(), signal).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ failure: 'rejected', message: expect.stringMatching(/535 to AUTH; check the user/) });
     expect(`${(error as Error).stack}${JSON.stringify(error)}`).not.toContain('canary');
@@ -160,7 +156,6 @@ describe('failures', () => {
 
   test('a mail that somebody gets counts as sent', async () => {
     const { sink, channel } = await openMail();
-    await using _ = sink;
     sink.unknown.add('ben@acme.example');
     await channel.send(outgoing(), signal);
     expect(sink.mails.map(({ to }) => to)).toEqual([['ana@acme.example']]);

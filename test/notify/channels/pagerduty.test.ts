@@ -4,6 +4,7 @@ import { openPagerDutyChannel } from '../../../src/notify/pagerduty.ts';
 import { FakePagerDuty } from '../../support/notify/fake-pagerduty.ts';
 import {
   channelContext,
+  endWithTest,
   outgoing,
   resolvedMessage,
   sampleItem,
@@ -15,12 +16,11 @@ const { signal } = new AbortController();
 async function openPagerDuty() {
   const pagerDuty = await new FakePagerDuty().listen();
   const config = { routingKey: pagerDuty.routingKey, url: pagerDuty.url };
-  return { pagerDuty, channel: openPagerDutyChannel(config, channelContext()) };
+  return { pagerDuty, channel: endWithTest(openPagerDutyChannel(config, channelContext()), pagerDuty) };
 }
 
 test('a thread is one incident, from its first message to its last', async () => {
   const { pagerDuty, channel } = await openPagerDuty();
-  await using _ = pagerDuty;
   expect(channel.isPager).toBe(true);
   await channel.send(outgoing(), signal);
   expect(pagerDuty.incidents.get('ntf_1')).toMatchObject({
@@ -43,36 +43,29 @@ test('a thread is one incident, from its first message to its last', async () =>
   });
   await channel.send(outgoing({ id: 'ntf_2', message: resolvedMessage() }), signal);
   expect([...pagerDuty.incidents]).toMatchObject([['ntf_1', { isOpen: false, pages: 1 }]]);
-  await channel.close();
 });
 
 test('an incident stays open until all of its conditions are resolved', async () => {
   const { pagerDuty, channel } = await openPagerDuty();
-  await using _ = pagerDuty;
   const items = [sampleItem(), sampleItem({ organization: 'globex', state: 'resolved', resolvedAt: Date.now() })];
   await channel.send(outgoing(), signal);
   await channel.send(outgoing({ id: 'ntf_2', message: sampleMessage({ items }) }), signal);
   expect([...pagerDuty.incidents.values()]).toMatchObject([{ isOpen: true, pages: 1 }]);
-  await channel.close();
 });
 
 test('a reminder and a repeated message page nobody again', async () => {
   const { pagerDuty, channel } = await openPagerDuty();
-  await using _ = pagerDuty;
   pagerDuty.faults.push('lost');
   await expect(channel.send(outgoing(), signal)).rejects.toMatchObject({ failure: 'unknown' });
   await channel.send(outgoing(), signal);
   await channel.send(outgoing({ id: 'ntf_2' }), signal);
   expect([...pagerDuty.incidents.values()]).toMatchObject([{ isOpen: true, pages: 1 }]);
-  await channel.close();
 });
 
 test('the end of what nobody was paged for opens nothing', async () => {
   const { pagerDuty, channel } = await openPagerDuty();
-  await using _ = pagerDuty;
   await channel.send(outgoing({ id: 'ntf_2', message: resolvedMessage() }), signal);
   expect(pagerDuty.incidents.size).toBe(0);
-  await channel.close();
 });
 
 test.each([
@@ -81,19 +74,15 @@ test.each([
   ['info', 'info'],
 ] as const)('severity %s is %s', async (severity, expected) => {
   const { pagerDuty, channel } = await openPagerDuty();
-  await using _ = pagerDuty;
   await channel.send(outgoing({ message: sampleMessage({ severity }) }), signal);
   expect(pagerDuty.incidents.get('ntf_1')?.alert.payload.severity).toBe(expected);
-  await channel.close();
 });
 
 test('an event, which has no end, is a change event and pages nobody', async () => {
   const { pagerDuty, channel } = await openPagerDuty();
-  await using _ = pagerDuty;
   const items = [sampleItem({ state: 'event', summary: 'Commit 1234567 was applied' })];
   const message = sampleMessage({ code: 'applied', severity: 'info', state: 'event', title: 'Changes applied', items });
   await channel.send(outgoing({ message }), signal);
   expect(pagerDuty.changes).toMatchObject([{ payload: { summary: 'Changes applied', source: 'acme' } }]);
   expect(pagerDuty.incidents.size).toBe(0);
-  await channel.close();
 });

@@ -2,21 +2,26 @@
 import { expect, test } from 'vitest';
 import { openSlackChannel, openSlackWebhookChannel } from '../../../src/notify/slack.ts';
 import { FakeSlack, shownLine } from '../../support/notify/fake-slack.ts';
-import { channelContext, outgoing, resolvedMessage, sampleMessage } from '../../support/notify/sample-message.ts';
+import {
+  channelContext,
+  endWithTest,
+  outgoing,
+  resolvedMessage,
+  sampleMessage,
+} from '../../support/notify/sample-message.ts';
 
 const { signal } = new AbortController();
 
 async function openSlack(part: { token?: string; channel?: string } = {}) {
   const slack = await new FakeSlack().listen();
   const config = { token: slack.token, channel: slack.channel, apiUrl: slack.apiUrl, ...part };
-  return { slack, channel: openSlackChannel(config, channelContext()) };
+  return { slack, channel: endWithTest(openSlackChannel(config, channelContext()), slack) };
 }
 
 const paths = (slack: FakeSlack) => slack.requests.map(({ path }) => path);
 
 test('the first message is one of the channel, and its receipt leads to it', async () => {
   const { slack, channel } = await openSlack();
-  await using _ = slack;
   const receipt = await channel.send(outgoing(), signal);
   expect(receipt).toEqual({ channel: slack.channel, ts: slack.messages[0]?.ts });
   expect(slack.messages[0]?.lines.map(shownLine)).toEqual([
@@ -29,24 +34,20 @@ test('the first message is one of the channel, and its receipt leads to it', asy
     thread: null,
     metadata: { event_type: 'octavo_notification', event_payload: { id: 'ntf_1', thread: 'ntf_1' } },
   });
-  await channel.close();
 });
 
 test('a reminder is an answer in the thread, and leaves the first message as it is', async () => {
   const { slack, channel } = await openSlack();
-  await using _ = slack;
   const receipt = await channel.send(outgoing(), signal);
   expect(await channel.send(outgoing({ id: 'ntf_2', receipt }), signal)).toEqual(receipt);
   expect(slack.messages.map(({ thread, edits }) => [thread, edits])).toEqual([
     [null, 0],
     [receipt?.ts, 0],
   ]);
-  await channel.close();
 });
 
 test('a resolve updates the first message, and follows in its thread', async () => {
   const { slack, channel } = await openSlack();
-  await using _ = slack;
   const receipt = await channel.send(outgoing(), signal);
   await channel.send(outgoing({ id: 'ntf_2', receipt, message: resolvedMessage() }), signal);
   const [first, second] = slack.messages;
@@ -56,31 +57,26 @@ test('a resolve updates the first message, and follows in its thread', async () 
     '• acme: The token was refused (for 5 minutes, until 09:05 UTC) Open',
   ]);
   expect([first?.edits, shownLine(second?.lines[0] ?? []), second?.thread]).toEqual([1, heading, first?.ts]);
-  await channel.close();
 });
 
 test('a resolve whose answer was lost updates the same message again', async () => {
   const { slack, channel } = await openSlack();
-  await using _ = slack;
   const receipt = await channel.send(outgoing(), signal);
   const resolve = outgoing({ id: 'ntf_2', receipt, message: resolvedMessage() });
   slack.faults.push('lost');
   await expect(channel.send(resolve, signal)).rejects.toMatchObject({ failure: 'unknown' });
   await channel.send(resolve, signal);
   expect(slack.messages.map(({ edits }) => edits)).toEqual([2, 0]);
-  await channel.close();
 });
 
 test.each(['message_not_found', 'cant_update_message', 'edit_window_closed'])(
   'a resolve is a message of its own if the first one is gone (%s)',
   async (error) => {
     const { slack, channel } = await openSlack();
-    await using _ = slack;
     const receipt = await channel.send(outgoing(), signal);
     slack.faults.push({ status: 200, body: JSON.stringify({ ok: false, error }) });
     const next = await channel.send(outgoing({ id: 'ntf_2', receipt, message: resolvedMessage() }), signal);
     expect(slack.messages[1]).toMatchObject({ thread: null, ts: next?.ts });
-    await channel.close();
   },
 );
 
@@ -88,19 +84,15 @@ test.each(['{"ok":true}', '{"ok":true,"ts":""}', '{"ok":true,"channel":{},"ts":[
   'a message whose place the answer does not name has no receipt (%s)',
   async (body) => {
     const { slack, channel } = await openSlack();
-    await using _ = slack;
     slack.faults.push({ status: 200, body });
     expect(await channel.send(outgoing(), signal)).toBeNull();
-    await channel.close();
   },
 );
 
 test('a reminder is a message of its own if its thread is gone', async () => {
   const { slack, channel } = await openSlack();
-  await using _ = slack;
   await channel.send(outgoing({ id: 'ntf_2', receipt: { channel: slack.channel, ts: '1.0' } }), signal);
   expect(slack.messages.map(({ thread }) => thread)).toEqual([null]);
-  await channel.close();
 });
 
 test.each([
@@ -114,48 +106,42 @@ test.each([
   ['<canary>', 'unknown', 'cannot be read'],
 ])('classifies the refusal %s as %s, and gives advice', async (problem, failure, words) => {
   const { slack, channel } = await openSlack();
-  await using _ = slack;
   slack.problem = problem;
   await expect(channel.send(outgoing(), signal)).rejects.toMatchObject({
     failure,
     message: expect.stringContaining(words),
   });
   expect(slack.requests).toHaveLength(1);
-  await channel.close();
 });
 
 test('a wrong token and an unknown channel are rejections that do not repeat the token', async () => {
   const cases = [{ token: 'xoxb-canary' }, { channel: 'C9' }];
   for (const part of cases) {
-    const { slack, channel } = await openSlack(part);
-    await using _ = slack;
+    const { channel } = await openSlack(part);
     const error: unknown = await channel.send(outgoing(), signal).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({
       failure: 'rejected',
       message: expect.stringMatching(/invalid_auth|channel_not_found/),
     });
     expect(String((error as Error).stack) + JSON.stringify(error)).not.toContain('canary');
-    await channel.close();
   }
 });
 
 test('the client of Slack neither waits, retries nor logs', async () => {
   const { slack, channel } = await openSlack();
-  await using _ = slack;
   slack.faults.push({ status: 429, headers: { 'retry-after': '3600' } });
   await expect(channel.send(outgoing(), signal)).rejects.toMatchObject({ failure: 'not-taken', retryAfter: 3_600_000 });
   expect(paths(slack)).toEqual(['/api/chat.postMessage']);
-  await channel.close();
 });
 
 test('an incoming webhook gets each message for itself', async () => {
-  await using slack = await new FakeSlack().listen();
-  const channel = openSlackWebhookChannel({ url: slack.url + slack.webhookPath }, channelContext());
+  const slack = await new FakeSlack().listen();
+  const config = { url: slack.url + slack.webhookPath };
+  const channel = endWithTest(openSlackWebhookChannel(config, channelContext()), slack);
   await channel.send(outgoing({ message: sampleMessage({ severity: 'warning' }) }), signal);
   expect(await channel.send(outgoing({ id: 'ntf_2', message: resolvedMessage() }), signal)).toBeNull();
   expect(slack.messages.map(({ lines }) => shownLine(lines[0] ?? []))).toEqual([
     ':large_orange_circle: The platform refuses the token: acme',
     ':white_check_mark: Resolved: The platform refuses the token: acme',
   ]);
-  await channel.close();
 });

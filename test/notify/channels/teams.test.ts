@@ -4,6 +4,7 @@ import { openTeamsChannel } from '../../../src/notify/teams.ts';
 import { cardLinks, FakeTeams, shownParagraphs } from '../../support/notify/fake-teams.ts';
 import {
   channelContext,
+  endWithTest,
   outgoing,
   resolvedMessage,
   sampleItem,
@@ -13,8 +14,8 @@ import {
 const { signal } = new AbortController();
 
 test('posts a card for what begins, and another one for its end', async () => {
-  await using teams = await new FakeTeams().listen();
-  const channel = openTeamsChannel({ url: teams.url }, channelContext());
+  const teams = await new FakeTeams().listen();
+  const channel = endWithTest(openTeamsChannel({ url: teams.url }, channelContext()), teams);
   const message = sampleMessage({ more: 7, inhibited: 2 });
   expect(await channel.send(outgoing({ message }), signal)).toBeNull();
   await channel.send(outgoing({ id: 'ntf_2', message: resolvedMessage() }), signal);
@@ -33,12 +34,11 @@ test('posts a card for what begins, and another one for its end', async () => {
     ],
   ]);
   expect(teams.cards.flatMap(cardLinks)).toEqual(Array.from({ length: 2 }, () => 'https://octavo.example/o/acme'));
-  await channel.close();
 });
 
 test('a card stays below 28 kB, and counts what it leaves out', async () => {
-  await using teams = await new FakeTeams().listen();
-  const channel = openTeamsChannel({ url: teams.url }, channelContext());
+  const teams = await new FakeTeams().listen();
+  const channel = endWithTest(openTeamsChannel({ url: teams.url }, channelContext()), teams);
   const long = '漢"'.repeat(5000);
   const item = sampleItem({
     summary: long,
@@ -51,5 +51,4 @@ test('a card stays below 28 kB, and counts what it leaves out', async () => {
   expect(shown.filter((line) => line.startsWith('acme: ')).length + Number(/\d+/.exec(shown.at(-1) ?? '')?.[0])).toBe(
     23,
   );
-  await channel.close();
 });

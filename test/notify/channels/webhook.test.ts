@@ -2,13 +2,16 @@
 import { expect, test } from 'vitest';
 import { openWebhookChannel } from '../../../src/notify/webhook.ts';
 import { FakeWebhookReceiver } from '../../support/notify/fake-webhook-receiver.ts';
-import { channelContext, outgoing, resolvedMessage } from '../../support/notify/sample-message.ts';
+import { channelContext, endWithTest, outgoing, resolvedMessage } from '../../support/notify/sample-message.ts';
 
 const { signal } = new AbortController();
 
 test('sends versioned JSON that its receiver can verify', async () => {
-  await using receiver = await new FakeWebhookReceiver().listen();
-  const channel = openWebhookChannel({ url: receiver.url, secret: receiver.secret }, channelContext());
+  const receiver = await new FakeWebhookReceiver().listen();
+  const channel = endWithTest(
+    openWebhookChannel({ url: receiver.url, secret: receiver.secret }, channelContext()),
+    receiver,
+  );
   expect(await channel.send(outgoing(), signal)).toBeNull();
   expect(receiver.messages.get('ntf_1')).toEqual({
     type: 'octavo.notification/1',
@@ -36,37 +39,42 @@ test('sends versioned JSON that its receiver can verify', async () => {
     },
   });
   expect(receiver.requests[0]?.headers['user-agent']).toBe('octavo/0.0.0');
-  await channel.close();
 });
 
 test('a resolve has an id of its own, and names the thread', async () => {
-  await using receiver = await new FakeWebhookReceiver().listen();
-  const channel = openWebhookChannel({ url: receiver.url, secret: receiver.secret }, channelContext());
+  const receiver = await new FakeWebhookReceiver().listen();
+  const channel = endWithTest(
+    openWebhookChannel({ url: receiver.url, secret: receiver.secret }, channelContext()),
+    receiver,
+  );
   await channel.send(outgoing(), signal);
   await channel.send(outgoing({ id: 'ntf_2', message: resolvedMessage() }), signal);
   expect(receiver.messages.get('ntf_2')).toMatchObject({
     thread: 'ntf_1',
     data: { state: 'resolved', items: [{ state: 'resolved', resolvedAt: '2026-03-14T09:05:00.000Z' }] },
   });
-  await channel.close();
 });
 
 test('a receiver recognizes a repeated message by its id', async () => {
-  await using receiver = await new FakeWebhookReceiver().listen();
+  const receiver = await new FakeWebhookReceiver().listen();
   receiver.faults.push('lost');
-  const channel = openWebhookChannel({ url: receiver.url, secret: receiver.secret }, channelContext());
+  const channel = endWithTest(
+    openWebhookChannel({ url: receiver.url, secret: receiver.secret }, channelContext()),
+    receiver,
+  );
   await expect(channel.send(outgoing(), signal)).rejects.toMatchObject({ failure: 'unknown' });
   await channel.send(outgoing(), signal);
   expect([receiver.messages.size, receiver.repeated]).toEqual([1, 1]);
-  await channel.close();
 });
 
 test('a message that is signed with another secret is rejected', async () => {
-  await using receiver = await new FakeWebhookReceiver().listen();
-  const channel = openWebhookChannel({ url: receiver.url, secret: 'whsec_b3RoZXI=' }, channelContext());
+  const receiver = await new FakeWebhookReceiver().listen();
+  const channel = endWithTest(
+    openWebhookChannel({ url: receiver.url, secret: 'whsec_b3RoZXI=' }, channelContext()),
+    receiver,
+  );
   await expect(channel.send(outgoing(), signal)).rejects.toMatchObject({
     failure: 'rejected',
     message: expect.stringMatching(/401; check the credentials/),
   });
-  await channel.close();
 });

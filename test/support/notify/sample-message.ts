@@ -1,6 +1,7 @@
 /** Messages and contexts for tests of channels. */
+import { onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '../../../src/core/clock.ts';
-import type { ChannelContext, Outgoing } from '../../../src/notify/channel.ts';
+import type { Channel, ChannelContext, Outgoing } from '../../../src/notify/channel.ts';
 import type { MessageItem, Notification } from '../../../src/notify/messages.ts';
 
 const START = Date.UTC(2026, 2, 14, 9, 0);
@@ -41,6 +42,15 @@ export function resolvedMessage(): Notification {
 /** First message of a thread, unless `part` says otherwise. */
 export function outgoing(part: Partial<Outgoing> = {}): Outgoing {
   return { id: 'ntf_1', thread: 'ntf_1', message: sampleMessage(), receipt: null, ...part };
+}
+
+/** Closes a channel and its receiver when the test has ended. */
+export function endWithTest(channel: Channel, receiver: AsyncDisposable): Channel {
+  onTestFinished(async () => {
+    await channel.close();
+    await receiver[Symbol.asyncDispose]();
+  });
+  return channel;
 }
 
 export function channelContext(clock: Clock = systemClock): ChannelContext {
