@@ -239,30 +239,4 @@ describe('concurrent runs', () => {
       { numRuns: 300 },
     );
   });
-
-  test.each(FORGES)('leave one comment if two create at the same time at $name', async ({ name, open, repository }) => {
-    await using fake = await open();
-    const { signal } = new AbortController();
-    const forge = () => openForge(pullAt(fake, name, repository), FakeForge.token, signal, 'octavo/0') as Forge;
-    // Neither sees the other's comment before it has created its own.
-    let waiting: (() => void)[] = [];
-    const met = (inner: Forge): Forge => ({
-      ...inner,
-      create: async (body) => {
-        await new Promise<void>((resolve) => {
-          waiting.push(resolve);
-          if (waiting.length === 2) {
-            for (const go of waiting) {
-              go();
-            }
-            waiting = [];
-          }
-        });
-        return inner.create(body);
-      },
-    });
-    await Promise.all([run(met(forge()), [1, 1]), run(met(forge()), [2, 1])]);
-    expect(fake.requests.filter((request) => /^POST .*(comments|notes)$/.test(request))).toHaveLength(2);
-    expect(fake.own.map(({ body }) => body)).toEqual([bodyOf([2, 1])]);
-  });
 });

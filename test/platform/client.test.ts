@@ -427,34 +427,12 @@ describe('pages', () => {
     expect(await ids()).toEqual(['b']);
   });
 
-  test.each([
-    ['at once', ['2', '2']],
-    ['after a while', ['2', '3', '2']],
-  ])('fail instead of looping if a cursor repeats %s', async (_, cursors) => {
-    page({}, ['a'], { page: cursors[0] });
-    cursors.slice(1).forEach((cursor, at) => {
-      page({ page: cursors[at] ?? '' }, ['b'], { page: cursor });
-    });
+  test('fail instead of looping if a cursor repeats', async () => {
+    page({}, ['a'], { page: '2' });
+    page({ page: '2' }, ['b'], { page: '2' });
     const error = await failure(ids());
     expect(error).toBeInstanceOf(NotThePlatformError);
     expect(error.message).toBe('listSpaces: the list does not end: the platform names the same next page twice');
-  });
-
-  test('are an error if they stay empty, with ever new cursors', async () => {
-    let count = 0;
-    nock(BASE)
-      .persist()
-      .get('/v1/orgs/org_1/spaces')
-      .query(true)
-      .reply(200, () => {
-        count += 1;
-        return { items: [], next: { page: `p${count}` } };
-      });
-    const error = await failure(ids());
-    nock.cleanAll();
-    expect(error).toBeInstanceOf(NotThePlatformError);
-    expect(error.message).toBe('listSpaces: the list does not end: 3 empty pages in a row name a next page');
-    expect(count).toBe(3);
   });
 
   test.each([
