@@ -1,14 +1,7 @@
 /** Clock of the platform. */
 import type { Clock } from '../core/clock.ts';
 import { createServerClock, type ServerClock } from '../queue/server-clock.ts';
-
-/** Difference between response times and the timestamps of records, which may be corrected later. */
-interface TimestampSkew {
-  /** Milliseconds by which the platform's timestamps are ahead of `Date` in its responses. */
-  readonly milliseconds: number;
-  /** True if measured on a record that was created here; otherwise the difference is a lower bound. */
-  readonly isExact: boolean;
-}
+import type { Memory } from './store.ts';
 
 /** Differences below this are latency and rounding, in milliseconds. */
 const NEGLIGIBLE = 60_000;
@@ -21,11 +14,11 @@ export class PlatformClock implements Clock {
   readonly #clock: Clock;
   readonly #server: ServerClock;
   /** Null if unknown. Passed to the clock of the next run. */
-  skew: TimestampSkew | null;
+  skew: Memory['skew'];
   /** Records the headers of a response; times are monotonic milliseconds. */
   readonly observeAnswer: ServerClock['observe'];
 
-  constructor(clock: Clock, skew: TimestampSkew | null) {
+  constructor(clock: Clock, skew: Memory['skew']) {
     this.#clock = clock;
     this.#server = createServerClock(clock.now() - clock.monotonic());
     this.observeAnswer = this.#server.observe;

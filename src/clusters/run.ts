@@ -1,7 +1,7 @@
 /** Runs the cluster automation of an organization: the steps of one run, and runs and requests one at a time. */
 import { createHash } from 'node:crypto';
 import type { ClustersConfig } from '../config/clusters.ts';
-import type { Clock, Random } from '../core/clock.ts';
+import type { Clock } from '../core/clock.ts';
 import { ConfigError, messageOf, NotThePlatformError } from '../core/errors.ts';
 import { canonicalJson } from '../core/json.ts';
 import type { Reader, Writer } from '../platform/client.ts';
@@ -38,7 +38,7 @@ import {
   settleDrafts,
 } from './open.ts';
 import { PlatformClock } from './platform-time.ts';
-import { limitRedaction, type Redaction, redactError, redactSource } from './redaction.ts';
+import { limitRedaction, redactError, redactSource } from './redaction.ts';
 import { createRouting, type Names, readSpaces, type Spaces } from './route.ts';
 import { createSelectionRule, readClusters } from './select.ts';
 import { type ClientObserver, type ClusterSession, canWrite } from './session.ts';
@@ -258,26 +258,20 @@ function newMerges(
   );
 }
 
-interface AutomationOptions {
-  readonly config: ClustersConfig;
+/** Nothing new is started after the signal aborts. The redaction applies to everything that comes from tickets. */
+interface AutomationOptions
+  extends Pick<ClusterSession, 'config' | 'names' | 'random' | 'redaction' | 'signal' | 'events'> {
   /** Opens a client that can only read. */
   readonly openReader: (priority: Priority, observer: ClientObserver) => Reader;
   /** Opens a client that can write; null for a dry run, which has no way to write. */
   readonly openWriter: ((priority: Priority, observer: ClientObserver) => Writer) | null;
   /** Stored state of the organization's clusters. */
   readonly note: Note;
-  readonly names: Names;
   /** Returns the id of the site whose topics are used when the platform has no clusters; null or absent for none. */
   readonly site?: (() => Promise<string>) | null;
   /** Shared detection of whether the platform has clusters. */
   readonly probe?: ConversationsProbe;
   readonly clock: Clock;
-  readonly random: Random;
-  /** Applied to everything that comes from tickets. */
-  readonly redaction: Redaction;
-  /** Nothing new is started after it aborts. */
-  readonly signal: AbortSignal;
-  readonly events: ClusterEvents;
 }
 
 /** Interval in which a platform without clusters is checked again, in milliseconds. */

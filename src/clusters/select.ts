@@ -7,6 +7,7 @@ import { compilePattern, type Pattern } from '../core/text/pattern.ts';
 import { ListProgress } from '../platform/http/answers.ts';
 import { comparePulse, type IssueCluster } from './cluster.ts';
 import type { ClusterSource } from './sources.ts';
+import type { ReaderState } from './store.ts';
 
 /** Reason why a cluster is not selected. */
 interface SelectionReason {
@@ -133,20 +134,6 @@ const SPANS: readonly (readonly [number, string])[] = [
 function spanOf(milliseconds: number): string {
   const [unit, name] = SPANS.find(([unit]) => milliseconds >= unit) ?? [1_000, 's'];
   return `${Math.max(0, Math.floor(milliseconds / unit))}${name}`;
-}
-
-/** State from which the next read continues. */
-export interface ReaderState {
-  /** Hash of the selection rule. */
-  readonly rule: string;
-  /** Newest `updatedAt` of the first page; null if unknown. */
-  readonly newest: number | null;
-  /** Clusters that may be selected without an update, with the time from which; 0 for any time. */
-  readonly waiting: Readonly<Record<string, number>>;
-  /** Number of clusters, as far as known. */
-  readonly total: number;
-  /** Time of the last full read. */
-  readonly fullAt: number;
 }
 
 const HOUR = 3_600_000;

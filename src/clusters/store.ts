@@ -3,7 +3,6 @@ import * as z from 'zod';
 import type { Json } from '../core/json.ts';
 import type { Note } from '../store/record.ts';
 import type { Redaction } from './redaction.ts';
-import type { ReaderState } from './select.ts';
 
 /** Ways to list all change requests of an organization; see `ChangeRequestLists`. */
 export const LIST_MODES = ['statuses', 'status', 'all', 'spaces'] as const;
@@ -58,13 +57,20 @@ const knownSkip = z.object({
 });
 export type KnownSkip = z.output<typeof knownSkip>;
 
-const reading: z.ZodType<ReaderState> = z.object({
+/** State from which the next read of clusters continues. */
+const reading = z.object({
+  /** Hash of the selection rule. */
   rule: z.string(),
+  /** Newest `updatedAt` of the first page; null if unknown. */
   newest: z.number().nullable(),
+  /** Clusters that may be selected without an update, with the time from which; 0 for any time. */
   waiting: z.record(z.string(), z.number()),
+  /** Number of clusters, as far as known. */
   total: z.number(),
+  /** Time of the last full read. */
   fullAt: z.number(),
 });
+export type ReaderState = z.output<typeof reading>;
 
 const memory = z.object({
   format: z.literal(1),
@@ -89,7 +95,11 @@ const memory = z.object({
   listedAt: z.number().nullable().default(null),
   /** True if the last list had a draft of Octavo that is not stored here. Such a draft is archived after an hour. */
   hasStrayDrafts: z.boolean().default(false),
-  /** See `PlatformClock`. */
+  /**
+   * Difference between response times and the timestamps of records, which may be corrected later: milliseconds by which
+   * the platform's timestamps are ahead of `Date` in its responses. Exact if measured on a record that was created here;
+   * otherwise a lower bound.
+   */
   skew: z.object({ milliseconds: z.number(), isExact: z.boolean() }).nullable().default(null),
 });
 export type Memory = z.output<typeof memory>;

@@ -5,9 +5,9 @@ import {
   createSelectionRule,
   evaluateCluster,
   IncrementalReader,
-  type ReaderState,
   type SelectionRule,
 } from '../../src/clusters/select.ts';
+import type { ReaderState } from '../../src/clusters/store.ts';
 import { DAY, NOW, settingsOf, someCluster } from './samples.ts';
 
 const WEEK = 7 * DAY;
@@ -234,14 +234,6 @@ describe('an incremental read', () => {
     }
     return platform;
   };
-
-  test('reads one of five pages if nothing changed', () => {
-    const platform = many(5_000);
-    const first = read(platform, asked, null, new Set(), 1_000);
-    platform.now += 3_600_000;
-    expect(first.requests).toBe(5);
-    expect(read(platform, asked, first.state, new Set(), 1_000)).toMatchObject({ requests: 1, passing: [] });
-  });
 
   test('fetches a few waiting clusters by id, and reads more pages if there are many', () => {
     const platform = many(5_000);

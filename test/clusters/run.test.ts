@@ -119,21 +119,6 @@ describe('a run', () => {
     expect(platform.statuses().filter((each) => each.endsWith('open'))).toHaveLength(4);
   });
 
-  test('counts what was merged without an edit against the limit of a day', async () => {
-    const platform = new ClusterPlatform();
-    for (const id of ['c_1', 'c_2', 'c_3', 'c_4', 'c_5', 'c_6']) {
-      platform.addCluster({ id });
-    }
-    const daemon = openDaemon(platform, settings({ limits: { ...all, maxPerRun: 3, maxPerDay: 4 } }));
-    expect(await daemon.run()).toMatchObject({ opened: 3 });
-    for (const request of platform.changeRequests) {
-      platform.call('POST', `/spaces/${request.space}/change-requests/${request.id}/merge`);
-    }
-    expect(await daemon.run()).toMatchObject({ opened: 1, skipped: { 'limit-day': 5 } });
-    expect(await daemon.run()).toMatchObject({ opened: 0 });
-    expect(platform.statuses().filter((each) => each.endsWith('open'))).toHaveLength(1);
-  });
-
   test('skips locked and deleted spaces, and opens nothing for a cluster without a space', async () => {
     const platform = new ClusterPlatform();
     platform.addSpace('locked', { editMode: 'locked' });

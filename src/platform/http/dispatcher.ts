@@ -5,14 +5,9 @@ import { isLoopback } from '../../core/url.ts';
 import { TimeoutError } from '../../queue/request.ts';
 
 /** Limits of a client's connections; times in milliseconds, sizes in bytes. */
-interface DispatcherOptions {
-  /** Maximum open connections to one origin. */
-  readonly connections: number;
-  readonly connectTimeout: number;
-  readonly headersTimeout: number;
-  readonly bodyTimeout: number;
-  readonly maxResponseSize: number;
-}
+type DispatcherOptions = Required<
+  Pick<Pool.Options, 'connections' | 'connectTimeout' | 'headersTimeout' | 'bodyTimeout' | 'maxResponseSize'>
+>;
 
 /** Variables that name a proxy, as in other programs; lower case takes precedence. */
 const PROXY_VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'] as const;
