@@ -73,7 +73,7 @@ function isLaterDraft(other: ClusterChangeRequest, draft: ClusterChangeRequest):
   return other.status === 'draft' && compareCreation(other, draft) > 0;
 }
 
-/** What limits count. */
+/** Members of a change request that limits count. */
 export type CountedRequest = Pick<ClusterChangeRequest, 'space' | 'cluster' | 'status' | 'createdAt' | 'superseded'>;
 
 /**

@@ -59,7 +59,8 @@ export function openIssueClusters(reader: Reader): ClusterSource {
     listQuery: () => ({}),
     page: async (page) => {
       const query = { ...NEWEST_FIRST, ...(page === null ? {} : { page }) };
-      const answer = await nullIfNotFound(reader.get(operations.listConversationClusters, { query }), page === null);
+      const read = reader.get(operations.listConversationClusters, { query });
+      const answer = await (page === null ? nullIfNotFound(read) : read);
       return answer === null ? null : { clusters: answer.items.map(toCluster), next: answer.next?.page ?? null };
     },
     one: async (clusterId) => {
@@ -291,14 +292,12 @@ function pulseOf(findings: readonly FindingAnswer[], now: number): readonly numb
   return pulse;
 }
 
-/** Returns null for status 404 if `isExpected`; throws every other error. */
-export async function nullIfNotFound<T>(read: Promise<T>, isExpected = true): Promise<T | null> {
-  try {
-    return await read;
-  } catch (error) {
-    if (isExpected && error instanceof RejectedError && error.status === 404) {
+/** Returns null for status 404; throws every other error. */
+export async function nullIfNotFound<T>(read: Promise<T>): Promise<T | null> {
+  return read.catch((error: unknown) => {
+    if (error instanceof RejectedError && error.status === 404) {
       return null;
     }
     throw error;
-  }
+  });
 }

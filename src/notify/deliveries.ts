@@ -64,7 +64,7 @@ interface ChannelInput extends NotificationInput {
 type ChannelPlan = Pick<NotificationPlan, 'created' | 'notified'>;
 
 /** Returns true if the channel has, or may have, a delivery. */
-export function hasArrived({ state, mayHaveArrived }: NotificationDelivery): boolean {
+function hasArrived({ state, mayHaveArrived }: NotificationDelivery): boolean {
   return state === 'sent' || state === 'open' || mayHaveArrived;
 }
 

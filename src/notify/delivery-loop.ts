@@ -25,8 +25,8 @@ interface DeliveryLoopOptions {
   /** Notified when an attempt has ended. */
   readonly ended: WakeUpSignal;
   readonly events: DeliveryEvents;
-  /** Returns the milliseconds for which this process alone sends. Default: without an end. */
-  readonly left?: () => number;
+  /** Returns the milliseconds for which this process alone sends. */
+  readonly left: () => number;
 }
 
 /** Milliseconds from the first attempt after which a delivery is given up. */
@@ -111,8 +111,7 @@ export class DeliveryLoop {
 
   /** Milliseconds that an attempt may take now. */
   get #sendLimit(): number {
-    const { left = () => Number.POSITIVE_INFINITY } = this.#options;
-    return Math.min(SEND_LIMIT.max, left() - SEND_LIMIT.margin);
+    return Math.min(SEND_LIMIT.max, this.#options.left() - SEND_LIMIT.margin);
   }
 
   async #untilDue(): Promise<number> {

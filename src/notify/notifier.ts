@@ -28,8 +28,8 @@ export interface NotifierOptions {
   readonly newId: () => string;
   /** Wakes the notifier. */
   readonly changed: WakeUpSignal;
-  /** Returns false while changes by other replicas do not wake it. Default: true. */
-  readonly isWoken?: () => boolean;
+  /** Returns false while changes by other replicas do not wake it. */
+  readonly isWoken: () => boolean;
   /** Notified when deliveries were created. */
   readonly created: WakeUpSignal;
   /** Called with all conditions that fire. */
@@ -88,7 +88,7 @@ export class Notifier {
 
   /** Works until the signal aborts. */
   async run(stopping: AbortSignal): Promise<void> {
-    const { clock, changed, onError, isWoken = () => true } = this.#options;
+    const { clock, changed, onError, isWoken } = this.#options;
     while (!stopping.aborted) {
       const seen = changed.count;
       let wait = isWoken() ? LONGEST_WAIT : CHECK_INTERVAL;

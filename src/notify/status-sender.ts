@@ -63,8 +63,8 @@ export type RecordChange = (
 interface StatusRecordsOptions {
   readonly table: CommitStatusTable;
   readonly onChange: () => void;
-  /** Repeats a change that the store fails, before any later one. Absent: it fails. */
-  readonly repeat?: RepeatOptions;
+  /** Repeats a change that the store fails, before any later one. */
+  readonly repeat: RepeatOptions;
 }
 
 /** Records that passes and the sender change at the same time. */
@@ -94,7 +94,7 @@ export class StatusRecords {
         onChange();
       }
     };
-    await this.#inTurn(() => (repeat === undefined ? store(false) : untilStored(store, repeat)));
+    await this.#inTurn(() => untilStored(store, repeat));
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -125,7 +125,7 @@ interface StatusSenderOptions {
   readonly signal: AbortSignal;
   readonly onRequest: (request: StatusRequest) => void;
   /** Throws if nothing must be sent now. Called right before each request that changes something. */
-  readonly checkSend?: () => void;
+  readonly checkSend: () => void;
 }
 
 /** Requests that fail. */
@@ -261,7 +261,7 @@ export class StatusSender {
       // If the answer is lost, the forge may show either.
       await this.#update({ commit, context }, (record) => ({ ...record, sent: null }));
     }
-    this.#options.checkSend?.();
+    this.#options.checkSend();
     await this.#options.forge.setStatus(commit, { ...wanted, context });
     await this.#update({ commit, context }, (record) => ({ ...record, sent: wanted }));
   }
@@ -281,7 +281,7 @@ export class StatusSender {
       return;
     }
     await this.#updateDeployment(record, { sent: null });
-    this.#options.checkSend?.();
+    this.#options.checkSend();
     await deployments.setState(deployment.id, deployment.wanted, wanted);
     await this.#updateDeployment(record, { sent: deployment.wanted });
   }
@@ -295,7 +295,7 @@ export class StatusSender {
       }
     }
     await this.#updateDeployment(record, { isAttempted: true });
-    this.#options.checkSend?.();
+    this.#options.checkSend();
     return deployments.create(deployment);
   }
 

@@ -30,7 +30,7 @@ beforeEach(() => {
 });
 
 /** Starts a loop whose channel fails with `failures`, one for each attempt, and then works. */
-function start(send?: Channel['send'], left?: () => number): Promise<void> {
+function start(send?: Channel['send'], left = () => Number.POSITIVE_INFINITY): Promise<void> {
   const channel: Channel = {
     ...{ name: 'ops', isPager: false, close: async () => undefined },
     send:
@@ -48,8 +48,7 @@ function start(send?: Channel['send'], left?: () => number): Promise<void> {
   const render = () => ({}) as Notification;
   const loop = new DeliveryLoop({
     ...{ channel, notifications, clock, created, events, render, random: () => 0 },
-    ended: new WakeUpSignal(),
-    ...(left === undefined ? {} : { left }),
+    ...{ ended: new WakeUpSignal(), left },
   });
   return loop.run(stopping.signal, abort.signal);
 }

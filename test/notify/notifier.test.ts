@@ -41,7 +41,7 @@ function open(config: Partial<Config> = {}, pagers: readonly string[] = []): Not
       ids += 1;
       return `id${ids}`;
     },
-    ...{ changed: new WakeUpSignal(), created: new WakeUpSignal() },
+    ...{ changed: new WakeUpSignal(), created: new WakeUpSignal(), isWoken: () => true },
     onFiring: (conditions) => {
       firing = conditions;
     },

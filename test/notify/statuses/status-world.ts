@@ -62,14 +62,20 @@ export class World {
     throw new Error('it does not settle');
   }
 
+  #clock() {
+    return { now: () => this.now, monotonic: () => this.now, sleep: (wait: number) => this.sleep(wait) };
+  }
+
   #openRecords(): StatusRecords {
-    return new StatusRecords({ table: this.store.commitStatuses('org_1'), onChange: () => undefined });
+    const table = this.store.commitStatuses('org_1');
+    const repeat = { clock: this.#clock(), signal: this.stopping.signal, onError: () => undefined };
+    return new StatusRecords({ table, onChange: () => undefined, repeat });
   }
 
   #open(): StatusSender {
     return new StatusSender({
       ...{ records: this.records, forge: this.#forge(), environment: 'docs', wake: new WakeUpSignal() },
-      clock: { now: () => this.now, monotonic: () => this.now, sleep: (wait) => this.sleep(wait) },
+      clock: this.#clock(),
       random: () => 0.5,
       signal: this.stopping.signal,
       onRequest: (request) => this.reported.push(request),

@@ -159,6 +159,7 @@ export class KilledNotifier {
     const shared = { notifications, clock, ended: new WakeUpSignal(), created: new WakeUpSignal() };
     const notifier = new Notifier({
       ...{ ...shared, config: CONFIG, channels: CHANNELS, changed: shared.ended, onFiring: () => undefined },
+      isWoken: () => true,
       newId: () => {
         this.#ids += 1;
         return `id${this.#ids}`;
@@ -178,7 +179,14 @@ export class KilledNotifier {
         attempt = given;
         return null as unknown as Notification;
       };
-      return new DeliveryLoop({ ...shared, channel, render, random: () => 0.5, events });
+      return new DeliveryLoop({
+        ...shared,
+        channel,
+        render,
+        left: () => Number.POSITIVE_INFINITY,
+        random: () => 0.5,
+        events,
+      });
     });
     return { notifier, loops, killed };
   }
