@@ -124,18 +124,14 @@ async function describeTarget(
   planned: CountedRequest[],
 ): Promise<JsonObject> {
   const { route, subject } = await prepareProposal(session, cluster);
+  const described = { space: route.space && describeSpace(route.space), routeReason: route.why, subject };
   const found = findSpace(session, route, planned);
-  const isFull = 'reason' in found;
-  if (!isFull) {
-    planned.push(planRequest(session, cluster.id, found.id));
+  if ('reason' in found) {
+    const reason = route.space === null ? `${found.reason}: ${found.why}` : found.why;
+    return { wouldOpen: false, reason, ...described };
   }
-  return {
-    wouldOpen: !isFull,
-    reason: !isFull ? null : route.space === null ? `${found.reason}: ${found.why}` : found.why,
-    space: route.space && describeSpace(route.space),
-    routeReason: route.why,
-    subject,
-  };
+  planned.push(planRequest(session, cluster.id, found.id));
+  return { wouldOpen: true, reason: null, ...described };
 }
 
 function describeSpace({ id, key, title }: TargetSpace): JsonObject {

@@ -37,7 +37,7 @@ import {
   type Skip,
   settleDrafts,
 } from './open.ts';
-import { PlatformClock } from './platform-time.ts';
+import { PlatformClock } from './platform-clock.ts';
 import { limitRedaction, redactError, redactSource } from './redaction.ts';
 import { createRouting, type Names, readSpaces, type Spaces } from './route.ts';
 import { createSelectionRule, readClusters } from './select.ts';
@@ -165,15 +165,13 @@ async function createDrafts(
   const planned: CountedRequest[] = [...list.requests];
   // Clusters that took requests without a result.
   let failedAttempts = 0;
+  const findRunLimit = (): Skip | null => {
+    const isFull = unfinished.length + created.size >= maxPerRun;
+    const why = isFull ? `limit reached: ${maxPerRun} in a run` : `${MAX_FAILED_ATTEMPTS} others failed in this run`;
+    return isFull || failedAttempts >= MAX_FAILED_ATTEMPTS ? { reason: 'limit-run', why, lasts: false } : null;
+  };
   for (const cluster of candidates) {
-    const why =
-      unfinished.length + created.size >= maxPerRun
-        ? `limit reached: ${maxPerRun} in a run`
-        : failedAttempts >= MAX_FAILED_ATTEMPTS
-          ? `${MAX_FAILED_ATTEMPTS} others failed in this run`
-          : null;
-    const limit: Skip | null =
-      why === null ? findReachedLimit(session, planned, null) : { reason: 'limit-run', why, lasts: false };
+    const limit = findRunLimit() ?? findReachedLimit(session, planned, null);
     // If the space is known without a search, check first whether it is full: that takes no request.
     const route = limit === null ? await routeWithoutSearch(session, cluster) : null;
     const early = limit ?? (route === null ? null : findSpace(session, route, planned));

@@ -3,7 +3,7 @@ import type { ClustersConfig } from '../config/clusters.ts';
 import type { Random } from '../core/clock.ts';
 import type { ClientOptions, Reader, Writer } from '../platform/client.ts';
 import type { ClusterEvents } from './events.ts';
-import type { PlatformClock } from './platform-time.ts';
+import type { PlatformClock } from './platform-clock.ts';
 import type { Redaction } from './redaction.ts';
 import type { Names, Routing, Spaces } from './route.ts';
 import type { SelectionRule } from './select.ts';
