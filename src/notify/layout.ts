@@ -1,50 +1,31 @@
 /** Words of a message that all channels for people share, shortened until a channel takes them. */
-import type { Severity } from '../core/condition-codes.ts';
 import { plainLine } from '../core/text/plain-line.ts';
 import { spanWords } from '../plan/render/words.ts';
 import { clockWords, type MessageItem, type Notification } from './messages.ts';
 
-/** One condition or event, as lines of text. */
-export interface ItemLines {
-  /** Sentence about what is or was true, or happened. */
-  readonly heading: string;
-  /** Time or span of time. */
-  readonly time: string;
-  readonly details: readonly string[];
-  readonly url: string | null;
-}
-
 /** A message as lines of text, without markup. */
-export interface Layout {
-  readonly heading: string;
-  readonly severity: Severity;
-  readonly isResolved: boolean;
-  readonly items: readonly ItemLines[];
-  /** Sentences about what the message leaves out. */
-  readonly remarks: readonly string[];
-}
+export type Layout = ReturnType<typeof layOut>;
+/** One condition or event, as lines of text. */
+export type ItemLines = Layout['items'][number];
 
 /** Writes the lines of a message. */
-export function layOut(message: Notification): Layout {
+export function layOut(message: Notification) {
   const { severity, items, more, inhibited, at } = message;
   const isResolved = message.state === 'resolved';
+  const cause = inhibited === 1 ? '1 other condition has' : `${inhibited} other conditions have`;
   return {
     heading: isResolved ? `Resolved: ${message.title}` : message.title,
     severity,
     isResolved,
-    items: items.map((item): ItemLines => {
+    items: items.map((item) => {
       const { state, organization, summary, details, url } = item;
       const subject = organization === null ? '' : `${organization}: `;
       // The heading says it already if everything is resolved.
       const result = state === 'resolved' && !isResolved ? 'Resolved: ' : '';
       return { heading: `${result}${subject}${summary}`, time: timeOf(item, at), details, url };
     }),
-    remarks: [
-      ...(more === 0 ? [] : [`… and ${more} more`]),
-      ...(inhibited === 0
-        ? []
-        : [`${inhibited === 1 ? '1 other condition has' : `${inhibited} other conditions have`} this cause`]),
-    ],
+    /** Sentences about what the message leaves out. */
+    remarks: [...(more === 0 ? [] : [`… and ${more} more`]), ...(inhibited === 0 ? [] : [`${cause} this cause`])],
   };
 }
 

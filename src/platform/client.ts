@@ -178,7 +178,7 @@ class Caller {
     const end = new AbortController();
     const given = eitherSignal(this.#options.signal, call?.signal);
     const cancel = () => end.abort(new CancelledError(`${operation.name} was given up: it was cancelled`));
-    given?.addEventListener('abort', cancel, { once: true });
+    given?.addEventListener('abort', cancel, { once: true, signal: end.signal });
     try {
       const { chunks } = await this.#request(operation, input, call, (request, signal) =>
         this.#open(operation, request, AbortSignal.any([toAbortSignal(signal), end.signal])),
@@ -191,7 +191,6 @@ class Caller {
         yield checked.data as Item<O>;
       }
     } finally {
-      given?.removeEventListener('abort', cancel);
       end.abort();
     }
   }
