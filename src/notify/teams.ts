@@ -6,13 +6,6 @@ import { type ItemLines, type Layout, layOut, renderWithin } from './layout.ts';
 import type { Notification } from './messages.ts';
 
 type TeamsConfig = NonNullable<ChannelConfig['teams']>;
-type RunStyle = Readonly<Record<string, string | boolean>>;
-interface TextRun {
-  readonly type: 'TextRun';
-  readonly text: string;
-  readonly [style: string]: unknown;
-}
-
 /** Largest message in bytes. Teams takes 28 kB, and counts the envelope. */
 const MAX_BYTES = 26_000;
 const COLORS: Readonly<Record<Severity, string>> = { page: 'attention', warning: 'warning', info: 'accent' };
@@ -66,7 +59,7 @@ function itemParagraphs({ heading, time, details, url }: ItemLines) {
   ];
 }
 
-function paragraph(inlines: readonly TextRun[]) {
+function paragraph(inlines: ReturnType<typeof runs>) {
   return { type: 'RichTextBlock', inlines };
 }
 
@@ -74,6 +67,6 @@ function paragraph(inlines: readonly TextRun[]) {
  * Text as runs, which show it as it is; text blocks would read Markdown. Cards replace `{{DATE(…)}}` within a run, so that
  * its braces are in different ones.
  */
-function runs(text: string, style: RunStyle | { selectAction?: object } = {}): TextRun[] {
+function runs(text: string, style: Readonly<Record<string, unknown>> = {}) {
   return text.split(/(?<=\{)(?=\{)/).map((part) => ({ type: 'TextRun', text: part, ...style }));
 }
