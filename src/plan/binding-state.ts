@@ -23,19 +23,10 @@ export interface BindingTables {
   readonly notes: { address: Address; text: string }[];
 }
 
-/** Input of the binding of one kind. */
-interface BindingInput {
-  readonly kind: KindRules;
-  readonly base: Base;
-  readonly actuals: readonly Actual[];
-  readonly declared: readonly Declared[];
-  /** Entries of the base that are no longer declared. */
-  readonly dropped: readonly BaseEntry[];
-}
-
 /** State of the binding of one kind, which the rules change one after the other. */
 export class BindingState {
   readonly kind: KindRules;
+  readonly base: Base;
   readonly declared: readonly Declared[];
   readonly dropped: readonly BaseEntry[];
   /** False if the platform has no resource of the kind. */
@@ -43,19 +34,27 @@ export class BindingState {
   /** Declared resources that no rule has bound yet, parents first. */
   readonly waiting: Set<Declared>;
   readonly tables: BindingTables;
-  readonly #base: Base;
-  readonly #byId: ReadonlyMap<string, Actual>;
+  /** Resources of the kind by id. */
+  readonly byId: ReadonlyMap<string, Actual>;
   readonly #candidates = new Candidates();
 
-  constructor({ kind, base, actuals, declared, dropped }: BindingInput, tables: BindingTables) {
+  /** @param dropped entries of the base that are no longer declared */
+  constructor(
+    kind: KindRules,
+    base: Base,
+    actuals: readonly Actual[],
+    declared: readonly Declared[],
+    dropped: readonly BaseEntry[],
+    tables: BindingTables,
+  ) {
     this.kind = kind;
+    this.base = base;
     this.declared = declared;
     this.dropped = dropped;
     this.hasActuals = actuals.length > 0;
     this.waiting = new Set(parentsFirst(declared));
     this.tables = tables;
-    this.#base = base;
-    this.#byId = new Map(actuals.map((actual) => [actual.id, actual]));
+    this.byId = new Map(actuals.map((actual) => [actual.id, actual]));
     for (const actual of actuals) {
       if (kind.implicitAddress !== undefined) {
         this.setAddress(actual, kind.implicitAddress(actual));
@@ -67,23 +66,13 @@ export class BindingState {
     }
   }
 
-  /** Returns the resource with an id. */
-  withId(id: string): Actual | undefined {
-    return this.#byId.get(id);
-  }
-
-  baseEntry(address: Address): BaseEntry | undefined {
-    return this.#base?.get(address);
-  }
-
   isFree(actual: Actual): boolean {
     return !this.tables.claims.has(actual);
   }
 
   /** Returns the resource whose id was recorded for an address, unless it is claimed. */
   recorded(address: Address): Actual | undefined {
-    const id = this.baseEntry(address)?.id;
-    const actual = id === undefined || id === null ? undefined : this.#byId.get(id);
+    const actual = this.byId.get(this.base?.get(address)?.id ?? '');
     return actual !== undefined && this.isFree(actual) ? actual : undefined;
   }
 
@@ -136,7 +125,7 @@ export class BindingState {
    * not distinguish the old resource from the new one.
    */
   isReplacement({ address, fields }: Declared): boolean {
-    const entry = this.baseEntry(address);
+    const entry = this.base?.get(address);
     return (
       entry !== undefined &&
       (entry.id === null || entry.isComplete === true) &&
@@ -168,7 +157,7 @@ export class BindingState {
     this.claim(actual, resource.address);
     bound.set(resource.address, actual);
     this.setAddress(actual, resource.address);
-    if (adopts && this.baseEntry(resource.address) === undefined) {
+    if (adopts && this.base?.get(resource.address) === undefined) {
       adopted.push({ address: resource.address, id: actual.id });
     }
   }
@@ -216,10 +205,6 @@ export class BindingState {
   }
 }
 
-/**
- * Index of actual resources by natural key. The cost of a lookup is proportional to its result, and results are cached.
- */
-
 /** Which resources may be found: all, those that nothing has claimed, or also those whose key is no longer declared. */
 export type Availability = 'all' | 'free' | 'takeable';
 
@@ -233,16 +218,19 @@ interface Group {
   readonly found: Map<string, readonly Actual[]>;
 }
 
+/**
+ * Index of actual resources by natural key. The cost of a lookup is proportional to its result, and results are cached.
+ */
 class Candidates {
   readonly #groups = new Map<string, Group>();
   readonly #groupsOf = new Map<Actual, Group[]>();
 
   /** @param parent the parent as the platform gives it: a reference by id; undefined if parents do not matter */
   add(actual: Actual, key: NaturalKey, parent: Json | undefined): void {
-    const slot = getIndexKey(actual.within, key);
-    this.#join(actual, slot);
+    const name = getIndexKey(actual.within, key);
+    this.#join(actual, name);
     if (parent !== undefined) {
-      this.#join(actual, heldIn(slot, isIdRef(parent) ? idToken(parent.$id) : canonicalJson(parent)));
+      this.#join(actual, heldIn(name, isIdRef(parent) ? unboundAddress(parent.$id) : canonicalJson(parent)));
     }
   }
 
@@ -274,30 +262,31 @@ class Candidates {
     availability: Availability,
     isHeld: (actual: Actual) => boolean,
   ): readonly Actual[] {
-    const slot = getIndexKey(holder, key);
     const parent = key.parent ?? null;
     const unbound = typeof parent === 'string' && parent.startsWith('#') ? [parent] : [];
     const written = canonicalJson(parent);
-    const names = new Set([...[...ids].map(idToken), ...unbound, written].map((token) => heldIn(slot, token)));
-    const found = [...names]
+    const tokens = new Set([...[...ids].map(unboundAddress), ...unbound, written]);
+    const found = [...tokens]
+      .map((token) => heldIn(getIndexKey(holder, key), token))
       .filter((name) => this.#groups.has(name))
-      .map((name) => this.#members(name, availability, { asked: written, may: isHeld }));
+      .map((name) => this.#members(name, availability, written, isHeld));
     return found.length > 1 ? found.flat() : (found[0] ?? NONE);
   }
 
-  #members(name: string, availability: Availability, filter: Filter = EVERY): readonly Actual[] {
+  /** @param asked name of the filter in the cache */
+  #members(name: string, availability: Availability, asked = '', filter = (_: Actual) => true): readonly Actual[] {
     const group = this.#groups.get(name);
     if (group === undefined) {
       return NONE;
     }
-    const lookup = `${availability} ${filter.asked}`;
+    const lookup = `${availability} ${asked}`;
     const known = group.found.get(lookup);
     if (known !== undefined) {
       return known;
     }
     const members = availability === 'all' ? group.all : group.free;
     const more = availability === 'takeable' ? group.dropped : NONE;
-    const found = [...members, ...more].filter(filter.may);
+    const found = [...members, ...more].filter(filter);
     group.found.set(lookup, found);
     return found;
   }
@@ -313,21 +302,10 @@ class Candidates {
   }
 }
 
-interface Filter {
-  /** Name of the lookup in the cache. */
-  readonly asked: string;
-  readonly may: (actual: Actual) => boolean;
-}
-
-const EVERY: Filter = { asked: '', may: () => true };
 const NONE: readonly Actual[] = [];
 
-function heldIn(slot: string, token: string): string {
-  return `${slot}\nin ${token}`;
-}
-
-function idToken(id: string): string {
-  return `#${id}`;
+function heldIn(name: string, token: string): string {
+  return `${name}\nin ${token}`;
 }
 
 /** Returns the address that an id of one of these kinds is bound to, or `#id` if there is none. */

@@ -26,7 +26,7 @@ export interface Identity {
   addressOf(kinds: readonly string[], id: string): Address;
 }
 
-/** Binds every key to its resource by {@link BINDING_RULES}, each kind after those it refers to. */
+/** Binds every key to its resource by the rules below, each kind after those it refers to. */
 export function identify(
   kinds: readonly KindRules[],
   declared: ReadonlyMap<Address, Declared>,
@@ -51,17 +51,19 @@ export function identify(
     (entry) => entry.kind,
   );
   for (const kind of kinds) {
-    const of = {
-      kind,
-      base,
-      actuals: observation.kinds.get(kind.name) ?? [],
-      declared: declaredByKind.get(kind.name) ?? [],
-      dropped: droppedByKind.get(kind.name) ?? [],
-    };
-    const state = new BindingState(of, tables);
-    for (const rule of BINDING_RULES) {
-      rule(state);
-    }
+    const actuals = observation.kinds.get(kind.name) ?? [];
+    const [own, dropped] = [declaredByKind.get(kind.name) ?? [], droppedByKind.get(kind.name) ?? []];
+    const state = new BindingState(kind, base, actuals, own, dropped, tables);
+    // A key is bound by the first rule that finds its resource; a resource that no rule binds is created.
+    reserveReplaced(state);
+    bindByOwnId(state);
+    bindByRecordedId(state);
+    bindDropped(state);
+    refuseTakenKeys(state);
+    bindByBaseKey(state);
+    resolveReplacements(state);
+    bindByDeclaredKey(state);
+    append(tables.problems, findSharedKeys(kind, state.waiting));
   }
   // The result of a translation is managed through the translation.
   const made = new Set([...tables.claims.keys()].flatMap((actual) => actual.aliases ?? []));
@@ -159,29 +161,11 @@ export function withoutOtherScopes(identity: Identity, otherScopes: OtherScopes)
   return { ...identity, owned, unmanaged, notes };
 }
 
-type BindingRule = (state: BindingState) => void;
-
-/**
- * The rules that bind keys, in order: a key is bound by the first rule that finds its resource; a resource that no rule
- * binds is created. See docs/concepts.md#resource-identity.
- */
-export const BINDING_RULES: readonly BindingRule[] = [
-  reserveReplaced,
-  bindByOwnId,
-  bindByRecordedId,
-  bindDropped,
-  refuseTakenKeys,
-  bindByBaseKey,
-  resolveReplacements,
-  bindByDeclaredKey,
-  refuseSharedKeys,
-];
-
 /** Reserves the old resource of an unfinished replacement: no key can bind it any more, but it is still owned. */
-export function reserveReplaced(state: BindingState): void {
+function reserveReplaced(state: BindingState): void {
   for (const { address, id } of [...state.declared, ...state.dropped]) {
-    const old = state.baseEntry(address)?.metadata.old;
-    const actual = typeof old === 'string' && old !== id ? state.withId(old) : undefined;
+    const old = state.base?.get(address)?.metadata.old;
+    const actual = typeof old === 'string' && old !== id ? state.byId.get(old) : undefined;
     if (actual !== undefined && state.isFree(actual)) {
       state.tables.replaced.set(address, actual);
       state.claim(actual, address);
@@ -190,9 +174,9 @@ export function reserveReplaced(state: BindingState): void {
 }
 
 /** Rule 1: binds by the `id` that the manifest sets. */
-export function bindByOwnId(state: BindingState): void {
+function bindByOwnId(state: BindingState): void {
   for (const resource of state.waiting) {
-    const actual = resource.id === null ? undefined : state.withId(resource.id);
+    const actual = resource.id === null ? undefined : state.byId.get(resource.id);
     if (actual !== undefined) {
       state.waiting.delete(resource);
       state.bind(resource, actual, { adopts: true });
@@ -203,7 +187,7 @@ export function bindByOwnId(state: BindingState): void {
 }
 
 /** Rule 2: binds by the id that was recorded when the key was last applied. */
-export function bindByRecordedId(state: BindingState): void {
+function bindByRecordedId(state: BindingState): void {
   for (const resource of state.waiting) {
     const actual = state.recorded(resource.address);
     if (actual !== undefined) {
@@ -214,7 +198,7 @@ export function bindByRecordedId(state: BindingState): void {
 }
 
 /** Finds the owned resources that are no longer declared, so that keys of the base do not bind them. */
-export function bindDropped(state: BindingState): void {
+function bindDropped(state: BindingState): void {
   const { replaced, owned } = state.tables;
   for (const entry of state.dropped) {
     const actual = state.recorded(entry.address) ?? findDropped(state, entry) ?? replaced.get(entry.address);
@@ -246,9 +230,9 @@ function findDropped(state: BindingState, entry: BaseEntry): Actual | undefined 
 }
 
 /** Rule 3: binds by the natural key that the base declares. */
-export function bindByBaseKey(state: BindingState): void {
+function bindByBaseKey(state: BindingState): void {
   const keysOf = ({ address }: Declared) => {
-    const entry = state.baseEntry(address);
+    const entry = state.base?.get(address);
     return entry === undefined ? [] : state.baseKeys(entry);
   };
   bindByKeys(state, keysOf, 'free', false);
@@ -257,7 +241,7 @@ export function bindByBaseKey(state: BindingState): void {
 /**
  * Without a record: if both the old and the new resource of a replacement exist, the old one is reserved for deletion.
  */
-export function resolveReplacements(state: BindingState): void {
+function resolveReplacements(state: BindingState): void {
   const { bound, replaced } = state.tables;
   for (const resource of state.declared) {
     const { address } = resource;
@@ -280,13 +264,8 @@ export function resolveReplacements(state: BindingState): void {
  * Rule 4: binds by the natural key declared now. May take over a resource whose key is no longer declared, because the
  * key was renamed.
  */
-export function bindByDeclaredKey(state: BindingState): void {
+function bindByDeclaredKey(state: BindingState): void {
   bindByKeys(state, (resource) => state.declaredKeys(resource), 'takeable', true);
-}
-
-/** Refuses to create two resources that the next plan without a record could not tell apart. */
-export function refuseSharedKeys(state: BindingState): void {
-  append(state.tables.problems, findSharedKeys(state.kind, state.waiting));
 }
 
 /**
@@ -306,44 +285,33 @@ function bindByKeys(
   const most = [...keys.values()].reduce((max, { length }) => Math.max(max, length), 0);
   for (let rank = 0; rank < most; rank += 1) {
     for (const inPlace of [true, false]) {
+      // Addresses by the best key that bound them: two resources with the same one are a problem.
       const taken = rank === 0 && inPlace ? new Map<string, Address>() : null;
       for (const resource of state.waiting) {
         const key = keys.get(resource)?.[rank];
-        if (key !== undefined && (inPlace || key.parent !== undefined)) {
-          bindByKey(state, resource, key, { availability, inPlace, adopts, taken });
+        if (key === undefined || (!inPlace && key.parent === undefined)) {
+          continue;
+        }
+        const all = state.find(resource.within, key, inPlace, availability);
+        const found = adopts || all.length < 2 ? all : withoutReplacement(state, resource, all);
+        const [actual] = found;
+        const slot = getSlot(resource.within, key);
+        const other = taken?.get(slot);
+        if (actual === undefined && other === undefined) {
+          continue;
+        }
+        state.waiting.delete(resource);
+        if (other !== undefined) {
+          const only = `the only ${state.kind.name} with this ${key.by}`;
+          state.problem(resource, `matches ${only}, and so does ${other}; set id to disambiguate`);
+        } else if (found.length > 1) {
+          state.problem(resource, `${describeMatches(state.kind, key, found)}; set id to choose one`);
+        } else if (actual !== undefined) {
+          taken?.set(slot, resource.address);
+          state.bind(resource, actual, { adopts });
         }
       }
     }
-  }
-}
-
-interface KeySearch {
-  readonly availability: Availability;
-  readonly inPlace: boolean;
-  readonly adopts: boolean;
-  /** Addresses by the key that bound them; null if two resources with the same key are not a problem. */
-  readonly taken: Map<string, Address> | null;
-}
-
-function bindByKey(state: BindingState, resource: Declared, key: NaturalKey, search: KeySearch): void {
-  const { availability, inPlace, adopts, taken } = search;
-  const all = state.find(resource.within, key, inPlace, availability);
-  const found = adopts || all.length < 2 ? all : withoutReplacement(state, resource, all);
-  const [actual] = found;
-  const slot = getSlot(resource.within, key);
-  const other = taken?.get(slot);
-  if (actual === undefined && other === undefined) {
-    return;
-  }
-  state.waiting.delete(resource);
-  if (other !== undefined) {
-    const only = `the only ${state.kind.name} with this ${key.by}`;
-    state.problem(resource, `matches ${only}, and so does ${other}; set id to disambiguate`);
-  } else if (found.length > 1) {
-    state.problem(resource, `${describeMatches(state.kind, key, found)}; set id to choose one`);
-  } else if (actual !== undefined) {
-    taken?.set(slot, resource.address);
-    state.bind(resource, actual, { adopts });
   }
 }
 
@@ -354,29 +322,27 @@ function withoutReplacement(state: BindingState, resource: Declared, found: read
   return rest.length === 1 ? rest : found;
 }
 
-/** Declared resource whose best natural key differs from that of the base. */
-interface Renamed {
-  readonly resource: Declared;
-  readonly before: NaturalKey;
-  readonly now: NaturalKey;
-}
-
 /**
  * Reports renamed resources whose old key is now declared by a new one, if the platform has resources with both keys and
  * the base knows only the old key. Before the rename, the first of them is the renamed resource; afterwards it is the new
  * one. The wrong choice would overwrite one resource with the other.
  */
-export function refuseTakenKeys(state: BindingState): void {
-  const renamed = [...state.waiting].flatMap((resource) => findRename(state, resource));
+function refuseTakenKeys(state: BindingState): void {
+  const renamed = [...state.waiting].flatMap((resource) => {
+    const entry = state.base?.get(resource.address);
+    const [before] = entry === undefined || entry.id !== null ? [] : state.baseKeys(entry);
+    const [now] = before === undefined ? [] : state.declaredKeys(resource);
+    const isRenamed = before !== undefined && now !== undefined && before.by === now.by && before.value !== now.value;
+    return isRenamed ? [{ resource, before, now }] : [];
+  });
   if (renamed.length === 0) {
     return;
   }
-  const known = new Set(
-    baseEntries(state).flatMap((entry) => state.baseKeys(entry).map((key) => getIndexKey(entry.within, key))),
-  );
+  const entries = [...state.declared.flatMap(({ address }) => state.base?.get(address) ?? []), ...state.dropped];
+  const known = new Set(entries.flatMap((entry) => state.baseKeys(entry).map((key) => getIndexKey(entry.within, key))));
   const takers = new Map<string, Address>();
   for (const resource of state.waiting) {
-    if (state.baseEntry(resource.address) === undefined) {
+    if (state.base?.get(resource.address) === undefined) {
       for (const key of state.declaredKeys(resource)) {
         takers.set(getIndexKey(resource.within, key), resource.address);
       }
@@ -397,19 +363,4 @@ export function refuseTakenKeys(state: BindingState): void {
       state.problem(resource, `may be ${choices}, because ${taker} takes over the ${before.by}; set id to choose one`);
     }
   }
-}
-
-function findRename(state: BindingState, resource: Declared): readonly Renamed[] {
-  const entry = state.baseEntry(resource.address);
-  if (entry === undefined || entry.id !== null) {
-    return [];
-  }
-  const [before] = state.baseKeys(entry);
-  const [now] = state.declaredKeys(resource);
-  const isRenamed = before !== undefined && now !== undefined && before.by === now.by && before.value !== now.value;
-  return isRenamed ? [{ resource, before, now }] : [];
-}
-
-function baseEntries(state: BindingState): readonly BaseEntry[] {
-  return [...state.declared.flatMap(({ address }) => state.baseEntry(address) ?? []), ...state.dropped];
 }

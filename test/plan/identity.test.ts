@@ -197,3 +197,49 @@ test('does not bind by title a resource that an id has bound', async () => {
   };
   expect(short(await planOf(input))).toEqual(['create team/b']);
 });
+
+// Team t1 is called A, and team t2 is called B.
+describe('a renamed key whose old title a new key takes', () => {
+  const [A, TAKEN] = ['teams: { a: { title: A } }', 'teams: { a: { title: B }, b: { title: A } }'];
+  const actuals = [team('t1', 'A'), team('t2', 'B')];
+
+  test('is refused over a base without ids, which does not tell whether the rename was applied', async () => {
+    await expect(planOf({ manifests: TAKEN, base: A, actuals })).rejects.toMatchObject({
+      problems: [
+        {
+          address: 'team/a',
+          message:
+            'may be t1, whose title the base has, or t2, whose title is declared now, because team/b takes over the title; set id to choose one',
+        },
+      ],
+    });
+  });
+
+  test.each<[string, PlanCase, readonly string[]]>([
+    ['a recorded id', { manifests: TAKEN, base: A, ids: { 'team/a': 't1' } }, ['update team/a title', 'create team/b']],
+    [
+      'no resource with the new title',
+      { manifests: 'teams: { a: { title: C }, b: { title: A } }', base: A },
+      ['update team/a title', 'create team/b'],
+    ],
+    [
+      'no resource with the old title',
+      { manifests: 'teams: { a: { title: B }, b: { title: C } }', base: 'teams: { a: { title: C } }' },
+      ['create team/b'],
+    ],
+    [
+      'titles that are exchanged',
+      { manifests: TAKEN, base: 'teams: { a: { title: A }, b: { title: B } }' },
+      ['update team/b title', 'update team/a title'],
+    ],
+    [
+      'a new title that the base knows from a dropped key',
+      { manifests: TAKEN, base: 'teams: { a: { title: A }, c: { title: B } }' },
+      ['delete team/c', 'update team/a title', 'create team/b'],
+    ],
+    ['no new key', { manifests: 'teams: { a: { title: B } }', base: A }, ['update team/a title']],
+    ['no base', { manifests: TAKEN }, []],
+  ])('is not refused with %s', async (_name, input, expected) => {
+    expect(short(await planOf({ ...input, actuals }))).toEqual(expected);
+  });
+});
