@@ -25,13 +25,10 @@ export function smallest(numbers: Iterable<number>, most = Number.POSITIVE_INFIN
   return found;
 }
 
-/** Maximum items that a message lists. */
-const NAMED = 10;
-
-/** Formats a list for a message, with an upper bound: `a, b, c and 1997 more`. */
-export function enumerated(items: readonly string[], separator = ', '): string {
-  const more = items.length - NAMED;
-  const named = items.slice(0, NAMED).join(separator);
+/** Formats the first items of a list for a message, and counts the others: `a, b, c and 1997 more`. */
+export function enumerated(items: readonly string[], separator = ', ', most = 10): string {
+  const more = items.length - most;
+  const named = items.slice(0, most).join(separator);
   return more > 0 ? `${named} and ${more} more` : named;
 }
 

@@ -4,7 +4,7 @@ import { type AccessChange, type Change, EVERYONE, WHOLE_ORGANIZATION } from '..
 import { isObject, type Json } from '../core/json.ts';
 import { append } from '../core/lists.ts';
 import type { Fields } from '../core/resource.ts';
-import type { Identity } from './identity.ts';
+import { fieldsAt, type Identity } from './identity.ts';
 import { type AccessRule, type AccessState, type Grant, type KindRules, PeopleAddresses } from './rules.ts';
 
 /** Lists who gains or loses access, with the change that causes it: the widest access first, persons last. */
@@ -103,10 +103,8 @@ class ResourceStates {
   }
 
   readonly before = (address: Address): Fields | null => {
-    const { bound, owned, fieldsOf } = this.#identity;
-    const actual = bound.get(address) ?? owned.get(address);
     const known = this.#before.get(address);
-    const fields = known !== undefined || actual === undefined ? (known ?? null) : fieldsOf(actual);
+    const fields = known === undefined ? fieldsAt(this.#identity, address) : known;
     this.#before.set(address, fields);
     return fields;
   };
@@ -140,13 +138,10 @@ function membershipChanges(kind: KindRules, change: Change): readonly AccessChan
     for (const person of [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()) {
       const [was, is] = [before[person], after[person]];
       if (was !== is) {
-        found.push({
-          person,
-          from: was === undefined ? null : change.address,
-          to: is === undefined ? null : change.address,
-          role: was === undefined || is === undefined ? String(is ?? was) : `${was} → ${is}`,
-          change: change.address,
-        });
+        const { address } = change;
+        const role = was === undefined || is === undefined ? String(is ?? was) : `${was} → ${is}`;
+        const [from, to] = [was === undefined ? null : address, is === undefined ? null : address];
+        found.push({ person, from, to, role, change: address });
       }
     }
   }
@@ -158,20 +153,13 @@ function roleChanges(change: Change, people: PeopleAddresses): readonly AccessCh
   if (rules === null) {
     return [];
   }
-  const person = people.emailOf(change.address);
+  const common = { person: people.emailOf(change.address), from: WHOLE_ORGANIZATION, change: change.address };
   if (change.action === 'delete') {
-    const role = roleName(change.actual[rules.roleField]);
-    return [{ person, from: WHOLE_ORGANIZATION, to: null, role, change: change.address }];
+    return [{ ...common, to: null, role: roleName(change.actual[rules.roleField]) }];
   }
   return change.fields
-    .filter((field) => field.path === rules.roleField)
-    .map((field) => ({
-      person,
-      from: WHOLE_ORGANIZATION,
-      to: WHOLE_ORGANIZATION,
-      role: `${roleName(field.from)} → ${roleName(field.to)}`,
-      change: change.address,
-    }));
+    .filter(({ path }) => path === rules.roleField)
+    .map(({ from, to }) => ({ ...common, to: WHOLE_ORGANIZATION, role: `${roleName(from)} → ${roleName(to)}` }));
 }
 
 function roleName(role: Json | undefined): string {

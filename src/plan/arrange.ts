@@ -22,9 +22,7 @@ export function arrangeSiblings(
     (resource) => resource.place?.list ?? '',
   );
   const standing = standingOrders(holdersOf(kinds), identity);
-  const arrivals = new Map(
-    changes.filter((change) => arrives(change)).map((change) => [change.address, change] as const),
-  );
+  const arrivals = new Map(changes.filter(arrives).map((change) => [change.address, change]));
   const last = new Set(needed.keys());
   const positions = new Map<Address, Repositioning>();
   for (const [list, siblings] of lists) {
@@ -94,7 +92,7 @@ function withPositions(
       return change;
     }
     positions.delete(change.address);
-    return { ...change, anchor: anchorOf(position), fields: [...change.fields, positionField(position)] };
+    return { ...change, anchor: position.anchor, fields: [...change.fields, positionField(position)] };
   });
   const moves: Change[] = [];
   for (const [address, position] of positions) {
@@ -108,7 +106,7 @@ function withPositions(
           fields: [positionField(position)],
           declared: resource.fields,
           actual: identity.fieldsOf(actual),
-          anchor: anchorOf(position),
+          anchor: position.anchor,
         }),
       );
     }
@@ -116,19 +114,14 @@ function withPositions(
   return [...placed, ...moves];
 }
 
-function anchorOf(position: Repositioning): NonNullable<Change['anchor']> {
-  return { side: position.side, address: position.anchor };
-}
-
-function positionField(position: Repositioning): FieldChange {
-  return { path: 'position', to: `${position.side} ${position.anchor}` };
+function positionField({ anchor: { side, address } }: Repositioning): FieldChange {
+  return { path: 'position', to: `${side} ${address}` };
 }
 
 /** Move of a sibling to right after, or right before, another one that is already in its final place. */
 export interface Repositioning {
   readonly address: Address;
-  readonly side: 'before' | 'after';
-  readonly anchor: Address;
+  readonly anchor: NonNullable<Change['anchor']>;
 }
 
 /**
@@ -151,7 +144,7 @@ export function repositionings(
   for (const [index, address] of declared.slice(0, end + 1).entries()) {
     const anchor = declared[index - 1] ?? others[0];
     if (last.has(address) && anchor !== undefined) {
-      moves.push({ address, side: index === 0 ? 'before' : 'after', anchor });
+      moves.push({ address, anchor: { side: index === 0 ? 'before' : 'after', address: anchor } });
     }
   }
   return moves;
@@ -164,14 +157,9 @@ function fewestMoves(declared: readonly Address[], now: readonly Address[]): rea
   const firstStaying = declared.find((address) => stays.has(address));
   const moves: Repositioning[] = [];
   declared.forEach((address, index) => {
-    if (stays.has(address)) {
-      return;
-    }
-    const before = declared[index - 1];
-    if (before !== undefined) {
-      moves.push({ address, side: 'after', anchor: before });
-    } else if (firstStaying !== undefined) {
-      moves.push({ address, side: 'before', anchor: firstStaying });
+    const anchor = declared[index - 1] ?? firstStaying;
+    if (anchor !== undefined && !stays.has(address)) {
+      moves.push({ address, anchor: { side: index === 0 ? 'before' : 'after', address: anchor } });
     }
   });
   return moves;
@@ -179,7 +167,8 @@ function fewestMoves(declared: readonly Address[], now: readonly Address[]): rea
 
 /** A longest subsequence whose ranks increase (patience sorting, n log n). */
 function longestOrderedRun<T>(items: readonly T[], rank: (item: T) => number): readonly T[] {
-  const tails: { item: T; rank: number; previous: number }[] = [];
+  const entries: { item: T; rank: number; previous: number }[] = [];
+  /** Index of the entry with the lowest rank that ends a run of each length. */
   const piles: number[] = [];
   for (const item of items) {
     const value = rank(item);
@@ -187,24 +176,19 @@ function longestOrderedRun<T>(items: readonly T[], rank: (item: T) => number): r
     let high = piles.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      const top = tails[piles[middle] ?? 0];
+      const top = entries[piles[middle] ?? 0];
       if (top !== undefined && top.rank < value) {
         low = middle + 1;
       } else {
         high = middle;
       }
     }
-    tails.push({ item, rank: value, previous: low === 0 ? -1 : (piles[low - 1] ?? -1) });
-    piles[low] = tails.length - 1;
+    entries.push({ item, rank: value, previous: piles[low - 1] ?? -1 });
+    piles[low] = entries.length - 1;
   }
   const run: T[] = [];
-  for (let at = piles.at(-1) ?? -1; at >= 0; ) {
-    const entry = tails[at];
-    if (entry === undefined) {
-      break;
-    }
+  for (let entry = entries[piles.at(-1) ?? -1]; entry !== undefined; entry = entries[entry.previous]) {
     run.push(entry.item);
-    at = entry.previous;
   }
   return run.reverse();
 }

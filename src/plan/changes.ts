@@ -1,7 +1,8 @@
 /** Changes from actual to desired, before they are ordered and checked against the policy, and what is pending. */
 import { type Address, kindOf, unboundAddress } from '../core/address.ts';
-import type { Change, FieldChange } from '../core/change.ts';
+import type { Change, FieldChange, Plan } from '../core/change.ts';
 import type { Json } from '../core/json.ts';
+import { enumerated } from '../core/lists.ts';
 import type { Actual, Base, BaseEntry, Declared, Fields, Observation } from '../core/resource.ts';
 import { findPlaceholders, parentsFirst } from './declared.ts';
 import { applicableFields, type DiffContext, diffFields, normalizeValue } from './diff.ts';
@@ -11,11 +12,7 @@ import { shortened } from './render/words.ts';
 import { type KindRules, PeopleAddresses, type RulesContext } from './rules.ts';
 
 /** Changes before they are ordered and checked against the policy. */
-interface PlanDraft {
-  readonly changes: readonly Change[];
-  readonly pending: readonly { readonly address: Address; readonly reason: string }[];
-  readonly notes: readonly { readonly address: Address; readonly text: string }[];
-}
+type PlanDraft = Pick<Plan, 'changes' | 'pending' | 'notes'>;
 
 interface Inputs {
   readonly kinds: readonly KindRules[];
@@ -65,7 +62,12 @@ class ChangeDrafter {
     for (const kind of kinds) {
       // Parents first: a replacement changes the references of what it contains.
       for (const resource of parentsFirst(byKind.get(kind.name) ?? [])) {
-        this.#declaredResource(kind, resource);
+        const actual = identity.bound.get(resource.address);
+        if (actual === undefined) {
+          this.#missing(kind, resource);
+        } else {
+          this.#existing(kind, resource, actual);
+        }
       }
     }
     if (base !== null) {
@@ -88,17 +90,8 @@ class ChangeDrafter {
     };
   }
 
-  #declaredResource(kind: KindRules, resource: Declared): void {
-    const actual = this.#inputs.identity.bound.get(resource.address);
-    if (actual === undefined) {
-      this.#missing(kind, resource);
-    } else {
-      this.#existing(kind, resource, actual);
-    }
-  }
-
   #missing(kind: KindRules, resource: Declared): void {
-    if (this.#pending.addIfNotCreatable(resource)) {
+    if (this.#pending.isNotCreatable(resource)) {
       return;
     }
     const { wanted, missingPeople } = applicableFields(kind, resource, this.#context);
@@ -159,18 +152,13 @@ class ChangeDrafter {
     if (this.#replaced.size === 0) {
       return now;
     }
-    const stale = Object.entries(now).filter(
-      ([name, value]) =>
-        typeof value === 'string' && kind.fields[name]?.references !== undefined && this.#replaced.has(value),
+    return Object.fromEntries(
+      Object.entries(now).map(([name, value]) => {
+        const isReference = typeof value === 'string' && kind.fields[name]?.references !== undefined;
+        const old = isReference ? this.#replaced.get(value) : undefined;
+        return [name, old === undefined ? value : unboundAddress(old)];
+      }),
     );
-    return stale.length === 0
-      ? now
-      : {
-          ...now,
-          ...Object.fromEntries(
-            stale.map(([name, value]) => [name, unboundAddress(this.#replaced.get(String(value)) ?? '')]),
-          ),
-        };
   }
 
   #creation(kind: KindRules, resource: Declared, wanted: Fields, isReplacement: boolean): void {
@@ -194,12 +182,10 @@ class ChangeDrafter {
 
   /** `"Guides", 2 open change requests, shown on site/help`. */
   #describeDeletion(kind: KindRules, actual: Actual, impact: string, places: readonly Address[]): string {
-    const named = places.slice(0, MAX_PLACES).join(', ');
-    const more = places.length > MAX_PLACES ? ` and ${places.length - MAX_PLACES} more` : '';
     return [
       kind.partOf === undefined ? JSON.stringify(shortened(actual.title, MAX_TITLE)) : '',
       impact,
-      places.length === 0 ? '' : `shown on ${named}${more}`,
+      places.length === 0 ? '' : `shown on ${enumerated(places, ', ', MAX_PLACES)}`,
     ]
       .filter((part) => part !== '')
       .join(', ');
@@ -308,11 +294,7 @@ function withoutImplicit(changes: readonly Change[], kinds: ReadonlyMap<string, 
  */
 function holdLastRequiredPart(
   changes: readonly Change[],
-  {
-    kinds,
-    observation,
-    identity,
-  }: { readonly kinds: readonly KindRules[]; readonly observation: Observation; readonly identity: Identity },
+  { kinds, observation, identity }: Existing,
 ): readonly Change[] {
   const kept = new Map<Change, string>();
   for (const { name, deletedWith } of kinds.filter(({ keepsOne }) => keepsOne === true)) {
@@ -400,20 +382,20 @@ class PendingResources {
   }
 
   /** Lists a resource as pending if it cannot be created yet. Returns true then. */
-  addIfNotCreatable({ address }: Declared): boolean {
-    const reason = this.#creationReason(address);
-    if (reason !== null) {
-      this.reasons.set(address, reason);
-    }
-    return reason !== null;
+  isNotCreatable({ address }: Declared): boolean {
+    return this.#add(address, this.#creationReason(address));
   }
 
   /** Lists a resource as pending if one of its fields refers to something that cannot be referred to yet. */
   addIfIncomplete(kind: KindRules, resource: Declared): void {
-    const reason = this.#referenceReason(kind, resource);
+    this.#add(resource.address, this.#referenceReason(kind, resource));
+  }
+
+  #add(address: Address, reason: string | null): boolean {
     if (reason !== null) {
-      this.reasons.set(resource.address, reason);
+      this.reasons.set(address, reason);
     }
+    return reason !== null;
   }
 
   addPeople(emails: readonly string[]): void {
@@ -470,15 +452,10 @@ class PendingResources {
 
   #referenceReason(kind: KindRules, resource: Declared): string | null {
     for (const name of Object.keys(kind.fields)) {
-      const value = resource.fields[name];
+      const value = resource.fields[name] ?? null;
       const rules = kind.fields[name];
-      if (value === undefined || value === null || rules?.references === undefined) {
-        continue;
-      }
-      if (rules.afterChildren === true || rules.optionalRef === true) {
-        continue;
-      }
-      for (const address of rules.references(value)) {
+      const isNeeded = value !== null && rules?.afterChildren !== true && rules?.optionalRef !== true;
+      for (const address of isNeeded ? (rules?.references?.(value) ?? []) : []) {
         const reason = this.people.isPerson(address) ? null : this.#unusableReason(address);
         if (reason !== null) {
           return reason;
@@ -498,12 +475,7 @@ class PendingResources {
   }
 }
 
-/** Resources of the platform, and how to find the address of one. */
-interface Existing {
-  readonly kinds: readonly KindRules[];
-  readonly observation: Observation;
-  readonly identity: Pick<Identity, 'addressOf'>;
-}
+type Existing = Pick<Inputs, 'kinds' | 'observation' | 'identity'>;
 
 /** Returns the kind and the whole of existing parts that other kinds need, such as `section site/help`. */
 function findExistingParts(

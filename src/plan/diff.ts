@@ -25,7 +25,7 @@ export interface DiffContext {
   readonly people: ReadonlyMap<string, string>;
   readonly addresses: PeopleAddresses;
   /** Returns true if the resource of an address will not exist after this plan. */
-  isPending(address: Address): boolean;
+  readonly isPending: (address: Address) => boolean;
 }
 
 /** Returns a value as it is compared, recorded and shown: passwords and tokens in URLs are digests. */
@@ -48,43 +48,32 @@ export function normalizeFields(kind: KindRules, fields: Fields): Fields {
 export function applicableFields(
   kind: KindRules,
   declared: Declared,
-  context: DiffContext,
-): { readonly wanted: Fields; readonly missingPeople: readonly string[] } {
+  { people, addresses, isPending }: DiffContext,
+): Pick<Difference, 'wanted' | 'missingPeople'> {
   const wanted: Record<string, Json> = {};
-  const missing: string[] = [];
+  const missingPeople: string[] = [];
   for (const [name, value] of Object.entries(declared.fields)) {
     const rules = kind.fields[name];
     if (value === undefined) {
       continue;
     }
     if (rules?.shape === 'people' && isObject(value)) {
-      const joined = Object.entries(value).filter(([person]) => context.people.has(person));
-      append(
-        missing,
-        Object.keys(value).filter((person) => !context.people.has(person)),
-      );
-      wanted[name] = Object.fromEntries(joined) as Json;
-      continue;
-    }
-    if (rules?.references === undefined) {
+      const isMissing = (person: string) => !people.has(person);
+      append(missingPeople, Object.keys(value).filter(isMissing));
+      wanted[name] = Object.fromEntries(Object.entries(value).filter(([person]) => !isMissing(person))) as Json;
+    } else if (rules?.references === undefined) {
       wanted[name] = value;
-      continue;
-    }
-    const refers = rules.references(value);
-    const strangers = refers.filter((address) => isStranger(address, context));
-    append(
-      missing,
-      strangers.map((address) => context.addresses.emailOf(address)),
-    );
-    if (strangers.length === 0 && !refers.some((address) => context.isPending(address))) {
-      wanted[name] = value;
+    } else {
+      const refers = rules.references(value);
+      const named = refers.filter((address) => addresses.isPerson(address));
+      const strangers = named.map((address) => addresses.emailOf(address)).filter((person) => !people.has(person));
+      append(missingPeople, strangers);
+      if (strangers.length === 0 && !refers.some(isPending)) {
+        wanted[name] = value;
+      }
     }
   }
-  return { wanted, missingPeople: missing };
-}
-
-function isStranger(address: Address, context: DiffContext): boolean {
-  return context.addresses.isPerson(address) && !context.people.has(context.addresses.emailOf(address));
+  return { wanted, missingPeople };
 }
 
 /** Compares a declared resource with the actual one, field by field, both in normal form. */
@@ -118,10 +107,7 @@ export function diffFields(
       rules.shape === 'people'
         ? peopleAfter(value, actual[path], rules.keepsOthers?.(declared.fields) === true)
         : normalizeValue(rules, value);
-    if (sameJson(before ?? null, after)) {
-      continue;
-    }
-    if (rules.fixed === 'create') {
+    if (rules.fixed === 'create' || sameJson(before ?? null, after)) {
       continue;
     }
     const change: FieldChange = { path, from: before ?? null, to: after };
@@ -139,19 +125,15 @@ function peopleAfter(declared: Json, actual: Json | undefined, keepsOthers: bool
 }
 
 /** Finds every address that these fields refer to. */
-export function referencesOf(
-  kind: KindRules,
-  fields: Fields,
-): { readonly address: Address; readonly field: string; readonly rules: FieldRules }[] {
-  const found: { address: Address; field: string; rules: FieldRules }[] = [];
+export function referencesOf(kind: KindRules, fields: Fields) {
+  const found: { readonly address: Address; readonly field: string; readonly rules: FieldRules }[] = [];
   for (const field of Object.keys(kind.fields)) {
-    const value = fields[field];
+    const value = fields[field] ?? null;
     const rules = kind.fields[field];
-    if (value === undefined || value === null || rules?.references === undefined) {
-      continue;
-    }
-    for (const address of rules.references(value)) {
-      found.push({ address, field, rules });
+    if (value !== null && rules?.references !== undefined) {
+      for (const address of rules.references(value)) {
+        found.push({ address, field, rules });
+      }
     }
   }
   return found;

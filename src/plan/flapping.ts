@@ -2,17 +2,10 @@
 import type { Address } from '../core/address.ts';
 import type { Change } from '../core/change.ts';
 import { type Json, sameJson } from '../core/json.ts';
-import { smallest } from '../core/lists.ts';
+import { compareText, smallest } from '../core/lists.ts';
 import type { Pause } from '../core/resource.ts';
 import { valueText } from './render/field-text.ts';
 import { counted } from './render/words.ts';
-
-/** Value found instead of the declared one. */
-interface SeenValue {
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-  readonly value: Json;
-}
 
 /** Drift of one field that was reverted, and how often it came back. */
 export interface Revert {
@@ -24,8 +17,8 @@ export interface Revert {
   readonly times: number;
   /** The last revert, in milliseconds since the epoch. */
   readonly at: number;
-  /** The last values found, newest last. */
-  readonly seen: readonly SeenValue[];
+  /** The last values found instead of the declared one, newest last; `at` as above. */
+  readonly seen: readonly { readonly at: number; readonly value: Json }[];
 }
 
 const MINUTE = 60_000;
@@ -56,14 +49,14 @@ export function cooldownEnd(revert: Revert): number {
  * clock that was set back ends the cooldown.
  */
 export function flappingPause(change: Change, reverts: readonly Revert[], now: number): Pause | null {
-  const cooling = pathsOf(change).map((path) => {
+  const paths = pathsOf(change);
+  const flapping = paths.flatMap((path) => {
     const known = reverts.find((each) => each.address === change.address && each.path === path);
-    return known !== undefined && isFlapping(known) && now >= known.at && now < cooldownEnd(known) ? known : null;
+    return known !== undefined && isFlapping(known) && now >= known.at && now < cooldownEnd(known) ? [known] : [];
   });
-  if (cooling.length === 0 || cooling.includes(null)) {
+  if (flapping.length === 0 || flapping.length < paths.length) {
     return null;
   }
-  const flapping = cooling.filter((each) => each !== null);
   const until = smallest(flapping.map(cooldownEnd));
   return { reason: flapping.map(describeFlapping).join('; '), until: instant(until) };
 }
@@ -78,51 +71,45 @@ export function describeFlapping({ path, times, seen }: Revert): string {
   return `${path} is flapping: reverted ${counted(times, 'time')} and changed back each time, last to ${last}${earlier}`;
 }
 
-/** The drift that a pass found, and the changes that it applied. */
-interface PassDrift {
-  readonly drift: ReadonlySet<Change>;
-  readonly applied: readonly Change[];
-  /** Milliseconds since the epoch. */
-  readonly now: number;
-}
-
-/** Adds one pass to the reverts. Forgets a field that a commit has changed, or that has not changed for long enough. */
-export function updateReverts(before: readonly Revert[], { drift, applied, now }: PassDrift): readonly Revert[] {
+/**
+ * Adds the drift that a pass found, and the changes that it applied, to the reverts. Forgets a field that a commit has
+ * changed, or that has not changed for long enough.
+ */
+export function updateReverts(
+  before: readonly Revert[],
+  { drift, applied, now }: { drift: ReadonlySet<Change>; applied: readonly Change[]; now: number },
+): readonly Revert[] {
   const found = new Map<string, { change: Change; path: string; value: Json }>();
   for (const change of drift) {
     for (const path of change.action === 'delete' ? [] : pathsOf(change)) {
       const value = change.fields.find((field) => field.path === path)?.from ?? null;
-      found.set(keyOf(change.address, path), { change, path, value });
+      found.set(keyOf({ address: change.address, path }), { change, path, value });
     }
   }
   const decided = new Set(
     applied
       .filter((change) => !drift.has(change))
-      .flatMap((change) => pathsOf(change).map((path) => keyOf(change.address, path))),
+      .flatMap((change) => pathsOf(change).map((path) => keyOf({ address: change.address, path }))),
   );
   const done = new Set(applied);
-  const known = new Map(before.map((each) => [keyOf(each.address, each.path), each]));
+  const known = new Map(before.map((each) => [keyOf(each), each]));
   const kept = before.filter((each) => {
-    const key = keyOf(each.address, each.path);
-    return (
-      !decided.has(key) &&
-      !found.has(key) &&
-      now - each.at < Math.max(FORGOTTEN_AFTER, 2 * (cooldownEnd(each) - each.at))
-    );
+    const isRecent = now - each.at < Math.max(FORGOTTEN_AFTER, 2 * (cooldownEnd(each) - each.at));
+    return isRecent && !decided.has(keyOf(each)) && !found.has(keyOf(each));
   });
   const fresh = [...found].flatMap(([key, { change, path, value }]): readonly Revert[] => {
     const last = known.get(key);
-    const seen = last?.seen ?? [];
+    const before = last?.seen ?? [];
+    const others = before.filter((each) => !sameJson(each.value, value));
+    const seen = [...others, { at: now, value }].slice(-MAX_SEEN);
     if (done.has(change)) {
       const { address, kind } = change;
-      return [
-        { address, kind, path, times: (last?.times ?? 0) + 1, at: now, seen: withSeen(seen, { at: now, value }) },
-      ];
+      return [{ address, kind, path, times: (last?.times ?? 0) + 1, at: now, seen }];
     }
-    const isNew = !sameJson(seen.at(-1)?.value, value);
-    return last === undefined ? [] : [isNew ? { ...last, seen: withSeen(seen, { at: now, value }) } : last];
+    const isSame = sameJson(before.at(-1)?.value, value);
+    return last === undefined ? [] : [isSame ? last : { ...last, seen }];
   });
-  return [...kept, ...fresh].toSorted((a, b) => (keyOf(a.address, a.path) < keyOf(b.address, b.path) ? -1 : 1));
+  return [...kept, ...fresh].toSorted((a, b) => compareText(keyOf(a), keyOf(b)));
 }
 
 /** The fields of a change; an empty one for a change that creates or deletes the resource. */
@@ -130,12 +117,8 @@ function pathsOf(change: Change): readonly string[] {
   return change.action === 'create' || change.action === 'delete' ? [''] : change.fields.map(({ path }) => path);
 }
 
-function keyOf(address: Address, path: string): string {
+function keyOf({ address, path }: Pick<Revert, 'address' | 'path'>): string {
   return `${address} ${path}`;
-}
-
-function withSeen(seen: readonly SeenValue[], now: SeenValue): readonly SeenValue[] {
-  return [...seen.filter(({ value }) => !sameJson(value, now.value)), now].slice(-MAX_SEEN);
 }
 
 /** Formats an instant, rounded up to the minute. */

@@ -20,7 +20,6 @@ export class Graph {
   readonly #places = new Map<string, number>();
   readonly #edges: Edge[] = [];
   readonly #visits: number | null;
-  #settled: Settled | null = null;
 
   /**
    * @param nodes in the order to keep where no edge decides
@@ -60,27 +59,24 @@ export class Graph {
     this.#connect(node, before, 'preferred');
   }
 
-  /** Nodes that each node requires. */
-  get hard(): ReadonlyMap<string, readonly string[]> {
-    return this.#settle().hard;
-  }
-
-  /** Nodes that each node prefers to come after. */
-  get soft(): ReadonlyMap<string, readonly string[]> {
-    return this.#settle().soft;
-  }
-
-  /** Returns all nodes in topological order; where no edge decides, in the order given. */
-  sequence(): readonly string[] {
-    const { accepted } = this.#settle();
-    return topological(this.#names.length, accepted).map((node) => this.#names[node] ?? '');
+  /** Returns the accepted edges, by the node that comes after, and all nodes in topological order. */
+  settle(): Settled {
+    const count = this.#names.length;
+    const edges = accept(count, this.#edges, this.#visits ?? VISITS * (count + this.#edges.length));
+    const [required, preferred] = [edges.filter((edge) => !isPreferred(edge)), edges.filter(isPreferred)];
+    return {
+      hard: this.#byName(required),
+      soft: this.#byName(preferred),
+      sequence: topological(count, [...required, ...preferred]).map((node) => this.#names[node] ?? ''),
+    };
   }
 
   /** Returns the nodes that come after one of these by any path. */
   after(nodes: Iterable<string>): ReadonlySet<string> {
-    const followers = lists(this.#names.length);
+    const followers: Adjacency = new Array(this.#names.length).fill(undefined);
     for (const { node, before } of this.#edges) {
-      followers[before]?.push(node);
+      followers[before] ??= [];
+      followers[before].push(node);
     }
     const found = new Set<number>();
     const stack = [...nodes].flatMap((name) => this.#places.get(name) ?? []);
@@ -99,21 +95,7 @@ export class Graph {
     const [from, to] = [this.#places.get(node), this.#places.get(before)];
     if (from !== undefined && to !== undefined && from !== to) {
       this.#edges.push({ node: from, before: to, strength });
-      this.#settled = null;
     }
-  }
-
-  #settle(): Settled {
-    if (this.#settled === null) {
-      const count = this.#names.length;
-      const edges = accept(count, this.#edges, this.#visits ?? VISITS * (count + this.#edges.length));
-      this.#settled = {
-        accepted: [...edges.filter(({ strength }) => strength !== 'preferred'), ...edges.filter(isPreferred)],
-        hard: this.#byName(edges.filter((edge) => !isPreferred(edge))),
-        soft: this.#byName(edges.filter(isPreferred)),
-      };
-    }
-    return this.#settled;
   }
 
   #byName(edges: readonly Edge[]): ReadonlyMap<string, readonly string[]> {
@@ -128,9 +110,12 @@ export class Graph {
 }
 
 interface Settled {
-  readonly accepted: readonly Edge[];
+  /** Nodes that each node requires. */
   readonly hard: ReadonlyMap<string, readonly string[]>;
+  /** Nodes that each node prefers to come after. */
   readonly soft: ReadonlyMap<string, readonly string[]>;
+  /** All nodes in topological order; where no edge decides, in the order given. */
+  readonly sequence: readonly string[];
 }
 
 function isPreferred({ strength }: Edge): boolean {
@@ -148,7 +133,8 @@ function accept(count: number, edges: readonly Edge[], visits: number): readonly
     edges.filter((edge) => accepted.has(edge) && isInside(edge)),
   );
   let left = visits;
-  let order: readonly number[] | null = null;
+  /** Position of each node in a topological order, once no visits are left. */
+  let order: ReadonlyMap<number, number> | null = null;
   for (const edge of edges.filter((each) => !accepted.has(each))) {
     const { node, before } = edge;
     if (order === null) {
@@ -157,9 +143,9 @@ function accept(count: number, edges: readonly Edge[], visits: number): readonly
       if (found === true) {
         continue;
       }
-      order = found === null ? places(count, [...accepted]) : null;
+      order = found === null ? new Map(topological(count, [...accepted]).map((each, at) => [each, at])) : null;
     }
-    if (order === null || (order[before] ?? 0) < (order[node] ?? 0)) {
+    if (order === null || (order.get(before) ?? 0) < (order.get(node) ?? 0)) {
       accepted.add(edge);
       addEdge(inside, edge);
     }
@@ -249,32 +235,25 @@ function topological(count: number, edges: readonly Edge[]): readonly number[] {
   const entered = new Array<boolean>(count).fill(false);
   for (let start = 0; start < count; start += 1) {
     const path: { readonly node: number; at: number }[] = [];
-    if (!entered[start]) {
-      entered[start] = true;
-      path.push({ node: start, at: 0 });
-    }
+    const enter = (node: number) => {
+      if (!entered[node]) {
+        entered[node] = true;
+        path.push({ node, at: 0 });
+      }
+    };
+    enter(start);
     for (let frame = path.at(-1); frame !== undefined; frame = path.at(-1)) {
       const to = before[frame.node]?.[frame.at];
       frame.at += 1;
       if (to === undefined) {
         done.push(frame.node);
         path.pop();
-      } else if (!entered[to]) {
-        entered[to] = true;
-        path.push({ node: to, at: 0 });
+      } else {
+        enter(to);
       }
     }
   }
   return done;
-}
-
-/** Returns the position of each node in a topological order. */
-function places(count: number, edges: readonly Edge[]): readonly number[] {
-  const order = new Array<number>(count).fill(0);
-  for (const [place, node] of topological(count, edges).entries()) {
-    order[node] = place;
-  }
-  return order;
 }
 
 /** Predecessors of each node. Nodes without edges have no list: most have none. */
@@ -289,14 +268,6 @@ function adjacency(count: number, edges: readonly Edge[]): Adjacency {
 }
 
 function addEdge(lists: Adjacency, { node, before }: Edge): void {
-  const list = lists[node];
-  if (list === undefined) {
-    lists[node] = [before];
-  } else {
-    list.push(before);
-  }
-}
-
-function lists(count: number): number[][] {
-  return Array.from({ length: count }, () => []);
+  lists[node] ??= [];
+  lists[node].push(before);
 }

@@ -5,11 +5,11 @@ import type { Address } from '../core/address.ts';
 import type { Change, FieldChange, Verdict } from '../core/change.ts';
 import { canonicalJson, sameJson } from '../core/json.ts';
 import { compareText } from '../core/lists.ts';
-import type { Actual, Base, Observation, Pause, Place } from '../core/resource.ts';
+import type { Actual, Base, Observation, Pause } from '../core/resource.ts';
 import { ROOT_SCOPE } from '../core/scope.ts';
 import { normalizeValue } from './diff.ts';
 import { flappingPause, type Revert } from './flapping.ts';
-import type { Identity } from './identity.ts';
+import { fieldsAt, type Identity } from './identity.ts';
 import type { ChangeDocument, PlanDocument } from './render/document.ts';
 import type { KindRules, LockOutContext } from './rules.ts';
 
@@ -117,32 +117,24 @@ export function driftOf(kinds: readonly KindRules[], changes: readonly Change[],
     changes.filter((change) => {
       const entry = base?.get(change.address);
       const kind = byName.get(change.kind);
-      if (
-        entry === undefined ||
-        entry.metadata.begun === true ||
-        kind === undefined ||
-        (change.action === 'delete' && !change.isReplacement)
-      ) {
+      const isDeleted = change.action === 'delete' && !change.isReplacement;
+      if (entry === undefined || entry.metadata.begun === true || kind === undefined || isDeleted) {
         return false;
       }
       return change.fields.every(({ path }) => {
         const declared = change.declared[path];
         const now = declared === undefined ? undefined : normalizeValue(kind.fields[path], declared);
-        return path === 'position' ? samePlace(change.place, entry.place) : sameJson(now, entry.fields[path]);
+        const isSamePlace = change.place?.list === entry.place?.list && change.place?.index === entry.place?.index;
+        return path === 'position' ? isSamePlace : sameJson(now, entry.fields[path]);
       });
     }),
   );
 }
 
-function samePlace(a: Place | null | undefined, b: Place | null | undefined): boolean {
-  return a?.list === b?.list && a?.index === b?.index;
-}
-
 /** A pause ends when its day begins, in UTC. */
 function isPaused(change: Change, now: number): boolean {
-  return (
-    change.paused !== null && (change.paused.until === null || now < Date.parse(`${change.paused.until}T00:00:00Z`))
-  );
+  const until = change.paused?.until;
+  return change.paused !== null && (until == null || now < Date.parse(`${until}T00:00:00Z`));
 }
 
 /** Finds deletions of resources whose contents are neither deleted nor moved away in the same plan. */
@@ -179,17 +171,13 @@ function lostContents(
  */
 function replacedContents(changes: readonly Change[], { kinds, identity }: GuardContext): ReadonlyMap<Address, string> {
   const reasons = new Map<Address, string>();
-  const created = new Set(
-    changes.flatMap(({ action, isReplacement, address }) => (action === 'create' && !isReplacement ? [address] : [])),
-  );
+  const before = (address: Address) => fieldsAt(identity, address);
+  const isNew = ({ action, isReplacement }: Change) => action === 'create' && !isReplacement;
+  const created = new Set(changes.filter(isNew).map(({ address }) => address));
   const rules = new Map(kinds.map((kind) => [kind.name, kind]));
-  const before = (address: Address) => {
-    const actual = identity.bound.get(address) ?? identity.owned.get(address);
-    return actual === undefined ? null : identity.fieldsOf(actual);
-  };
   for (const change of created.size === 0 ? [] : changes) {
-    const isNew = change.action === 'create' && !change.isReplacement;
-    const shown = change.action === 'delete' || isNew ? null : rules.get(change.kind)?.shownInstead?.(change, before);
+    const isShown = change.action !== 'delete' && !isNew(change);
+    const shown = isShown && rules.get(change.kind)?.shownInstead?.(change, before);
     if (typeof shown === 'string' && created.has(shown)) {
       reasons.set(change.address, `readers would see the new ${shown} instead of the current content`);
       reasons.set(shown, `readers would see it instead of the current content of ${change.address}`);
@@ -214,13 +202,10 @@ export function computeVerdict(changes: readonly Change[], checksum: string, con
   if (reasons.length > 0) {
     return { state: 'refused', reasons };
   }
-  if (policy.approved.includes(checksum)) {
-    return { state: 'ready', reasons: [] };
-  }
   const due = changes.filter((change) => change.paused === null && !(change.held !== null && !change.approvable));
   const gone = due.filter((change) => change.action === 'delete').length;
-  if (policy.allowDeletes > 0 && gone <= policy.allowDeletes) {
-    return { state: 'ready', reasons: [] };
+  if (policy.approved.includes(checksum) || (policy.allowDeletes > 0 && gone <= policy.allowDeletes)) {
+    return { state: 'ready', reasons };
   }
   if (gone > policy.limits.maxDeletions) {
     reasons.push(`${gone} deletions are more than the limit of ${policy.limits.maxDeletions}`);
@@ -232,7 +217,7 @@ export function computeVerdict(changes: readonly Change[], checksum: string, con
       `${touched} of ${owned} owned resources (${Math.round(share)} %) would be updated or deleted, more than the limit of ${policy.limits.maxChangedPercent} %`,
     );
   }
-  return reasons.length === 0 ? { state: 'ready', reasons } : { state: 'held', reasons };
+  return { state: reasons.length === 0 ? 'ready' : 'held', reasons };
 }
 
 /** Returns true if a change may do damage: all except creations and changes of order. */

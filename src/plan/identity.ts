@@ -79,6 +79,12 @@ export function identify(
   };
 }
 
+/** Returns the fields of the resource that a declared or owned address has now; null if there is none. */
+export function fieldsAt({ bound, owned, fieldsOf }: Identity, address: Address): Fields | null {
+  const actual = bound.get(address) ?? owned.get(address);
+  return actual === undefined ? null : fieldsOf(actual);
+}
+
 /** A resource that another scope of the organization declares, or has last applied. */
 export interface Claim {
   readonly address: Address;

@@ -50,7 +50,8 @@ class ChangeOrder {
   readonly #deletions = new Map<Address, Change>();
   readonly #graph: Graph;
   readonly #within: ReadonlyMap<Address | null, readonly Change[]>;
-  readonly #holderMoves: ParentMoves;
+  /** Nearest move of a parent and its ancestors, by field and parent: each is visited once, even if it has many children. */
+  readonly #parentMoves = new Map<string, string | null>();
   /** Changes that need a temporary key first. */
   readonly #aside = new Set<string>();
   readonly #barriers: string[] = [];
@@ -67,7 +68,6 @@ class ChangeOrder {
     this.#context = context;
     this.#graph = new Graph(this.#changes.map(changeId));
     this.#within = Map.groupBy(this.#changes, (change) => change.within);
-    this.#holderMoves = new ParentMoves((id) => this.#graph.has(id), context);
     for (const change of this.#changes) {
       if (change.action === 'create') {
         this.#creations.set(change.address, change);
@@ -94,55 +94,38 @@ class ChangeOrder {
     this.#preferences();
     this.#deletionsAfterOthers();
     const byId = new Map(this.#changes.map((change) => [changeId(change), change]));
-    const sequence = this.#graph
-      .sequence()
-      .map((id) => byId.get(id))
-      .filter((change) => change !== undefined)
-      .map((change) => this.#ordered(change, byId));
-    return { sequence, hard: this.#graph.hard, soft: this.#graph.soft, late: this.#late, barriers: this.#barriers };
-  }
-
-  #ordered(change: Change, byId: ReadonlyMap<string, Change>): Change {
-    const id = changeId(change);
-    const hard = this.#graph.hard.get(id) ?? [];
-    if (hard.length === 0 && !this.#aside.has(id)) {
-      return change;
-    }
-    return {
-      ...change,
-      dependsOn: this.#dependencies(hard, byId),
-      ...(this.#aside.has(id) ? { needsTemporaryKey: true } : {}),
-    };
-  }
-
-  #dependencies(hard: readonly string[], byId: ReadonlyMap<string, Change>): readonly Address[] {
-    const addresses = hard
-      .flatMap((id) => (byId.has(id) ? [id] : (this.#graph.hard.get(id) ?? []).slice(0, NAMED_OF_BARRIER)))
-      .map((id) => byId.get(id)?.address ?? '');
-    return [...new Set(addresses)].toSorted(compareText);
+    const { hard, soft, sequence } = this.#graph.settle();
+    const ordered = sequence.flatMap((id): readonly Change[] => {
+      const change = byId.get(id);
+      const required = hard.get(id) ?? [];
+      if (change === undefined || (required.length === 0 && !this.#aside.has(id))) {
+        return change === undefined ? [] : [change];
+      }
+      const named = required.flatMap((each) => {
+        return byId.has(each) ? [each] : (hard.get(each) ?? []).slice(0, NAMED_OF_BARRIER);
+      });
+      const dependsOn = [...new Set(named.map((each) => byId.get(each)?.address ?? ''))].toSorted(compareText);
+      return [{ ...change, dependsOn, ...(this.#aside.has(id) ? { needsTemporaryKey: true } : {}) }];
+    });
+    return { sequence: ordered, hard, soft, late: this.#late, barriers: this.#barriers };
   }
 
   #afterWhatItRefersTo(change: Change): void {
     const id = changeId(change);
     const kind = this.#kinds.get(change.kind);
-    if (change.within !== null) {
-      this.#requireCreation(id, change.within);
-    }
-    if (change.anchor !== null) {
-      this.#requireCreation(id, change.anchor.address);
-    }
-    if (change.action === 'create') {
-      this.#requireCreation(id, this.#context.needed.get(change.address) ?? '');
-    }
+    const isCreation = change.action === 'create';
+    this.#requireCreation(id, change.within);
+    this.#requireCreation(id, change.anchor?.address);
+    this.#requireCreation(id, isCreation ? this.#context.needed.get(change.address) : null);
     if (kind === undefined) {
       return;
     }
-    const written = change.action === 'create' ? change.declared : pick(change.declared, change);
+    const written = isCreation ? change.declared : pick(change.declared, change);
     for (const { address, rules } of referencesOf(kind, written)) {
       if (rules.declarationOnly === true) {
         continue;
       }
-      if (rules.afterChildren === true && change.action === 'create') {
+      if (rules.afterChildren === true && isCreation) {
         const creation = this.#creations.get(address);
         if (creation !== undefined) {
           this.#lateOf(id).hard.push(changeId(creation));
@@ -150,24 +133,16 @@ class ChangeOrder {
       } else {
         this.#requireCreation(id, address);
       }
-      if (rules.colocatedWith === true && change.action === 'create') {
+      if (rules.colocatedWith === true && isCreation) {
         this.#graph.prefer(id, changeId({ action: 'move', address }));
       }
     }
-    const seed = change.action === 'create' ? kind.seed?.(change, (each) => this.#creations.get(each)) : undefined;
-    this.#requireCreation(id, seed?.refersTo ?? '');
-    this.#lateAfterParts(change, kind);
-  }
-
-  /** Orders changes that concern the whole, such as publishing it, after its parts. */
-  #lateAfterParts(change: Change, kind: KindRules): void {
-    const written = change.action === 'create' ? Object.keys(change.declared) : change.fields.map(({ path }) => path);
-    if (!written.some((name) => kind.fields[name]?.afterChildren === true)) {
-      return;
-    }
-    const id = changeId(change);
-    for (const part of this.#within.get(change.address) ?? []) {
-      if (change.action === 'create') {
+    const seed = isCreation ? kind.seed?.(change, (each) => this.#creations.get(each)) : undefined;
+    this.#requireCreation(id, seed?.refersTo);
+    // Changes that concern the whole, such as publishing it, come after its parts.
+    const isOfWhole = Object.keys(written).some((name) => kind.fields[name]?.afterChildren === true);
+    for (const part of isOfWhole ? (this.#within.get(change.address) ?? []) : []) {
+      if (isCreation) {
         this.#lateOf(id).soft.push(changeId(part));
       } else if (part.action !== 'delete') {
         this.#graph.prefer(id, changeId(part));
@@ -181,8 +156,8 @@ class ChangeOrder {
     return late;
   }
 
-  #requireCreation(id: string, address: Address): void {
-    const creation = this.#creations.get(address);
+  #requireCreation(id: string, address: Address | null | undefined): void {
+    const creation = this.#creations.get(address ?? '');
     if (creation !== undefined && changeId(creation) !== id) {
       this.#graph.require(id, changeId(creation));
     }
@@ -199,11 +174,33 @@ class ChangeOrder {
     }
     for (const { field, rules } of referencesOf(kind, pick(change.declared, change))) {
       const holder = change.declared[field];
-      const move = rules.move === true ? this.#holderMoves.nearest(change.kind, field, holder) : null;
+      const move = rules.move === true ? this.#nearestMove(change.kind, field, holder) : null;
       if (move !== null) {
         this.#graph.prefer(changeId(change), move);
       }
     }
+  }
+
+  /** Returns the id of the nearest move among a parent and its ancestors by the same field; null: none moves. */
+  #nearestMove(kind: string, field: string, parent: Json | undefined): string | null {
+    const visited: string[] = [];
+    let found: string | null = null;
+    for (let at = parent; typeof at === 'string' && kindOf(at) === kind; ) {
+      const name = `${field} ${at}`;
+      const move = changeId({ action: 'move', address: at });
+      const known = this.#parentMoves.get(name);
+      found = this.#graph.has(move) ? move : (known ?? null);
+      if (found !== null || known !== undefined) {
+        break;
+      }
+      visited.push(name);
+      this.#parentMoves.set(name, null);
+      at = this.#context.declaredOf(at)?.fields[field];
+    }
+    for (const name of visited) {
+      this.#parentMoves.set(name, found);
+    }
+    return found;
   }
 
   #replacement(change: Change): void {
@@ -416,44 +413,4 @@ function slots(kind: KindRules, fields: Fields, change: Change): ReadonlyMap<str
       .naturalKeys(fields, change.address)
       .map((key) => [`${change.kind}\n${getIndexKey(change.within, key)}`, key.by]),
   );
-}
-
-/** Moves of a plan, by the moved resource. Each parent is visited once, even if it has many children. */
-export class ParentMoves {
-  readonly #isMove: (id: string) => boolean;
-  readonly #context: Pick<RulesContext, 'declaredOf'>;
-  readonly #known = new Map<string, string | null>();
-
-  /** @param isMove whether the plan has a change with this id */
-  constructor(isMove: (id: string) => boolean, context: Pick<RulesContext, 'declaredOf'>) {
-    this.#isMove = isMove;
-    this.#context = context;
-  }
-
-  /** Returns the id of the nearest move among a parent and its ancestors by the same field; null: none moves. */
-  nearest(kind: string, field: string, parent: Json | undefined): string | null {
-    const visited: string[] = [];
-    let found: string | null = null;
-    let at = parent;
-    while (typeof at === 'string' && kindOf(at) === kind) {
-      const slot = slotOf(field, at);
-      const move = changeId({ action: 'move', address: at });
-      const known = this.#known.get(slot);
-      found = this.#isMove(move) ? move : (known ?? null);
-      if (found !== null || known !== undefined) {
-        break;
-      }
-      visited.push(slot);
-      this.#known.set(slot, null);
-      at = this.#context.declaredOf(at)?.fields[field];
-    }
-    for (const slot of visited) {
-      this.#known.set(slot, found);
-    }
-    return found;
-  }
-}
-
-function slotOf(field: string, holder: Address): string {
-  return `${field} ${holder}`;
 }

@@ -2,7 +2,8 @@
 import type { Address } from '../core/address.ts';
 import type { Change, Cost, Plan, PlanSummary } from '../core/change.ts';
 import { DesiredStateError } from '../core/errors.ts';
-import type { Actual, Base, Declared, Observation } from '../core/resource.ts';
+import { compareText } from '../core/lists.ts';
+import type { Base, Declared, Observation } from '../core/resource.ts';
 import { ROOT_SCOPE } from '../core/scope.ts';
 import { accessChanges } from './access.ts';
 import { arrangeSiblings } from './arrange.ts';
@@ -10,6 +11,7 @@ import { draftChanges, findNeededParts } from './changes.ts';
 import { computeVerdict, heldChecksum, holdChanges, type Policy, planChecksum } from './guard.ts';
 import { type Identity, identify, type OtherScopes, overlapProblems, withoutOtherScopes } from './identity.ts';
 import { type Ordering, orderChanges } from './order.ts';
+import { isDeletion } from './render/words.ts';
 import { type KindRules, PeopleAddresses } from './rules.ts';
 
 /** Input of a plan. */
@@ -124,15 +126,14 @@ function summarize(changes: readonly Change[], identity: Identity): PlanSummary 
     (change) => change.action,
   );
   const count = (action: Change['action']) => due.get(action)?.length ?? 0;
+  const held = changes.filter((change) => change.held !== null);
   return {
     create: count('create'),
     update: count('update'),
     move: count('move'),
     delete: count('delete'),
-    held: changes.filter((change) => change.held !== null).length,
-    heldDeletions: changes.filter(
-      (change) => change.held !== null && change.action === 'delete' && !change.isReplacement,
-    ).length,
+    held: held.length,
+    heldDeletions: held.filter(isDeletion).length,
     paused: changes.filter((change) => change.held === null && change.paused !== null).length,
     unchanged: [...identity.bound.keys()].filter((address) => !changed.has(address)).length,
     unmanaged: identity.unmanaged.length,
@@ -145,25 +146,18 @@ function bindingsOf(
   identity: Identity,
   observation: Observation,
 ): ReadonlyMap<Address, string> {
-  const bindings = new Map<Address, string>();
-  const add = (address: Address, actual: Actual) => {
-    bindings.set(address, actual.id);
-    const result = actual.aliases?.[0];
+  const people = new PeopleAddresses(kinds);
+  const bindings = new Map([...observation.people].map(([email, id]) => [people.addressOf(email), id]));
+  for (const [address, { id, aliases }] of [...identity.owned, ...identity.bound]) {
+    bindings.set(address, id);
+    const [result] = aliases ?? [];
     if (result !== undefined) {
       bindings.set(`${address}#result`, result);
     }
-  };
-  const people = new PeopleAddresses(kinds);
-  for (const [email, id] of observation.people) {
-    bindings.set(people.addressOf(email), id);
-  }
-  for (const [address, actual] of [...identity.owned, ...identity.bound]) {
-    add(address, actual);
   }
   return bindings;
 }
 
 function byKindAndTitle(a: { kind: string; title: string; id: string }, b: typeof a): number {
-  const [x, y] = [`${a.kind}\n${a.title}\n${a.id}`, `${b.kind}\n${b.title}\n${b.id}`];
-  return x < y ? -1 : x > y ? 1 : 0;
+  return compareText(`${a.kind}\n${a.title}\n${a.id}`, `${b.kind}\n${b.title}\n${b.id}`);
 }

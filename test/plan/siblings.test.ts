@@ -5,9 +5,12 @@ import { type Repositioning, repositionings } from '../../src/plan/arrange.ts';
 /** Applies the moves as the platform would: one after another. */
 function simulate(now: readonly string[], moves: readonly Repositioning[]): readonly string[] {
   const list = [...now];
-  for (const { address, side, anchor } of moves) {
+  for (const {
+    address,
+    anchor: { side, address: next },
+  } of moves) {
     list.splice(list.indexOf(address), 1);
-    list.splice(list.indexOf(anchor) + (side === 'after' ? 1 : 0), 0, address);
+    list.splice(list.indexOf(next) + (side === 'after' ? 1 : 0), 0, address);
   }
   return list;
 }
@@ -45,11 +48,13 @@ describe('bringing siblings into order', () => {
 
   test('leaves undeclared siblings where they are', () => {
     const moves = repositionings(['a', 'b', 'c'], ['c', 'foreign', 'a', 'b']);
-    expect(moves).toEqual([{ address: 'c', side: 'after', anchor: 'b' }]);
+    expect(moves).toEqual([{ address: 'c', anchor: { side: 'after', address: 'b' } }]);
     expect(simulate(['c', 'foreign', 'a', 'b'], moves)).toEqual(['foreign', 'a', 'b', 'c']);
   });
 
   test('puts the first sibling before those that stay', () => {
-    expect(repositionings(['c', 'a', 'b'], ['a', 'b', 'c'])).toEqual([{ address: 'c', side: 'before', anchor: 'a' }]);
+    expect(repositionings(['c', 'a', 'b'], ['a', 'b', 'c'])).toEqual([
+      { address: 'c', anchor: { side: 'before', address: 'a' } },
+    ]);
   });
 });
