@@ -124,6 +124,23 @@ translations: { fr: { space: s, from: en, to: fr } }`,
     expect(comesAfter(planned, 'move collection/a', 'move collection/b')).toBe(true);
   });
 
+  test('moves a resource into another one after the nearest of its ancestors has moved', async () => {
+    const inside = (parent: string | null) => ({ parent: parent && idRef(parent, 'collection') });
+    const planned = await planOf({
+      manifests:
+        'collections: { x: { title: X, parent: a }, y: { title: Y, parent: a }, a: { title: A, parent: b }, b: { title: B, parent: c }, c: { title: C, parent: null } }',
+      actuals: [
+        actual('collection', 'c1', { title: 'X', ...inside(null) }),
+        actual('collection', 'c2', { title: 'Y', ...inside(null) }),
+        actual('collection', 'c3', { title: 'A', ...inside('c4') }),
+        actual('collection', 'c4', { title: 'B', ...inside('c5') }),
+        actual('collection', 'c5', { title: 'C', ...inside('c1') }),
+      ],
+    });
+    expect(comesAfter(planned, 'move collection/x', 'move collection/c')).toBe(true);
+    expect(comesAfter(planned, 'move collection/y', 'move collection/c')).toBe(true);
+  });
+
   test('frees a title before another resource takes it', async () => {
     const planned = await planOf({
       manifests: 'teams: { a: { title: New }, b: { title: A } }',
