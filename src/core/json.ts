@@ -11,6 +11,11 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Members of an object that are not undefined. */
+export function present<T extends object>(members: T): T {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
+}
+
 /**
  * Maximum number of values in a text from another machine. Values take up to a hundred times the memory of their text:
  * a million take up to 250 MB.

@@ -1,7 +1,7 @@
 /** Kind of the teams, with their members. */
 import { z } from 'zod';
 import type { Change } from '../core/change.ts';
-import { isObject, type Json } from '../core/json.ts';
+import { isObject, type Json, present } from '../core/json.ts';
 import { compareText } from '../core/lists.ts';
 import type { Actual } from '../core/resource.ts';
 import { counted } from '../plan/render/words.ts';
@@ -9,17 +9,7 @@ import type { Reader } from '../platform/client.ts';
 import { resourceOperations } from '../platform/operations/resources.ts';
 import { listedKind } from './model/derived-kind.ts';
 import { listedElsewhere } from './model/field-table.ts';
-import {
-  collect,
-  creating,
-  type Detail,
-  type PlannedRequest,
-  present,
-  Ref,
-  RefMap,
-  ref,
-  request,
-} from './model/kind.ts';
+import { collect, creating, type Detail, type PlannedRequest, Ref, RefMap, ref, request } from './model/kind.ts';
 import type { DescribeContext } from './model/manifest.ts';
 import { emailKey, line, type SchemaNotes } from './model/schema.ts';
 

@@ -1,13 +1,14 @@
 /** Kind of the translations of spaces. */
 import { z } from 'zod';
 import { RejectedError } from '../core/errors.ts';
+import { present } from '../core/json.ts';
 import type { Reader } from '../platform/client.ts';
 import type { Answer } from '../platform/operations/model/operation.ts';
 import { resourceOperations } from '../platform/operations/resources.ts';
 import { toDocument } from '../platform/rich-text/from-markdown.ts';
 import { normalizeMarkdown, toMarkdown } from '../platform/rich-text/to-markdown.ts';
 import { fieldTable } from './model/field-table.ts';
-import { collect, creating, type Kind, present, ref, request } from './model/kind.ts';
+import { collect, creating, type Kind, ref, request } from './model/kind.ts';
 import { manifestRules, resourceOf } from './model/manifest.ts';
 import { entry, key, LANGUAGES, type Language, plainKey, text, textOrFile } from './model/schema.ts';
 

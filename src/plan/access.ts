@@ -1,9 +1,10 @@
 /** Lists who gains or loses access by a plan: persons, and groups such as everyone on the internet. */
 import type { Address } from '../core/address.ts';
 import { type AccessChange, type Change, EVERYONE, WHOLE_ORGANIZATION } from '../core/change.ts';
-import { isObject, type Json } from '../core/json.ts';
+import type { Json } from '../core/json.ts';
 import { append } from '../core/lists.ts';
 import type { Fields } from '../core/resource.ts';
+import { changedPeople } from './diff.ts';
 import { fieldsAt, type Identity } from './identity.ts';
 import { type AccessRule, type AccessState, type Grant, type KindRules, PeopleAddresses } from './rules.ts';
 
@@ -133,16 +134,12 @@ function membershipChanges(kind: KindRules, change: Change): readonly AccessChan
     if (shape !== 'people' || (field === undefined && change.action !== 'delete')) {
       continue;
     }
-    const before = peopleIn(change.action === 'delete' ? change.actual[path] : field?.from);
-    const after = peopleIn(change.action === 'delete' ? undefined : field?.to);
-    for (const person of [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()) {
-      const [was, is] = [before[person], after[person]];
-      if (was !== is) {
-        const { address } = change;
-        const role = was === undefined || is === undefined ? String(is ?? was) : `${was} → ${is}`;
-        const [from, to] = [was === undefined ? null : address, is === undefined ? null : address];
-        found.push({ person, from, to, role, change: address });
-      }
+    const { address } = change;
+    const [before, after] = change.action === 'delete' ? [change.actual[path], undefined] : [field?.from, field?.to];
+    for (const { person, was, is } of changedPeople(before, after)) {
+      const role = was === undefined || is === undefined ? String(is ?? was) : `${was} → ${is}`;
+      const [from, to] = [was === undefined ? null : address, is === undefined ? null : address];
+      found.push({ person, from, to, role, change: address });
     }
   }
   return found;
@@ -164,8 +161,4 @@ function roleChanges(change: Change, people: PeopleAddresses): readonly AccessCh
 
 function roleName(role: Json | undefined): string {
   return typeof role === 'string' ? role : 'guest';
-}
-
-function peopleIn(value: Json | undefined): Record<string, string> {
-  return isObject(value) ? (value as Record<string, string>) : {};
 }

@@ -1,6 +1,7 @@
 /** Kinds that are derived from their field table: those with a list of resources, and those with exactly one. */
 import { z } from 'zod';
 import type { Change } from '../../core/change.ts';
+import { present } from '../../core/json.ts';
 import type { Actual, Fields } from '../../core/resource.ts';
 import type { KindRules } from '../../plan/rules.ts';
 import type { CallArguments } from '../../platform/client.ts';
@@ -18,7 +19,6 @@ import {
   type Kind,
   type NeededKindsContext,
   type PlannedRequest,
-  present,
   type Ref,
   ref,
   request,

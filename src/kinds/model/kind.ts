@@ -196,11 +196,6 @@ export interface Writes {
   readonly watch?: (reader: Reader) => Promise<Progress>;
 }
 
-/** Members of an object that are not undefined. */
-export function present<T extends object>(members: T): T {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
-}
-
 /** Reports whether a body has a member that is not undefined. */
 export function hasMembers(body: object): boolean {
   return Object.values(body).some((value) => value !== undefined);

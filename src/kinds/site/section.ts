@@ -2,11 +2,12 @@
 import { z } from 'zod';
 import type { Address } from '../../core/address.ts';
 import type { Change } from '../../core/change.ts';
+import { present } from '../../core/json.ts';
 import { counted } from '../../plan/render/words.ts';
 import type { Input } from '../../platform/operations/model/operation.ts';
 import { resourceOperations, type Section } from '../../platform/operations/resources.ts';
 import { titleField, writtenFields } from '../model/field-table.ts';
-import { type Alternative, hasMembers, type PlannedRequest, present, ref, request } from '../model/kind.ts';
+import { type Alternative, hasMembers, type PlannedRequest, ref, request } from '../model/kind.ts';
 import { key, line, text } from '../model/schema.ts';
 import {
   condition,

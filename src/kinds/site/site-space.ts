@@ -1,9 +1,10 @@
 /** Kind of the spaces on a site. */
 import { z } from 'zod';
 import { RejectedError } from '../../core/errors.ts';
+import { present } from '../../core/json.ts';
 import { resourceOperations, type SiteSpace } from '../../platform/operations/resources.ts';
 import { ofExisting, writtenFields } from '../model/field-table.ts';
-import { hasMembers, present, ref, request } from '../model/kind.ts';
+import { hasMembers, ref, request } from '../model/kind.ts';
 import { key, line } from '../model/schema.ts';
 import {
   condition,

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Change } from '../../core/change.ts';
 import { RejectedError } from '../../core/errors.ts';
-import { canonicalJson, type Json, shownJson } from '../../core/json.ts';
+import { canonicalJson, type Json, present, shownJson } from '../../core/json.ts';
 import type { Actual } from '../../core/resource.ts';
 import type { Reader } from '../../platform/client.ts';
 import { type PublishResult, resourceOperations, type Site } from '../../platform/operations/resources.ts';
@@ -24,7 +24,6 @@ import {
   hasMembers,
   type Kind,
   type PlannedRequest,
-  present,
   ref,
   request,
   type Writes,

@@ -1,6 +1,6 @@
 /** The plan document, `octavo.plan/2`: the one form in which a plan is saved, stored, sent to other replicas and shown. */
-import type { Change, ChangeResult, Plan, PlanSummary } from '../../core/change.ts';
-import { isObject, type Json, type JsonObject } from '../../core/json.ts';
+import type { Change, ChangeResult, Plan } from '../../core/change.ts';
+import { isObject, type Json, type JsonObject, present } from '../../core/json.ts';
 import type { Fields } from '../../core/resource.ts';
 import { maskUrlsIn } from '../../core/text/safe-url.ts';
 
@@ -23,19 +23,20 @@ export function planToJson(plan: PlanDocument): JsonObject {
 
 /** Returns the JSON form of a plan for other replicas: its values are not masked, and it has what only pages show. */
 export function planForReplicas(plan: PlanDocument): JsonObject {
-  const change = (each: ChangeDocument) => ({
-    ...publicChange(each),
-    ...(each.accessFields === undefined ? {} : { accessFields: each.accessFields }),
-    ...(each.approvable ? { approvable: true } : {}),
-    ...(each.weight === 0 ? {} : { weight: each.weight }),
-    // Pages show the last values of resources that nothing declares any more, and titles.
-    actual: each.source === null || each.action === 'delete' ? each.actual : titleFields(each.actual),
-  });
+  const change = (each: ChangeDocument) =>
+    present({
+      ...publicChange(each),
+      accessFields: each.accessFields,
+      approvable: each.approvable || undefined,
+      weight: each.weight || undefined,
+      // Pages show the last values of resources that nothing declares any more, and titles.
+      actual: each.source === null || each.action === 'delete' ? each.actual : titleFields(each.actual),
+    });
   return { ...toJson(plan, plan.cost.seconds, change), title: plan.title };
 }
 
 function titleFields({ title, label }: Fields): Fields {
-  return { ...(title === undefined ? {} : { title }), ...(label === undefined ? {} : { label }) };
+  return present({ title, label });
 }
 
 function toJson(plan: PlanDocument, seconds: number, change: (change: ChangeDocument) => object): JsonObject {
@@ -61,7 +62,7 @@ function head({ organization, scope, commit, baseCommit, checksum, heldChecksum 
 }
 
 function publicChange(change: ChangeDocument): object {
-  return {
+  return present({
     action: change.action,
     address: change.address,
     kind: change.kind,
@@ -72,9 +73,9 @@ function publicChange(change: ChangeDocument): object {
     held: change.held,
     paused: change.paused,
     isReplacement: change.isReplacement,
-    ...(change.impact === '' ? {} : { impact: change.impact }),
-    ...(change.deletes === undefined ? {} : { deletes: change.deletes }),
-  };
+    impact: change.impact || undefined,
+    deletes: change.deletes,
+  });
 }
 
 /** Reads a plan document; null if it is not one, or of another version. What a document does not have is restored as absent. */
@@ -82,11 +83,7 @@ export function readPlan(json: Json): PlanDocument | null {
   if (!isObject(json) || json.format !== FORMAT || !Array.isArray(json.changes)) {
     return null;
   }
-  const { requests, estimatedSeconds, changes, ...document } = json as unknown as Omit<
-    PlanDocument,
-    'cost' | 'title'
-  > & {
-    readonly title?: string;
+  const { requests, estimatedSeconds, ...document } = json as unknown as PlanDocument & {
     readonly requests: Plan['cost']['requests'];
     readonly estimatedSeconds: number;
   };
@@ -94,7 +91,7 @@ export function readPlan(json: Json): PlanDocument | null {
     ...document,
     title: document.title ?? document.organization,
     cost: { requests, seconds: estimatedSeconds },
-    changes: changes.map((change) => ({ ...ABSENT, ...change })),
+    changes: document.changes.map((change) => ({ ...ABSENT, ...change })),
   };
 }
 
@@ -155,27 +152,23 @@ function fittingIndexes(items: readonly unknown[], bytes: number): readonly numb
 export function resultToJson(
   plan: Plan,
   results: readonly ChangeResult[],
-  requests: { readonly reads: number; readonly writes: number },
+  requests: Plan['cost']['requests'],
   pending: Plan['pending'],
 ): object {
+  const count = (status: ChangeResult['status']) => results.filter((result) => result.status === status).length;
   return {
     format: 'octavo.result/2',
     ...head(plan),
     results: maskUrlsIn(results),
     pending,
-    summary: { ...summarizeResults(plan.summary, results), pending: pending.length },
+    summary: {
+      applied: count('applied'),
+      failed: count('failed'),
+      skipped: count('skipped'),
+      held: count('held'),
+      unchanged: plan.summary.unchanged,
+      pending: pending.length,
+    },
     requests,
-  };
-}
-
-/** Counts changes by status. */
-function summarizeResults(summary: PlanSummary, results: readonly ChangeResult[]): object {
-  const count = (status: ChangeResult['status']) => results.filter((result) => result.status === status).length;
-  return {
-    applied: count('applied'),
-    failed: count('failed'),
-    skipped: count('skipped'),
-    held: count('held'),
-    unchanged: summary.unchanged,
   };
 }

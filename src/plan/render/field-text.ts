@@ -1,6 +1,7 @@
 /** Renders the values and changes of fields for plans: short, inert, and never the same text for different values. */
 import type { FieldChange } from '../../core/change.ts';
 import { canonicalJson, isObject, type Json, sameJson } from '../../core/json.ts';
+import { changedPeople } from '../diff.ts';
 import { counted, printable } from './words.ts';
 
 /** Longest value that is written out in full, in characters. */
@@ -155,32 +156,32 @@ function changedLines(from: string, to: string, whole: boolean): readonly string
   const removed = before.slice(start, before.length - end);
   const added = after.slice(start, after.length - end);
   const most = whole ? Number.POSITIVE_INFINITY : MAX_LINES;
-  const pairs = removed.slice(0, most).map((line, at) => {
-    return at < added.length ? differingTexts(line, added[at], whole) : null;
-  });
+  const [minus, plus] = pairedTexts(removed.slice(0, most), added.slice(0, most), whole);
   return [
     `line ${start + 1}`,
-    ...removed.slice(0, most).map((line, at) => `- ${pairs[at]?.[0] ?? single(line, whole)}`),
+    ...minus,
     ...(removed.length > most ? [`- and ${counted(removed.length - most, 'more line')}`] : []),
-    ...added.slice(0, most).map((line, at) => `+ ${pairs[at]?.[1] ?? single(line, whole)}`),
+    ...plus,
     ...(added.length > most ? [`+ and ${counted(added.length - most, 'more line')}`] : []),
   ];
 }
 
+/** Returns the removed and the added items, each so that it differs from the one at the same index. */
+function pairedTexts(removed: readonly Json[], added: readonly Json[], whole: boolean) {
+  const pairs = removed.slice(0, added.length).map((item, at) => differingTexts(item, added[at], whole));
+  return [
+    removed.map((item, at) => `- ${pairs[at]?.[0] ?? single(item, whole)}`),
+    added.map((item, at) => `+ ${pairs[at]?.[1] ?? single(item, whole)}`),
+  ] as const;
+}
+
 function peopleText(from: Json | undefined, to: Json | undefined): string {
-  const before = isObject(from) ? from : {};
-  const after = isObject(to) ? to : {};
-  const texts: string[] = [];
-  for (const person of [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()) {
-    const [was, is] = [before[person], after[person]];
-    if (was === undefined) {
-      texts.push(`+ ${printable(person)} (${String(is)})`);
-    } else if (is === undefined) {
-      texts.push(`- ${printable(person)}`);
-    } else if (was !== is) {
-      texts.push(`~ ${printable(person)} (${String(was)} → ${String(is)})`);
+  const texts = changedPeople(from, to).map(({ person, was, is }) => {
+    if (is === undefined) {
+      return `- ${printable(person)}`;
     }
-  }
+    return was === undefined ? `+ ${printable(person)} (${is})` : `~ ${printable(person)} (${was} → ${is})`;
+  });
   return texts.join('  ');
 }
 
@@ -194,11 +195,8 @@ function listText(from: Json | undefined, to: Json | undefined, whole: boolean):
   if (added.length === 0 && removed.length === 0) {
     return differingTexts(from, to, whole).join(' → ');
   }
-  const pairs = added.map((item, at) => (at < removed.length ? differingTexts(removed[at], item, whole) : null));
-  return [
-    ...added.map((item, at) => `+ ${pairs[at]?.[1] ?? single(item, whole)}`),
-    ...removed.map((item, at) => `- ${pairs[at]?.[0] ?? single(item, whole)}`),
-  ].join('  ');
+  const [minus, plus] = pairedTexts(removed, added, whole);
+  return [...plus, ...minus].join('  ');
 }
 
 function leafLines(path: string, from: Json, to: Json, whole: boolean): readonly FieldLine[] {

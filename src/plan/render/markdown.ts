@@ -39,7 +39,7 @@ export function planMarkdown(
   approval?: Approval,
   longest = Number.POSITIVE_INFINITY,
 ): PlanMarkdown {
-  const options = { columns: COLUMNS, paint: PLAIN, ...(approval === undefined ? {} : { approval }) };
+  const options = { columns: COLUMNS, paint: PLAIN, approval };
   const text = renderPlanText(plan, options).trimEnd();
   const shorten = (longest: number) => fitPlanText(plan, options, longest).trimEnd();
   const state = { ready: '', held: ' · **held**', refused: ' · **refused**' }[plan.verdict.state];

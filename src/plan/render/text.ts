@@ -211,44 +211,39 @@ function tailLines(plan: PlanDocument, options: PlanTextOptions, limits: TailLim
 }
 
 function accessRows({ access }: PlanDocument, limit: number): readonly Row[] {
-  const shown = access.slice(0, limit);
-  const named = accessSentences(shown);
-  const more = access.length - shown.length;
-  const text = [
-    ...named,
-    ...(more > 0 ? [`${named.length > 0 ? 'and ' : ''}${counted(more, 'access change')} not shown`] : []),
-  ];
-  return access.length === 0 ? [] : [['Access', text.join('; ')]];
+  const sentences = accessSentences(access.slice(0, limit));
+  const more = access.length - limit;
+  const rest = more > 0 ? [`${sentences.length > 0 ? 'and ' : ''}${counted(more, 'access change')} not shown`] : [];
+  return access.length === 0 ? [] : [['Access', [...sentences, ...rest].join('; ')]];
 }
 
 /** Returns the parts of a plan other than its changes, access and verdict: rows with a name and a text. */
 export function listRows(
   plan: Pick<PlanDocument, 'adopted' | 'pending' | 'notes' | 'hasBase' | 'unmanaged'>,
 ): readonly Row[] {
+  const rows = (name: string, texts: readonly string[]) => texts.map((text): Row => [name, text]);
   return [
-    ...(plan.adopted.length > 0
-      ? [['Adopted', namedWords(plan.adopted, ({ address, id }) => `${printable(address)} is ${id}`)] as const]
-      : []),
-    ...plan.pending.map(({ address, reason }) => ['Pending', `${printable(address)}: ${reason}`] as const),
-    ...plan.notes.map(({ address, text }) => ['Note', `${printable(address)}: ${printable(text)}`] as const),
-    ...(plan.hasBase
-      ? []
-      : [
-          [
-            'Note',
-            'there is no base, so nothing is deleted and renames are not recognized; set one with --base REF',
-          ] as const,
-        ]),
-    ...(plan.unmanaged.length > 0
-      ? [
-          [
-            'Unmanaged',
-            namedWords(plan.unmanaged, ({ kind, title, id }) => `${kind} "${printable(title)}" (${id})`),
-          ] as const,
-        ]
-      : []),
+    ...rows(
+      'Adopted',
+      named(plan.adopted, ({ address, id }) => `${printable(address)} is ${id}`),
+    ),
+    ...rows(
+      'Pending',
+      plan.pending.map(({ address, reason }) => `${printable(address)}: ${reason}`),
+    ),
+    ...rows(
+      'Note',
+      plan.notes.map(({ address, text }) => `${printable(address)}: ${printable(text)}`),
+    ),
+    ...rows('Note', plan.hasBase ? [] : [NO_BASE]),
+    ...rows(
+      'Unmanaged',
+      named(plan.unmanaged, ({ kind, title, id }) => `${kind} "${printable(title)}" (${id})`),
+    ),
   ];
 }
+
+const NO_BASE = 'there is no base, so nothing is deleted and renames are not recognized; set one with --base REF';
 
 function verdictRows(plan: PlanDocument, { approval = PLAIN_APPROVAL }: PlanTextOptions): readonly Row[] {
   if (plan.verdict.state === 'refused') {
@@ -276,19 +271,13 @@ function verdictRows(plan: PlanDocument, { approval = PLAIN_APPROVAL }: PlanText
 
 /** Returns a sentence per person and change; of groups, one for all resources to which the same happens. */
 function accessSentences(changes: readonly AccessChange[]): readonly string[] {
-  const sentences = new Map<string, AccessChange[]>();
-  for (const [index, change] of changes.entries()) {
+  const sentences = Map.groupBy(changes, (change) => {
     const { person, role, field, from, to } = change;
-    const what = [person, role, from === null, to === null];
-    const id = field === undefined ? String(index) : JSON.stringify(what);
-    const same = sentences.get(id) ?? [];
-    same.push(change);
-    sentences.set(id, same);
-  }
-  return [...sentences.values()].map((same) => {
-    const [first] = same;
-    return first === undefined ? '' : sentenceOf(first, same.map(placeOf).join(', '));
+    return field === undefined ? change : JSON.stringify([person, role, from === null, to === null]);
   });
+  return [...sentences.values()].flatMap((same) =>
+    same.slice(0, 1).map((first) => sentenceOf(first, same.map(placeOf).join(', '))),
+  );
 }
 
 /** `ana@acme.example joins team/writers (member)`, `everyone on the internet gains access to site/help (read)`. */
@@ -321,10 +310,11 @@ function roleWords({ role }: AccessChange): string {
   return `(${printable(maskUrls(role))})`;
 }
 
-/** Names the first items, and counts the rest. */
-function namedWords<T>(items: readonly T[], nameOf: (item: T) => string): string {
+/** Returns one text that names the first items and counts the rest; none if there are no items. */
+function named<T>(items: readonly T[], nameOf: (item: T) => string): readonly string[] {
   const more = items.length - NAMED;
-  return [...items.slice(0, NAMED).map(nameOf), ...(more > 0 ? [`and ${more} more`] : [])].join(', ');
+  const words = [...items.slice(0, NAMED).map(nameOf), ...(more > 0 ? [`and ${more} more`] : [])];
+  return items.length === 0 ? [] : [words.join(', ')];
 }
 
 /** `5 requests, about 2 s (4 requests made to read)` */
@@ -358,10 +348,10 @@ const MIN_ADDRESS_COLUMN = 20;
  * creations.
  */
 function changeBlocks(plan: PlanDocument, options: PlanTextOptions): readonly ChangeBlock[] {
-  let widest = 0;
-  for (const { address } of plan.changes) {
-    widest = Math.max(widest, textWidth(address));
-  }
+  const widest = largest(
+    plan.changes.values().map(({ address }) => textWidth(address)),
+    0,
+  );
   const column = Math.min(widest, Math.max(MIN_ADDRESS_COLUMN, Math.floor(options.columns / 2) - 4));
   return rankChanges(plan).map(({ change, rank }) => ({
     kind: change.kind,
@@ -429,16 +419,14 @@ function headLine(change: ChangeDocument, column: number, options: PlanTextOptio
 
 /** Returns the text after a change: why it waits, where it goes and what it damages. */
 function remarks(change: ChangeDocument): string {
-  const position = change.action === 'move' ? change.fields.find((field) => field.path === 'position') : undefined;
-  const paused =
-    change.paused === null
-      ? ''
-      : `paused${change.paused.until === null ? '' : ` until ${change.paused.until}`}: ${printable(change.paused.reason)}`;
+  const { action, fields, impact, paused, held } = change;
+  const position = action === 'move' ? fields.find(({ path }) => path === 'position')?.to : undefined;
+  const until = paused === null || paused.until === null ? '' : ` until ${paused.until}`;
   return [
-    typeof position?.to === 'string' ? position.to : '',
-    printable(change.impact),
-    paused,
-    change.held === null ? '' : `held: ${printable(change.held)}`,
+    typeof position === 'string' ? position : '',
+    printable(impact),
+    paused === null ? '' : `paused${until}: ${printable(paused.reason)}`,
+    held === null ? '' : `held: ${printable(held)}`,
   ]
     .filter((part) => part !== '')
     .join('; ');
