@@ -6,7 +6,7 @@ import type { LockOutContext } from '../plan/rules.ts';
 import type { Item } from '../platform/operations/model/operation.ts';
 import { resourceOperations } from '../platform/operations/resources.ts';
 import { fieldTable, listedElsewhere, ofExisting, roleField } from './model/field-table.ts';
-import { collect, type Kind, ref, request } from './model/kind.ts';
+import { type Kind, ref, request } from './model/kind.ts';
 import { manifestRules, resourceOf } from './model/manifest.ts';
 import { emailKey, entry, ROLES, role } from './model/schema.ts';
 
@@ -65,37 +65,27 @@ export const member: Kind = {
     return { weight: as === 'admin' ? 50 : 1, text: `${as}, in ${teams} ${teams === 1 ? 'team' : 'teams'}` };
   },
   async observe({ reader, add, person }) {
-    await collect(reader.pages(resourceOperations.listMembers), (each) => {
+    for await (const each of reader.pages(resourceOperations.listMembers)) {
       const email = each.user?.email?.toLowerCase();
       if (email !== undefined) {
         person(email, each.id);
       }
-      add({
-        kind: 'member',
-        id: each.id,
-        title: email ?? each.id,
-        fields: table.observe(each),
-        within: null,
-        place: null,
-        facts: { teams: each.teams ?? 0 },
-      });
-    });
+      const [fields, facts] = [table.observe(each), { teams: each.teams ?? 0 }];
+      add({ kind: 'member', id: each.id, title: email ?? each.id, fields, within: null, place: null, facts });
+    }
   },
   writes(change) {
     const path = { userId: ref(change.address) };
     if (change.action === 'delete') {
       return { first: [request(resourceOperations.deleteMember, { path })] };
     }
-    const changed = (name: string) => change.fields.find((field) => field.path === name);
-    const newRole = changed('role');
-    return {
-      first: [
-        ...(newRole === undefined
-          ? []
-          : [request(resourceOperations.updateMember, { path, body: { role: role.nullable().parse(newRole.to) } })]),
-        ...(changed('sso') === undefined ? [] : [request(resourceOperations.markMemberSso, { path })]),
-      ],
-    };
+    const first = change.fields.flatMap(({ path: field, to }) => {
+      if (field === 'role') {
+        return [request(resourceOperations.updateMember, { path, body: { role: role.nullable().parse(to) } })];
+      }
+      return field === 'sso' ? [request(resourceOperations.markMemberSso, { path })] : [];
+    });
+    return { first };
   },
 };
 

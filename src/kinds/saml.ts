@@ -4,7 +4,7 @@ import type { Json } from '../core/json.ts';
 import { resourceOperations } from '../platform/operations/resources.ts';
 import { listedKind } from './model/derived-kind.ts';
 import { access, defaultRole, type Field, signsIn, trusts } from './model/field-table.ts';
-import { key, line, text, textOrFile, url } from './model/schema.ts';
+import { key, line, reporting, text, textOrFile, url } from './model/schema.ts';
 
 /** Longest certificate, in characters. Source: docs/platform-notes.md#limits */
 const MAX_CERTIFICATE_LENGTH = 10_000;
@@ -63,12 +63,7 @@ export const saml = listedKind({
 function certificateField(description: string): Field<{ readonly certificate?: string | null | undefined }> {
   return {
     schema: textOrFile({ max: MAX_CERTIFICATE_LENGTH, example: PEM })
-      .superRefine((value, context) => {
-        const message = certificateProblem(value);
-        if (message !== null) {
-          context.addIssue({ code: 'custom', message });
-        }
-      })
+      .superRefine(reporting(certificateProblem))
       .describe(description),
     access: trusts('certificate'),
     normalize: digestOf,

@@ -9,7 +9,7 @@ import type { Reader } from '../platform/client.ts';
 import { resourceOperations } from '../platform/operations/resources.ts';
 import { listedKind } from './model/derived-kind.ts';
 import { listedElsewhere } from './model/field-table.ts';
-import { collect, creating, type Detail, type PlannedRequest, Ref, RefMap, ref, request } from './model/kind.ts';
+import { creating, type Detail, type PlannedRequest, Ref, RefMap, ref, request } from './model/kind.ts';
 import type { DescribeContext } from './model/manifest.ts';
 import { emailKey, line, type SchemaNotes } from './model/schema.ts';
 
@@ -108,14 +108,14 @@ function describeMembers(value: Json | undefined, context: DescribeContext, actu
 async function readMembers({ id }: Actual, reader: Reader): Promise<Detail> {
   const members: Record<string, Json> = {};
   const people: (readonly [string, string])[] = [];
-  const read = reader.pages(resourceOperations.listTeamMembers, { path: { teamId: id } });
-  await collect(read, ({ organization: person, team: as }) => {
+  const pages = reader.pages(resourceOperations.listTeamMembers, { path: { teamId: id } });
+  for await (const { organization: person, team: as } of pages) {
     const email = person.user?.email?.toLowerCase();
     members[email ?? `#${person.id}`] = as.role;
     if (email !== undefined) {
       people.push([email, person.id]);
     }
-  });
+  }
   return { fields: { members }, people };
 }
 
@@ -140,15 +140,13 @@ function bulk(
   if (emails.length === 0 && gone.length === 0) {
     return [];
   }
-  const body = {
+  const roles = emails.map((email) => [personRef(email), { role: teamRole.parse(set[email]) }] as const);
+  const body = present({
     add: emails.length === 0 ? undefined : emails.map(personRef),
     remove: gone.length === 0 ? undefined : gone.map(personRef),
-    memberships:
-      emails.length === 0
-        ? undefined
-        : new RefMap(emails.map((email) => [personRef(email), { role: teamRole.parse(set[email]) }])),
-  };
-  return [request(resourceOperations.updateTeamMembers, { path: { teamId: ref(address) }, body: present(body) })];
+    memberships: emails.length === 0 ? undefined : new RefMap(roles),
+  });
+  return [request(resourceOperations.updateTeamMembers, { path: { teamId: ref(address) }, body })];
 }
 
 /** Returns a reference to a person, by id if the person has no email. */

@@ -8,7 +8,7 @@ import { resourceOperations } from '../platform/operations/resources.ts';
 import { toDocument } from '../platform/rich-text/from-markdown.ts';
 import { normalizeMarkdown, toMarkdown } from '../platform/rich-text/to-markdown.ts';
 import { fieldTable } from './model/field-table.ts';
-import { collect, creating, type Kind, ref, request } from './model/kind.ts';
+import { creating, type Kind, ref, request } from './model/kind.ts';
 import { manifestRules, resourceOf } from './model/manifest.ts';
 import { entry, key, LANGUAGES, type Language, plainKey, text, textOrFile } from './model/schema.ts';
 
@@ -119,13 +119,12 @@ export const translation: Kind = {
     return typeof now === 'string' && (changed || before.revision === undefined) ? { revision: now } : before;
   },
   async observe({ reader, add }) {
-    const translations: Translation[] = [];
-    const spaces = new Set<string>();
     // The kind `space` reads the same list at the same time, and both share one request.
-    await Promise.all([
-      collect(reader.pages(resourceOperations.listTranslations), (each) => translations.push(each)),
-      collect(reader.pages(resourceOperations.listSpaces), (each) => (each.deletedAt ? null : spaces.add(each.id))),
+    const [translations, all] = await Promise.all([
+      Array.fromAsync(reader.pages(resourceOperations.listTranslations)),
+      Array.fromAsync(reader.pages(resourceOperations.listSpaces)),
     ]);
+    const spaces = new Set(all.filter(({ deletedAt }) => !deletedAt).map(({ id }) => id));
     for (const each of translations) {
       const result = each.result?.space;
       const isLost = result ? !spaces.has(result) && !(await isThere(reader, result)) : false;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Kind } from '../../src/kinds/model/kind.ts';
-import { commonFields, manifestRules, ownFields, Reference } from '../../src/kinds/model/manifest.ts';
+import { type CommonFields, commonFields, manifestRules, Reference } from '../../src/kinds/model/manifest.ts';
 import {
   commonShape,
   emailKey,
@@ -13,6 +13,12 @@ import {
   textOrFile,
   url,
 } from '../../src/kinds/model/schema.ts';
+
+/** Returns the kind's own fields of an entry, without the common fields. */
+function ownFields<Entry extends CommonFields>(entry: Entry): Omit<Entry, keyof CommonFields> {
+  const { id, renamedFrom, protect, paused, ignore, ...own } = entry;
+  return own;
+}
 
 type FakeKind = Pick<Kind, 'name' | 'manifest'> & { readonly fieldNames: readonly string[] };
 

@@ -14,7 +14,6 @@ import type {
 } from '../../platform/operations/model/operation.ts';
 import { type FieldTable, fieldTable } from './field-table.ts';
 import {
-  collect,
   hasMembers,
   type Kind,
   type NeededKindsContext,
@@ -51,11 +50,6 @@ export interface ItemOperations {
   readonly delete: WriteOperation;
 }
 
-interface Operations<List extends PaginatedOperation> extends ItemOperations {
-  readonly list: List;
-  readonly query?: Readonly<Record<string, unknown>>;
-}
-
 /**
  * A kind with one list and operations to create, update, move and delete, as a field table. Every other member of
  * {@link Kind} can be given, and replaces the derived one.
@@ -72,7 +66,7 @@ interface ListedKind<List extends PaginatedOperation> extends Partial<Omit<Kind,
   readonly title?: string;
   /** Field that holds the parent, for kinds whose titles are unique only within it. */
   readonly parent?: string;
-  readonly operations: Operations<List>;
+  readonly operations: ItemOperations & { readonly list: List; readonly query?: Readonly<Record<string, unknown>> };
   readonly fields: FieldTable<Item<List>>;
   /** Kinds that the plan has to read if it may delete such a resource, because the deletion affects them. */
   readonly deletionNeeds?: readonly string[];
@@ -92,7 +86,18 @@ interface ListedKind<List extends PaginatedOperation> extends Partial<Omit<Kind,
 
 /** Derives a kind from its field table. */
 export function listedKind<List extends PaginatedOperation>(definition: ListedKind<List>): Kind {
-  const { name, section, noun, summary, example, title, parent, operations, fields, ...rest } = definition;
+  const {
+    name,
+    section,
+    noun = name,
+    summary,
+    example,
+    title = 'title',
+    parent,
+    operations,
+    fields,
+    ...rest
+  } = definition;
   const { deletionNeeds, check, beforeDescribe, complete, isHidden, facts, manifest, ...hooks } = rest;
   const table = fieldTable(fields);
   return {
@@ -103,19 +108,19 @@ export function listedKind<List extends PaginatedOperation>(definition: ListedKi
     ...titleRules(title, parent),
     observe: async ({ reader, add }) => {
       const { list, query } = operations;
-      await collect(reader.pages(list, { query } as never), (item: Item<List>) => {
+      for await (const item of reader.pages(list, { query } as never) as AsyncIterable<Item<List>>) {
         if (isHidden?.(item) !== true) {
           add({
             kind: name,
             id: (item as Answered).id,
-            title: String((item as Record<string, unknown>)[title ?? 'title'] ?? ''),
+            title: String((item as Record<string, unknown>)[title] ?? ''),
             fields: table.observe(item),
             within: null,
             place: null,
             ...(facts ? { facts: facts(item) } : {}),
           });
         }
-      });
+      }
     },
     writes: (change) => itemWrites(change, operations, table.parameters(change)),
     ...(deletionNeeds ? { neededKinds: (context) => (mayDelete(name, context) ? deletionNeeds : []) } : {}),
@@ -130,7 +135,7 @@ export function listedKind<List extends PaginatedOperation>(definition: ListedKi
       example,
       declare(key, written, context) {
         if (check === undefined) {
-          checkTitle(written, title ?? 'title', noun ?? name, (text) => context.problem([], text));
+          checkTitle(written, title, noun, (text) => context.problem([], text));
         } else {
           check(written, key, context);
         }

@@ -1,7 +1,7 @@
 /** Field tables: each field of a kind is defined once; its schema, rules, reads and writes are derived from it. */
 import { z } from 'zod';
 import { type Change, WHOLE_ORGANIZATION } from '../../core/change.ts';
-import { isObject, type Json } from '../../core/json.ts';
+import { isObject, type Json, present } from '../../core/json.ts';
 import { type Actual, type Fields, idRef } from '../../core/resource.ts';
 import { reference } from '../../plan/diff.ts';
 import type { AccessRule, FieldRules } from '../../plan/rules.ts';
@@ -40,23 +40,7 @@ export interface Field<Item = unknown> extends FieldRules {
 export type FieldTable<Item = unknown> = Readonly<Record<string, z.ZodType | Field<Item>>>;
 
 /** The derived side of a field table. */
-export interface Table<Item> {
-  readonly rules: Readonly<Record<string, FieldRules>>;
-  /** Shape of an entry, without the members that every resource has. */
-  readonly shape: Record<string, z.ZodType>;
-  /** Fields of an entry. `path` is where the entry is, and `key` is the resource's own key. */
-  declare(written: Described, path: EntryPath, key: string): WrittenFields;
-  /** Members of the entry that declares a resource. `relativeKey` returns the written key of a relative reference. */
-  describe(
-    actual: Actual,
-    context: DescribeContext,
-    relativeKey?: (reference: Json | undefined) => string | undefined,
-  ): Described;
-  /** Fields of a resource that the platform returned. */
-  observe(item: Item): Fields;
-  /** Parameters that write what a change sets, by name. */
-  parameters(change: Change): Readonly<Record<string, unknown>>;
-}
+export type Table<Item> = ReturnType<typeof fieldTable<Item>>;
 
 interface NamedField<Item> {
   readonly name: string;
@@ -75,91 +59,75 @@ function observeField<Item>({ name, field, kinds }: NamedField<Item>, item: Item
   return plain ?? (unwrapped(field.schema) instanceof z.ZodBoolean ? false : null);
 }
 
-/** Returns the schema of a field in an entry, which is optional unless it has a default or is required. */
-function writtenSchema({ schema, required }: Field): z.ZodType | undefined {
-  return schema === undefined || required === true || schema instanceof z.ZodDefault ? schema : schema.optional();
-}
-
-/** Returns the declared value of a field. */
-function declaredField<Item>(
-  { name, field, kinds }: NamedField<Item>,
-  written: Described,
-  path: EntryPath,
-  key: string,
-): unknown {
-  const value = written[name];
-  if (kinds.length > 0 && typeof value === 'string') {
-    return new Reference(kinds, value, [...path, name], field.isRelative ? `${key}/` : '');
-  }
-  return field.fromEntry && value !== undefined ? field.fromEntry(value) : value;
-}
-
 /** Derives everything from a field table. */
-export function fieldTable<Item>(fields: FieldTable<Item>): Table<Item> {
+export function fieldTable<Item>(fields: FieldTable<Item>) {
   const list = Object.entries(fields).map(([name, given]): NamedField<Item> => {
     const field: Field<Item> = given instanceof z.ZodType ? { schema: given } : given;
     return { name, field, kinds: field.refersTo ?? referredKinds(field.schema) };
   });
+  const written = list.filter(({ field }) => field.schema !== undefined);
+  const listed = list.filter(({ field }) => isListed(field));
   return {
     rules: Object.fromEntries(
-      list.map(({ name, field, kinds }) => [name, kinds.length === 0 ? field : reference(field)]),
+      list.map(({ name, field, kinds }): [string, FieldRules] => [name, kinds.length === 0 ? field : reference(field)]),
     ),
+    /** Shape of an entry, without the members that every resource has. A field is optional unless it is required or has a default. */
     shape: Object.fromEntries(
-      list.flatMap(({ name, field }) => {
-        const schema = writtenSchema(field);
-        return schema === undefined ? [] : [[name, schema]];
+      written.map(({ name, field: { schema = z.never(), required } }): [string, z.ZodType] => {
+        return [name, required === true || schema instanceof z.ZodDefault ? schema : schema.optional()];
       }),
     ),
-    declare: (written, path, key) => {
-      const fields: Record<string, unknown> = {};
-      for (const each of list) {
-        if (each.field.schema !== undefined) {
-          fields[each.name] = declaredField(each, written, path, key);
-        }
-      }
-      return fields;
-    },
-    describe: (actual, context, relativeKey) =>
-      Object.fromEntries(
-        list.flatMap(({ name, field, kinds }) => {
-          const value = actual.fields[name];
-          if (field.schema === undefined) {
-            return [];
+    /** Fields of an entry. `path` is where the entry is, and `key` is the resource's own key. */
+    declare(entry: Described, path: EntryPath, key: string): WrittenFields {
+      return Object.fromEntries(
+        written.map(({ name, field, kinds }) => {
+          const value = entry[name];
+          if (kinds.length > 0 && typeof value === 'string') {
+            return [name, new Reference(kinds, value, [...path, name], field.isRelative ? `${key}/` : '')];
           }
+          return [name, field.fromEntry && value !== undefined ? field.fromEntry(value) : value];
+        }),
+      );
+    },
+    /** Members of the entry that declares a resource. `relativeKey` returns the written key of a relative reference. */
+    describe(
+      actual: Actual,
+      context: DescribeContext,
+      relativeKey?: (reference: Json | undefined) => string | undefined,
+    ): Described {
+      return Object.fromEntries(
+        written.map(({ name, field, kinds }) => {
+          const value = actual.fields[name];
           if (field.isRelative === true) {
-            return [[name, relativeKey?.(value)]];
+            return [name, relativeKey?.(value)];
           }
           const plain = kinds.length > 0 ? context.keyOfRef(value) : value;
           if (plain === null && isObject(value)) {
             context.note(actual, `${name}: omitted, because Octavo did not find what it refers to`);
           }
-          return [[name, field.toEntry ? field.toEntry(value, context, actual) : (plain ?? undefined)]];
-        }),
-      ),
-    observe: (item) =>
-      Object.fromEntries(
-        list
-          .filter(({ field }) => isListed(field))
-          .flatMap((each) => {
-            const { name, kinds } = each;
-            const value = observeField(each, item);
-            const isId = kinds.length > 0 && typeof value === 'string';
-            return value === undefined ? [] : [[name, isId ? idRef(value, ...kinds) : value]];
-          }),
-      ),
-    parameters: (change) => {
-      const values = writtenFields(change);
-      return Object.fromEntries(
-        list.flatMap(({ name, field, kinds }) => {
-          const value = values[name];
-          if (value === undefined || field.declarationOnly === true) {
-            return [];
-          }
-          const plain = kinds.length > 0 && value !== null ? ref(value) : value;
-          const sent = field.toParameter ? field.toParameter(value) : plain;
-          return sent === undefined ? [] : [[field.parameter ?? name, sent]];
+          return [name, field.toEntry ? field.toEntry(value, context, actual) : (plain ?? undefined)];
         }),
       );
+    },
+    /** Fields of a resource that the platform returned. */
+    observe(item: Item): Fields {
+      const values = listed.map((each): [string, Json | undefined] => {
+        const value = observeField(each, item);
+        const isId = each.kinds.length > 0 && typeof value === 'string';
+        return [each.name, isId ? idRef(value, ...each.kinds) : value];
+      });
+      return present(Object.fromEntries(values));
+    },
+    /** Parameters that write what a change sets, by name. */
+    parameters(change: Change): Readonly<Record<string, unknown>> {
+      const values = writtenFields(change);
+      const sent = list.map(({ name, field, kinds }) => {
+        const value = field.declarationOnly === true ? undefined : values[name];
+        const plain = kinds.length > 0 && value !== null ? ref(value) : value;
+        const parameter = field.toParameter && value !== undefined ? field.toParameter(value) : plain;
+        return [field.parameter ?? name, value === undefined ? undefined : parameter];
+      });
+      return present(Object.fromEntries(sent));
     },
   };
 }
@@ -188,12 +156,7 @@ function unwrapped(schema: z.ZodType | undefined): z.ZodType | undefined {
  */
 export function writtenFields(change: Change): Fields {
   const names = change.action === 'create' ? Object.keys(change.declared) : change.fields.map(({ path }) => path);
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const value = change.declared[name];
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
+  return present(Object.fromEntries(names.map((name) => [name, change.declared[name]])));
 }
 
 /** A field that grants access: plans list its changes early and with full values. */

@@ -83,13 +83,6 @@ export interface Kind extends KindRules {
   ): JsonObject;
 }
 
-/** Reads every page of a list. */
-export async function collect<T>(pages: AsyncIterable<T>, take: (item: T) => void): Promise<void> {
-  for await (const item of pages) {
-    take(item);
-  }
-}
-
 /** Placeholder for the id of an address. It is filled in when the request is sent, because it may not exist before. */
 export class Ref {
   readonly address: Address;
@@ -158,23 +151,10 @@ export interface Alternative {
 export function request<O extends WriteOperation>(
   operation: O,
   input: WithRefs<Input<O>>,
-  rest: {
-    readonly learns?: (answer: Answer<O>) => Learned;
-    readonly creates?: boolean;
-    readonly sets?: readonly string[];
-    readonly tolerates?: readonly number[];
-    readonly instead?: Alternative;
-  } = {},
+  rest: Partial<Omit<PlannedRequest, 'learns'>> & { readonly learns?: (answer: Answer<O>) => Learned } = {},
 ): PlannedRequest {
-  return {
-    operation,
-    input,
-    learns: (rest.learns as ((answer: unknown) => Learned) | undefined) ?? (() => []),
-    creates: rest.creates ?? false,
-    sets: rest.sets ?? [],
-    tolerates: rest.tolerates ?? [],
-    instead: rest.instead ?? null,
-  };
+  const defaults = { learns: () => [], creates: false, sets: [], tolerates: [], instead: null };
+  return { ...defaults, operation, input, ...(rest as Partial<PlannedRequest>) };
 }
 
 /** Members of a request that creates the resource of a change, whose id is in the answer. */

@@ -128,12 +128,6 @@ export function manifestRules<Entry>(rules: ManifestRules<Entry>): ManifestRules
   return rules as ManifestRules as ManifestRules<unknown>;
 }
 
-/** Returns the kind's own fields of an entry, without the common fields. */
-export function ownFields<Entry extends CommonFields>(entry: Entry): Omit<Entry, keyof CommonFields> {
-  const { id, renamedFrom, protect, paused, ignore, ...own } = entry;
-  return own;
-}
-
 /** Returns the common fields of an entry. */
 export function commonFields(entry: CommonFields): CommonFields {
   const { id, renamedFrom, protect, paused, ignore } = entry;

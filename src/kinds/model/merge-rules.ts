@@ -1,10 +1,10 @@
 /** Merge rules, a field of spaces and organizations. */
 import { z } from 'zod';
 import type { Address } from '../../core/address.ts';
-import { isObject, type Json } from '../../core/json.ts';
+import { isObject, type Json, type JsonObject } from '../../core/json.ts';
 import { type Actual, idRef } from '../../core/resource.ts';
 import { type Field, ofExisting } from './field-table.ts';
-import { type Ref, ref } from './kind.ts';
+import { ref } from './kind.ts';
 import type { DescribeContext } from './manifest.ts';
 import { emailKey, type SchemaNotes, text } from './schema.ts';
 
@@ -58,63 +58,39 @@ const mergeRules = z
     }
   });
 
-/** Output of the schema {@link mergeRules}. */
-type MergeRules = z.output<typeof mergeRules>;
-
-/** Returns declared rules in normal form, with people as addresses. */
-function declaredMergeRules(rules: MergeRules | undefined): Json | undefined {
-  return rules?.type === 'rules'
-    ? {
-        type: 'rules',
-        rules: (rules.rules ?? []).map((each) => ({
-          rule: each.rule,
-          ...(each.users ? { users: each.users.map((user) => `member/${user}`) } : {}),
-          ...(each.expression ? { expression: each.expression } : {}),
-        })),
-      }
-    : (rules as Json | undefined);
+/** Returns rules with each list of people converted; any other value as it is. */
+function mapUsers(value: Json | undefined, convert: (users: readonly Json[]) => Json): Json | undefined {
+  if (!isObject(value) || !Array.isArray(value.rules)) {
+    return value;
+  }
+  const rules = (value.rules as readonly Json[]).map((rule) =>
+    isObject(rule) && Array.isArray(rule.users) ? ({ ...rule, users: convert(rule.users) } as Json) : rule,
+  );
+  return { ...(value as JsonObject), rules };
 }
 
 /**
  * Returns rules as written in a manifest; undefined if there are none, if they are the default of a space, or if they name
  * a person without an email.
  */
-function describedMergeRules(
-  actual: Actual,
-  rules: Json | undefined,
-  context: Pick<DescribeContext, 'keyOfRef' | 'note'>,
-): unknown {
+function describedMergeRules(actual: Actual, rules: Json | undefined, context: DescribeContext): unknown {
   if (!isObject(rules) || (rules.type === 'inherit' && actual.kind === 'space')) {
     return undefined;
   }
-  if (!Array.isArray(rules.rules)) {
-    return { type: rules.type };
-  }
-  const list = (rules.rules as readonly { readonly users?: readonly Json[] }[]).map(({ users, ...rule }) => ({
-    ...rule,
-    ...(users === undefined ? {} : { users: users.map((user) => context.keyOfRef(user)).sort() }),
-  }));
-  if (list.some(({ users }) => users?.includes(null) === true)) {
+  let isUnknown = false;
+  const described = mapUsers(rules as JsonObject, (users) => {
+    const emails = users.map((user) => context.keyOfRef(user));
+    isUnknown ||= emails.includes(null);
+    return emails.sort();
+  });
+  if (isUnknown) {
     context.note(
       actual,
       'mergeRules: omitted, because they name a person for whom the platform returns no email address',
     );
     return undefined;
   }
-  return { type: rules.type, rules: list };
-}
-
-/** Sorts the people of each rule, because their order has no meaning. */
-function normalizeMergeRules(value: Json): Json {
-  if (!isObject(value) || !Array.isArray(value.rules)) {
-    return value;
-  }
-  const rules = (value.rules as readonly Json[]).map((each) =>
-    isObject(each) && Array.isArray(each.users)
-      ? ({ ...each, users: (each.users as string[]).toSorted() } as Json)
-      : each,
-  );
-  return { ...(value as { readonly [key: string]: Json }), rules };
+  return described;
 }
 
 interface ReadRules {
@@ -127,39 +103,17 @@ function actualMergeRules(rules: ReadRules | null | undefined): Json {
   if (!rules) {
     return null;
   }
-  const list = rules.type === 'rules' ? { rules: (rules.rules ?? []).map(readRule) } : {};
-  return { type: rules.type, ...list };
-}
-
-function readRule(rule: { readonly rule: string; readonly users?: readonly string[] | null }): Json {
-  const { users, ...rest } = rule;
-  return { ...rest, ...(users ? { users: users.map((id) => idRef(id, 'member')) } : {}) };
+  const list = (rules.rules ?? []).map(({ users, ...rest }) => ({
+    ...rest,
+    ...(users ? { users: users.map((id) => idRef(id, 'member')) } : {}),
+  }));
+  return { type: rules.type, ...(rules.type === 'rules' ? { rules: list } : {}) };
 }
 
 /** Returns the addresses of the people that rules name. */
 function peopleIn(rules: Json): readonly Address[] {
   const list = isObject(rules) && Array.isArray(rules.rules) ? (rules.rules as readonly Json[]) : [];
   return list.flatMap((rule) => (isObject(rule) && Array.isArray(rule.users) ? (rule.users as string[]) : []));
-}
-
-type RuleName = (typeof WITH_USERS)[number] | (typeof BARE)[number] | 'custom';
-type WrittenRules =
-  | { type: 'inherit' | 'none' }
-  | { type: 'rules'; rules: { rule: RuleName; users?: Ref[]; expression?: string }[] };
-
-/** Converts rules to a request body, with people by id. */
-function writtenMergeRules(rules: Json | undefined): WrittenRules | undefined {
-  if (!isObject(rules)) {
-    return undefined;
-  }
-  if (rules.type !== 'rules') {
-    return { type: rules.type as 'inherit' | 'none' };
-  }
-  const list = rules.rules as { rule: RuleName; users?: string[]; expression?: string }[];
-  return {
-    type: 'rules',
-    rules: list.map(({ users, ...rest }) => ({ ...rest, ...(users ? { users: users.map((user) => ref(user)) } : {}) })),
-  };
 }
 
 /** `merge if require_agent_review`. */
@@ -191,10 +145,11 @@ export function mergeRulesField(
       { who: 'everyone who merges change requests', role: conditionsOf(fields.mergeRules) },
     ]),
     references: peopleIn,
-    normalize: normalizeMergeRules,
+    // The order of people has no meaning.
+    normalize: (value) => mapUsers(value, (users) => (users as string[]).toSorted()) ?? null,
     read: (item) => actualMergeRules(item.mergeRules),
-    fromEntry: (value) => declaredMergeRules(value as MergeRules),
+    fromEntry: (value) => mapUsers(value as Json, (users) => users.map((user) => `member/${user}`)),
     toEntry: (value, context, actual) => describedMergeRules(actual, value, context),
-    toParameter: (value) => writtenMergeRules(value),
+    toParameter: (value) => (value === null ? undefined : mapUsers(value, (users) => users.map(ref) as never)),
   };
 }

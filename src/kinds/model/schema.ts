@@ -1,7 +1,7 @@
 /** Schemas that the entries of several kinds share. */
 import { isNode, LineCounter, parse, parseDocument } from 'yaml';
 import { z } from 'zod';
-import { isObject } from '../../core/json.ts';
+import { isObject, present } from '../../core/json.ts';
 import { FileContent } from './manifest.ts';
 
 /** A key: stable, chosen by the user, used in references and addresses. */
@@ -79,22 +79,29 @@ function textProblem(value: string, limits: TextLimits): string | null {
   return null;
 }
 
+/** Makes a check of a schema, which reports the problem that a function finds in a text. */
+export function reporting(problemOf: (value: string) => string | null) {
+  return (value: string, context: z.core.$RefinementCtx): void => {
+    const message = problemOf(value);
+    if (message !== null) {
+      context.addIssue({ code: 'custom', message });
+    }
+  };
+}
+
 /** Schema of a string with limits in Unicode code points. */
 export function text(limits: TextLimits): z.ZodType<string, string> {
   return z
     .string()
-    .superRefine((value, context) => {
-      const message = textProblem(value, limits);
-      if (message !== null) {
-        context.addIssue({ code: 'custom', message });
-      }
-    })
-    .meta({
-      ...(limits.min === undefined ? {} : { minLength: limits.min }),
-      maxLength: limits.max,
-      ...(limits.pattern === undefined ? {} : { pattern: limits.pattern.source }),
-      ...(limits.example === undefined ? {} : { examples: [limits.example] }),
-    });
+    .superRefine(reporting((value) => textProblem(value, limits)))
+    .meta(
+      present({
+        minLength: limits.min,
+        maxLength: limits.max,
+        pattern: limits.pattern?.source,
+        examples: limits.example === undefined ? undefined : [limits.example],
+      }),
+    );
 }
 
 /** Longest URL, in bytes. Source: docs/platform-notes.md#limits */
@@ -107,21 +114,18 @@ export function line(limits: Omit<TextLimits, 'oneLine'>): z.ZodType<string, str
 
 /** Schema of an HTTP(S) URL; `example` is for editors. */
 export function url(example?: string): z.ZodType<string, string> {
-  const max = MAX_URL_LENGTH;
   return z
     .string()
-    .superRefine((value, context) => {
-      const length = lengthOf(value);
-      if (length > max) {
-        context.addIssue({ code: 'custom', message: `is ${length} characters long, must be at most ${max}` });
-      } else if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) {
-        context.addIssue({
-          code: 'custom',
-          message: `${JSON.stringify(value)} is not an address that begins with https:// or http://`,
-        });
-      }
-    })
-    .meta({ format: 'uri', maxLength: max, ...(example === undefined ? {} : { examples: [example] }) });
+    .superRefine(reporting(urlProblem))
+    .meta({ format: 'uri', maxLength: MAX_URL_LENGTH, ...(example === undefined ? {} : { examples: [example] }) });
+}
+
+function urlProblem(value: string): string | null {
+  const isUrl = /^https?:$/.test(URL.parse(value)?.protocol ?? '');
+  return (
+    textProblem(value, { max: MAX_URL_LENGTH }) ??
+    (isUrl ? null : `${JSON.stringify(value)} is not an address that begins with https:// or http://`)
+  );
 }
 
 /** Schema of a date, as YYYY-MM-DD. */

@@ -13,10 +13,10 @@ import { type Kind, type PlannedRequest, Ref, ref, request, type Writes } from '
 import type { DescribeContext } from '../model/manifest.ts';
 import { KEY_PATTERN, KEY_WORDS, line, text } from '../model/schema.ts';
 
-/** The part of a kind in the structure of a site. */
-export interface StructurePart {
+/** The part of a kind in the structure of a site; `Item` is what the platform returns for one resource. */
+export interface StructurePart<Item = StructureItem> {
   readonly kind: Kind;
-  readonly table: Table<StructureItem>;
+  readonly table: Table<Item>;
   /** Member of an entry that holds the key, and by which the entry is recognized. */
   readonly key: { readonly member: string; readonly description: string; readonly example: string };
   /** Words for the entry in errors; the member with the key by default. */
@@ -40,12 +40,12 @@ export interface StructurePart {
     readonly field?: string;
     /** True if an import leaves out an entry without parts. */
     readonly isRequired?: boolean;
-    items(item: StructureItem): readonly StructureItem[];
+    items(item: Item): readonly StructureItem[];
   };
   /** Returns the title; the member `title` by default. */
-  title?(item: StructureItem): string;
+  title?(item: Item): string;
   /** Returns facts that are shown, but not compared; null if there are none. */
-  facts?(item: StructureItem): Fields | null;
+  facts?(item: Item): Fields | null;
   /** Returns the reason why an import leaves it out; null if it does not. */
   undeclarable?(actual: Actual, context: DescribeContext): string | null;
   /** Reads parts that the structure of a site does not show. */
@@ -56,25 +56,17 @@ export interface StructurePart {
   };
 }
 
-type PartRules<Item> = Omit<StructurePart, 'kind' | 'table' | 'title' | 'facts' | 'holds'> & {
-  title?(item: Item): string;
-  facts?(item: Item): Fields | null;
-  readonly holds?: Omit<NonNullable<StructurePart['holds']>, 'items'> & {
-    items(item: Item): readonly StructureItem[];
-  };
-};
-
 interface PartDefinition<Item> extends Partial<Omit<Kind, 'name' | 'fields' | 'manifest' | 'observe'>> {
   readonly name: string;
   readonly fields: FieldTable<Item>;
-  readonly part: PartRules<Item>;
+  readonly part: Omit<StructurePart<Item>, 'kind' | 'table'>;
   /** Operations for parts whose requests follow from the field table. A part that can move has its own `writes`. */
   readonly operations?: Omit<ItemOperations, 'move'>;
 }
 
 /** Defines a kind inside a site. Members of {@link Kind} that are given replace the derived ones. */
 export function structurePart<Item>(definition: PartDefinition<Item>): StructurePart {
-  const { name, fields, part, operations: own, ...hooks } = definition;
+  const { name, fields, part, operations, ...hooks } = definition;
   const table = fieldTable(fields);
   const kind: Kind = {
     name,
@@ -84,28 +76,22 @@ export function structurePart<Item>(definition: PartDefinition<Item>): Structure
     deletable: true,
     ...titleRules('title', Object.hasOwn(fields, part.holder) ? part.holder : undefined),
     suggestedKeys: ({ title }) => [title],
-    writes: (change) => partWrites(change, own, table.parameters(change)),
+    writes(change) {
+      if (operations === undefined) {
+        throw new Error(`${name} has neither operations nor writes`);
+      }
+      if (change.action === 'move') {
+        return { first: sortRequests(change) };
+      }
+      const { first } = itemWrites(change, operations, table.parameters(change), { siteId: ref(change.within) });
+      return { first: [...first, ...(change.action === 'create' ? sortRequests(change) : [])] };
+    },
     ...hooks,
     fields: table.rules,
     manifest: null,
     observe: null,
   };
   return { ...part, kind, table } as unknown as StructurePart;
-}
-
-function partWrites(
-  change: Change,
-  own: ItemOperations | undefined,
-  parameters: Readonly<Record<string, unknown>>,
-): ReturnType<Kind['writes']> {
-  if (own === undefined) {
-    throw new Error(`${change.kind} has neither operations nor writes`);
-  }
-  if (change.action === 'move') {
-    return { first: sortRequests(change) };
-  }
-  const { first } = itemWrites(change, own, parameters, { siteId: ref(change.within) });
-  return { first: [...first, ...(change.action === 'create' ? sortRequests(change) : [])] };
 }
 
 /** Returns the type of an item in the platform's structure: `site-section` for a section. */
@@ -125,8 +111,7 @@ export function sortRequests(change: Change): readonly PlannedRequest[] {
 }
 
 function pointer(address: string) {
-  const type = itemType(address.slice(0, address.indexOf('/')));
-  return { type: type as 'site-section', id: ref(address) };
+  return { type: itemType(kindOf(address)) as 'site-section', id: ref(address) };
 }
 
 /**

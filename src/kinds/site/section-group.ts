@@ -4,7 +4,6 @@ import { type Actual, idRef } from '../../core/resource.ts';
 import { counted } from '../../plan/render/words.ts';
 import type { Reader } from '../../platform/client.ts';
 import { resourceOperations, type SectionGroup } from '../../platform/operations/resources.ts';
-import { collect } from '../model/kind.ts';
 import { line } from '../model/schema.ts';
 import { icon, structurePart } from './part.ts';
 
@@ -51,10 +50,7 @@ function mayHideGroups(site: string, parts: readonly Actual[]): boolean {
 
 /** Reads the groups of a site whose structure does not show them. Otherwise a lost creation would be repeated. */
 async function readGroups(site: string, reader: Reader): Promise<readonly Actual[]> {
-  const groups: SectionGroup[] = [];
-  await collect(reader.pages(resourceOperations.listSectionGroups, { path: { siteId: site } }), (each) =>
-    groups.push(each),
-  );
+  const groups = await Array.fromAsync(reader.pages(resourceOperations.listSectionGroups, { path: { siteId: site } }));
   return groups.map(({ id, title, icon: name, sectionGroup: parent }, index) => ({
     kind: 'section-group',
     id,

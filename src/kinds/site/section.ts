@@ -22,16 +22,11 @@ import {
   updateWrites,
 } from './part.ts';
 
-interface SectionFields {
-  title: string;
-  icon: string | null;
-  path: string;
-  description: string | null;
-  condition: string | null;
-  default: string;
-  group: string | null;
-  spaces: Address[];
-}
+type SectionFields = Input<typeof resourceOperations.updateSection>['body'] & {
+  readonly default?: string;
+  readonly group?: string | null;
+  readonly spaces?: readonly Address[];
+};
 
 /**
  * Sections of a site, declared in its structure. A section is created with a space, which becomes its default.
@@ -78,17 +73,11 @@ export const section = structurePart<Section>({
     spaces: { declarationOnly: true },
   },
   suggestedKeys: ({ title, fields }) => [title, ...(typeof fields.path === 'string' ? [fields.path] : [])],
-  naturalKeys(fields) {
-    const keys = [];
-    if (typeof fields.path === 'string') {
-      keys.push({ by: 'path', value: fields.path });
-    }
-    // If only the first request of its creation succeeded, it has no path yet and is found by its title.
-    if (typeof fields.title === 'string') {
-      keys.push({ by: 'title', value: fields.title });
-    }
-    return keys;
-  },
+  // If only the first request of its creation succeeded, it has no path yet and is found by its title.
+  naturalKeys: ({ path, title }) => [
+    ...(typeof path === 'string' ? [{ by: 'path', value: path }] : []),
+    ...(typeof title === 'string' ? [{ by: 'title', value: title }] : []),
+  ],
   actualKeys: (actual) => [
     { by: 'path', value: String(actual.fields.path) },
     { by: 'title', value: actual.title },
@@ -105,8 +94,7 @@ export const section = structurePart<Section>({
       const space = context.declaredOf(address)?.fields.space;
       return typeof space === 'string' ? context.unusable(space) : null;
     });
-    const [first] = reasons;
-    return reasons.length > 0 && reasons.every((reason) => reason !== null) ? (first ?? null) : null;
+    return reasons.includes(null) ? null : (reasons[0] ?? null);
   },
   seed(change, creation) {
     const { address, space } = seedOf(change, creation);
@@ -121,14 +109,7 @@ export const section = structurePart<Section>({
     if (change.action === 'delete') {
       return { first: [request(resourceOperations.deleteSection, { path })] };
     }
-    const {
-      default: first,
-      group,
-      spaces: _spaces,
-      title,
-      icon,
-      ...rest
-    } = writtenFields(change) as Partial<SectionFields>;
+    const { default: first, group, spaces: _spaces, title, icon, ...rest } = writtenFields(change) as SectionFields;
     if (change.action === 'move') {
       const moved = group === undefined ? [] : [moveToGroup(change, group)];
       return { first: [...moved, ...sortRequests(change)] };

@@ -1,7 +1,9 @@
 /** Kind of the spaces on a site. */
 import { z } from 'zod';
 import { RejectedError } from '../../core/errors.ts';
-import { present } from '../../core/json.ts';
+import { type Json, present } from '../../core/json.ts';
+import type { Fields } from '../../core/resource.ts';
+import type { Input } from '../../platform/operations/model/operation.ts';
 import { resourceOperations, type SiteSpace } from '../../platform/operations/resources.ts';
 import { ofExisting, writtenFields } from '../model/field-table.ts';
 import { hasMembers, ref, request } from '../model/kind.ts';
@@ -18,13 +20,10 @@ import {
   updateWrites,
 } from './part.ts';
 
-interface SiteSpaceFields {
-  space: string;
-  path: string;
-  condition: string | null;
-  hidden: boolean;
-  section: string | null;
-}
+type SiteSpaceFields = Input<typeof resourceOperations.updateSiteSpace>['body'] & {
+  readonly space?: string;
+  readonly section?: string | null;
+};
 
 /** Spaces on a site, declared in its structure. Source: docs/platform-notes.md#site-spaces */
 export const siteSpace = structurePart<SiteSpace>({
@@ -69,24 +68,13 @@ export const siteSpace = structurePart<SiteSpace>({
     ...(typeof fields.path === 'string' ? [fields.path] : []),
     context.keyOfRef(fields.space) ?? 'space',
   ],
-  naturalKeys(fields) {
-    const section = String(fields.section ?? '');
-    const keys = [];
-    if (typeof fields.path === 'string') {
-      keys.push({ by: 'path', value: `${section} ${fields.path}` });
-    }
-    // If only the first request of its creation succeeded, it has no path yet and is found by its space.
-    keys.push({ by: 'space', value: `${section} ${String(fields.space)}` });
-    return keys;
-  },
-  actualKeys(_actual, fields) {
-    const section = String(fields.section ?? '');
-    return [
-      { by: 'path', value: `${section} ${String(fields.path)}` },
-      { by: 'space', value: `${section} ${String(fields.space)}` },
-    ];
-  },
-  renamedKey: (path, fields) => ({ by: 'path', value: `${String(fields.section ?? '')} ${path}` }),
+  // If only the first request of its creation succeeded, it has no path yet and is found by its space.
+  naturalKeys: (fields) => [
+    ...(typeof fields.path === 'string' ? [keyIn(fields, 'path', fields.path)] : []),
+    keyIn(fields, 'space', fields.space),
+  ],
+  actualKeys: (_actual, fields) => [keyIn(fields, 'path', fields.path), keyIn(fields, 'space', fields.space)],
+  renamedKey: (path, fields) => keyIn(fields, 'path', path),
   notes: (declared, actual) =>
     declared.fields.hidden === true && actual.facts?.hidden !== undefined
       ? ['hidden: the platform did not return the current value; versions before 0.167 cannot hide a site space']
@@ -123,7 +111,7 @@ export const siteSpace = structurePart<SiteSpace>({
     if (change.action === 'move') {
       return { first: sortRequests(change) };
     }
-    const { space, section, ...rest } = writtenFields(change) as Partial<SiteSpaceFields>;
+    const { space, section, ...rest } = writtenFields(change) as SiteSpaceFields;
     const checks = rest.hidden === true ? { learns: mustBeHidden } : {};
     if (change.action === 'update') {
       const spaceId = space === undefined ? undefined : spaceRef(space);
@@ -146,6 +134,11 @@ export const siteSpace = structurePart<SiteSpace>({
     return { first: [...(isSeed ? [] : [create]), ...settings, ...sortRequests(change)] };
   },
 });
+
+/** Returns the natural key of a site space, which is unique in its section. */
+function keyIn({ section }: Fields, by: string, value: Json | undefined) {
+  return { by, value: `${String(section ?? '')} ${String(value)}` };
+}
 
 /** Fails if the platform ignored `hidden`. Otherwise every plan would contain the change again. */
 function mustBeHidden(answer: SiteSpace | undefined): [] {

@@ -1,12 +1,19 @@
-/** Sites: their settings, the schema of visitor claims, and the requests that publish them. */
+/** Sites: their settings, the schema of visitor claims, their structure, and the requests that publish them. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import type { Address } from '../../core/address.ts';
 import type { Change } from '../../core/change.ts';
 import { RejectedError } from '../../core/errors.ts';
 import { canonicalJson, type Json, present, shownJson } from '../../core/json.ts';
-import type { Actual } from '../../core/resource.ts';
+import { type Actual, idRef, isIdRef } from '../../core/resource.ts';
 import type { Reader } from '../../platform/client.ts';
-import { type PublishResult, resourceOperations, type Site } from '../../platform/operations/resources.ts';
+import type { Input } from '../../platform/operations/model/operation.ts';
+import {
+  type PublishResult,
+  resourceOperations,
+  type Site,
+  type StructureItem,
+} from '../../platform/operations/resources.ts';
 import { checkTitle, listedKind } from '../model/derived-kind.ts';
 import {
   access,
@@ -28,17 +35,18 @@ import {
   request,
   type Writes,
 } from '../model/kind.ts';
-import { type CommonFields, type DescribeContext, type Described, Reference, resourceOf } from '../model/manifest.ts';
-import { commonShape, key, line, objectOrFile, text } from '../model/schema.ts';
-import { readersOf, type StructurePart } from './part.ts';
 import {
-  declareStructure,
-  hasSections,
-  observeStructure,
-  StructureDescriber,
-  structureSchema,
-  type WrittenItem,
-} from './structure.ts';
+  type CommonFields,
+  commonFields,
+  type DeclareContext,
+  type DescribeContext,
+  type Described,
+  type EntryPath,
+  Reference,
+  resourceOf,
+} from '../model/manifest.ts';
+import { commonShape, key, line, objectOrFile, text } from '../model/schema.ts';
+import { itemType, PART_KEY, readersOf, type StructurePart } from './part.ts';
 
 /** Required description of the unsigned claims of visitors. */
 const UNSIGNED = 'Unsigned claims of the site visitor.';
@@ -190,7 +198,9 @@ const fields: FieldTable<Site> = {
   },
 };
 
-type Entry = CommonFields & Described & { readonly default?: string; readonly structure?: readonly WrittenItem[] };
+/** An item of a structure, as written. */
+type WrittenItem = CommonFields & Described;
+type Entry = WrittenItem & { readonly default?: string; readonly structure?: readonly WrittenItem[] };
 
 /**
  * Docs sites. A site's manifest also declares the parts of its structure.
@@ -214,15 +224,12 @@ export function siteKind(parts: readonly StructurePart[]): Kind {
       entry: z.strictObject({ ...table.shape, structure, ...commonShape }),
       declare(name, entry: Entry, context) {
         checkTitle(entry, 'title', 'site', (problem) => context.problem([], problem));
-        context.add(
-          resourceOf(
-            'site',
-            name,
-            { ...table.declare(entry, [], name), default: defaultReference(parts, name, entry) },
-            entry,
-          ),
-        );
-        declareStructure(parts, name, entry.structure ?? [], context);
+        const items = entry.structure ?? [];
+        const isSectioned = items.some((item) => partOf(parts, item)?.isPlain !== true);
+        const kind = isSectioned ? 'section' : 'site-space';
+        const first = entry.default ? new Reference([kind], entry.default, ['default'], `${name}/`) : undefined;
+        context.add(resourceOf('site', name, { ...table.declare(entry, [], name), default: first }, entry));
+        declareStructure(parts, name, items, isSectioned, context);
       },
       describe: (actual, context) => describeSite(parts, table.describe(actual, context), actual, context),
     },
@@ -259,28 +266,19 @@ export function siteKind(parts: readonly StructurePart[]): Kind {
   });
 }
 
-/** Returns the reference to the default: a section, or a site space of a site without sections. */
-function defaultReference(parts: readonly StructurePart[], name: string, entry: Entry): Reference | undefined {
-  const sectioned = hasSections(parts, entry.structure ?? []);
-  return entry.default === undefined || entry.default === ''
-    ? undefined
-    : new Reference([sectioned ? 'section' : 'site-space'], entry.default, ['default'], `${name}/`);
-}
-
 function describeSite(
   parts: readonly StructurePart[],
   own: Described,
   actual: Actual,
   context: DescribeContext,
 ): Described {
-  const describer = new StructureDescriber(parts, context);
-  const structure = describer.structure(actual);
+  const { structure, keyOf } = describeStructure(parts, actual, context);
   const { published, default: first } = actual.fields;
   return context.resource(actual, {
     ...own,
     // A site without content cannot be published, so `published: false` can be omitted.
     published: published === true || structure.length > 0 ? published : undefined,
-    default: describer.keyOf(first),
+    default: keyOf(first),
     structure: structure.length > 0 ? structure : undefined,
   });
 }
@@ -294,9 +292,8 @@ function siteImpact(actual: Actual) {
 }
 
 async function readParts(parts: readonly StructurePart[], { id }: Actual, reader: Reader): Promise<Detail> {
-  const structure = await reader.get(resourceOperations.getSiteStructure, { path: { siteId: id } });
-  const observed = observeStructure(parts, id, structure);
-  return { fields: { default: observed.first }, parts: observed.parts };
+  const { structure } = await reader.get(resourceOperations.getSiteStructure, { path: { siteId: id } });
+  return observeStructure(parts, id, structure);
 }
 
 /** Returns a chain of requests for parts that the structure does not show. */
@@ -335,18 +332,13 @@ async function readAdaptiveSchema({ id }: Actual, reader: Reader): Promise<Detai
   }
 }
 
-interface SiteFields {
-  title: string;
-  type: 'basic' | 'premium' | 'ultimate';
-  visibility: 'public' | 'unlisted' | 'share-link' | 'visitor-auth';
-  published: boolean;
-  basename: string;
-  proxy: string | null;
-  agentsContext: 'included' | 'excluded';
-  adaptiveContent: boolean;
-  adaptiveSchema: Record<string, unknown>;
-  default: string;
-}
+type SiteFields = Omit<Input<typeof resourceOperations.updateSite>['body'], 'adaptiveContent'> & {
+  readonly type?: Input<typeof resourceOperations.createSite>['body']['type'];
+  readonly published?: boolean;
+  readonly adaptiveContent?: boolean;
+  readonly adaptiveSchema?: Record<string, unknown>;
+  readonly default?: string;
+};
 
 /** Returns the requests of one change. */
 function siteWrites(change: Change): Writes {
@@ -354,7 +346,7 @@ function siteWrites(change: Change): Writes {
   if (change.action === 'delete') {
     return { first: [request(resourceOperations.deleteSite, { path })] };
   }
-  const { adaptiveSchema, published, default: first, type, ...fields } = writtenFields(change) as Partial<SiteFields>;
+  const { adaptiveSchema, published, default: first, type, ...fields } = writtenFields(change) as SiteFields;
   const { title, visibility, adaptiveContent, agentsContext, ...settings } = fields;
   const creates = change.action === 'create';
   const body = {
@@ -422,4 +414,181 @@ function mustBePublished(answer: PublishResult): [] {
     );
   }
   return [];
+}
+
+/** Returns the schema of the list of parts at the top level of a site. */
+function structureSchema(parts: readonly StructurePart[]): z.ZodType<WrittenItem[]> {
+  const entries = new Map<StructurePart, z.ZodType>();
+  const lists = new Map<string, z.ZodType>();
+  const itemsOf = (holder: string): z.ZodType => {
+    const known = lists.get(holder);
+    if (known !== undefined) {
+      return known;
+    }
+    const held = parts.filter(({ heldBy }) => heldBy.includes(holder));
+    const schemas = () => held.flatMap((part) => entries.get(part) ?? []);
+    const error = `must be a mapping with ${alternatives(held.map((part) => part.words ?? part.key.member))}`;
+    const [only] = schemas();
+    const schema =
+      held.length === 1 && only !== undefined ? only : z.lazy(() => z.union(schemas() as [z.ZodType], { error }));
+    lists.set(holder, schema);
+    return schema;
+  };
+  for (const part of parts) {
+    entries.set(part, entryOf(part, itemsOf));
+  }
+  return z.array(itemsOf('site')) as unknown as z.ZodType<WrittenItem[]>;
+}
+
+function entryOf({ kind, key, table, holds }: StructurePart, itemsOf: (holder: string) => z.ZodType): z.ZodType {
+  const { member, description, example } = key;
+  const own = z
+    .string()
+    .regex(PART_KEY.pattern, { error: PART_KEY.error })
+    .meta({ description, examples: [example] });
+  if (holds === undefined) {
+    return z.strictObject({ [member]: own, ...table.shape, ...commonShape });
+  }
+  const shape: Record<string, z.ZodType> = { [member]: own, ...table.shape };
+  Object.defineProperty(shape, holds.member, { get: () => holds.schema(itemsOf(kind.name)), enumerable: true });
+  return z.strictObject(Object.defineProperties(shape, Object.getOwnPropertyDescriptors(commonShape)));
+}
+
+function alternatives(words: readonly string[]): string {
+  const last = words.at(-1) ?? '';
+  return words.length < 3 ? words.join(' or ') : `${words.slice(0, -1).join(', ')}, or ${last}`;
+}
+
+function partOf(parts: readonly StructurePart[], item: WrittenItem): StructurePart | undefined {
+  return parts.find(({ key }) => Object.hasOwn(item, key.member));
+}
+
+/** Declares the parts of a site as resources of their own. */
+function declareStructure(
+  parts: readonly StructurePart[],
+  site: string,
+  items: readonly WrittenItem[],
+  isSectioned: boolean,
+  context: DeclareContext,
+): void {
+  const seen = new Set<Address>();
+  type Holder = { readonly address: Address; readonly key: string; readonly part: StructurePart };
+  const declare = (list: readonly WrittenItem[], path: EntryPath, holder: Holder | null): void => {
+    for (const [index, item] of list.entries()) {
+      const part = partOf(parts, item);
+      const here = [...path, index];
+      if (part === undefined) {
+        continue;
+      }
+      if (holder === null && isSectioned && part.isPlain === true) {
+        context.problem(here, 'a site cannot mix sections and top-level spaces; move this space into a section');
+        continue;
+      }
+      const { kind, key, table, holds, noun } = part;
+      const scope = holder?.part.holds?.isScope === true ? holder.key : site;
+      const name = `${scope}/${String(item[key.member])}`;
+      const address = `${kind.name}/${name}`;
+      if (seen.has(address)) {
+        context.problem([...here, key.member], `${address} is declared twice in this site; use distinct keys`);
+      }
+      seen.add(address);
+      if (noun !== undefined) {
+        checkTitle(item, 'title', noun, (text) => context.problem(here, text));
+      }
+      const inside = holds === undefined ? [] : ((item[holds.member] as readonly WrittenItem[] | undefined) ?? []);
+      const addresses = inside.flatMap((each) => {
+        const held = partOf(parts, each);
+        return held === undefined ? [] : [`${held.kind.name}/${name}/${String(each[held.key.member])}`];
+      });
+      context.add({
+        kind: kind.name,
+        key: name,
+        path: here,
+        fields: {
+          ...table.declare(item, here, name),
+          [part.holder]: holder?.address ?? null,
+          ...(holds?.field === undefined ? {} : { [holds.field]: addresses }),
+        },
+        within: `site/${site}`,
+        place: { list: holder?.address ?? `site/${site}`, index },
+        common: commonFields(item),
+      });
+      declare(inside, [...here, holds?.member ?? ''], { address, key: name, part });
+    }
+  };
+  declare(items, ['structure'], null);
+}
+
+/**
+ * Reads the parts of a site, in display order, and its default part. Items that no part describes, such as external links,
+ * are skipped: they keep their places, and the others keep their order around them.
+ * Source: docs/platform-notes.md#external-links
+ */
+function observeStructure(parts: readonly StructurePart[], site: string, structure: readonly StructureItem[]): Detail {
+  const found: Actual[] = [];
+  let first: Json = null;
+  const read = (items: readonly StructureItem[], holder: { id: string; part: StructurePart } | null): void => {
+    const held = parts.filter(({ heldBy }) => heldBy.includes(holder?.part.kind.name ?? 'site'));
+    // Items of a list that can contain only one kind do not always have a type.
+    const only = held.length === 1 && holder !== null ? held[0] : undefined;
+    for (const [index, item] of items.entries()) {
+      const part = only ?? held.find(({ kind }) => item.object === itemType(kind.name));
+      if (part === undefined) {
+        continue;
+      }
+      const id = String(item.id);
+      const facts = part.facts?.(item) ?? null;
+      found.push({
+        kind: part.kind.name,
+        id,
+        title: part.title?.(item) ?? String(item.title ?? ''),
+        fields: { ...part.table.observe(item), [part.holder]: holder && idRef(holder.id, holder.part.kind.name) },
+        within: site,
+        place: { list: holder?.id ?? site, index },
+        ...(facts === null ? {} : { facts }),
+      });
+      if (item.default === true && holder?.part.holds?.isScope !== true) {
+        first = idRef(id, part.kind.name);
+      }
+      read(part.holds?.items(item) ?? [], { id, part });
+    }
+  };
+  read(structure, null);
+  return { fields: { default: first }, parts: found };
+}
+
+/** Describes the parts of a site. A part that cannot be declared is left out, with a note on its holder. */
+function describeStructure(parts: readonly StructurePart[], site: Actual, context: DescribeContext) {
+  /** Keys of the described parts, by id. */
+  const described = new Map<string, string>();
+  const definitionOf = ({ kind }: Actual) => parts.find((part) => part.kind.name === kind);
+  /** Returns the key of a part that a field refers to; undefined if the part was not described. */
+  const keyOf = (reference: Json | undefined) => (isIdRef(reference) ? described.get(reference.$id) : undefined);
+  const describe = (holder: Actual, inside: readonly Actual[]): readonly Described[] =>
+    inside.flatMap((actual): readonly Described[] => {
+      const part = definitionOf(actual);
+      const reason = part?.undeclarable?.(actual, context) ?? null;
+      if (reason !== null) {
+        context.note(holder, reason);
+      }
+      const items = part?.holds === undefined || reason !== null ? [] : describe(actual, context.partsOf(actual));
+      if (part === undefined || reason !== null || (part.holds?.isRequired === true && items.length === 0)) {
+        return [];
+      }
+      const own = context.keyOf(actual);
+      described.set(actual.id, own);
+      return [
+        context.resource(actual, {
+          [part.key.member]: own,
+          ...part.table.describe(actual, context, keyOf),
+          ...(part.holds === undefined ? {} : { [part.holds.member]: items }),
+        }),
+      ];
+    });
+  const inside = context.partsOf(site);
+  const plain = inside.filter((actual) => definitionOf(actual)?.isPlain === true);
+  if (plain.length > 0 && plain.length < inside.length) {
+    context.note(site, 'its section groups are left out: they are not visible while the site has no sections');
+  }
+  return { structure: describe(site, plain.length === 0 ? inside : plain), keyOf };
 }
