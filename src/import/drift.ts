@@ -9,12 +9,12 @@ import { append } from '../core/lists.ts';
 import { type Actual, type Base, type Declared, isIdRef, type Observation, type Source } from '../core/resource.ts';
 import { hasUrlSecrets } from '../core/text/safe-url.ts';
 import type { Kind } from '../kinds/model/kind.ts';
+import { lastAtMost } from '../manifests/yaml.ts';
 import { repositionings } from '../plan/arrange.ts';
 import { normalizeValue } from '../plan/diff.ts';
 import { ActualState, Decisions, makeDraft } from './draft.ts';
 import {
   applyEdits,
-  DeclaredPlaces,
   type Edit,
   itemSpans,
   ManifestText,
@@ -70,14 +70,6 @@ interface DriftInput {
   readonly manifests: ReadonlyMap<string, string>;
 }
 
-/** Selection of the edits that are made. */
-interface EditSelection {
-  /** Edits that turned out not to be writable: they are reported as left. */
-  readonly rejected: ReadonlySet<string>;
-  /** The only edits to be made; null: all but those rejected. */
-  readonly only: ReadonlySet<string> | null;
-}
-
 /** Returns the changes of a plan over manifests with these texts. Throws DesiredStateError if they cannot be read. */
 type Replan = (texts: ReadonlyMap<string, string>) => Promise<readonly Change[]>;
 
@@ -90,17 +82,15 @@ export async function resolveDrift(input: DriftInput, replan: Replan): Promise<D
   const context = new DriftContext(input);
   const rejected = new Set<string>();
   for (;;) {
-    const drift = collectDrift(context, { rejected, only: null });
+    const drift = collectDrift(context, (edit) => !rejected.has(edit));
     const edits = inDependencyOrder(drift, input);
-    const { accepted, changes } = await new EditSearch(context, replan, rejected).accept(edits);
+    const { accepted, changes } = await new EditSearch(context, replan).accept(edits);
     if (accepted.size === edits.length) {
       return { ...drift, omitted: [...drift.omitted, ...displaced(drift, changes, context)] };
     }
     // At least one more is rejected than before, so this ends.
-    for (const edit of edits) {
-      if (!accepted.has(edit)) {
-        rejected.add(edit);
-      }
+    for (const edit of edits.filter((each) => !accepted.has(each))) {
+      rejected.add(edit);
     }
   }
 }
@@ -133,16 +123,14 @@ interface Verdict {
 
 class EditSearch {
   readonly #context: DriftContext;
-  readonly #rejected: ReadonlySet<string>;
   readonly #replan: Replan;
   readonly #known: ReadonlySet<string>;
   readonly #accepted = new Set<string>();
   /** Changes of the plan over the accepted edits. */
   #changes: readonly Change[];
 
-  constructor(context: DriftContext, replan: Replan, rejected: ReadonlySet<string>) {
+  constructor(context: DriftContext, replan: Replan) {
     this.#context = context;
-    this.#rejected = rejected;
     this.#replan = replan;
     this.#known = new Set(context.input.changes.flatMap(differences));
     this.#changes = context.input.changes;
@@ -183,7 +171,7 @@ class EditSearch {
   }
 
   async #try(only: ReadonlySet<string>): Promise<Verdict> {
-    const drift = collectDrift(this.#context, { rejected: this.#rejected, only });
+    const drift = collectDrift(this.#context, (edit) => only.has(edit));
     try {
       const changes = await this.#replan(drift.texts);
       const ineffective = findIneffectiveEdits(drift, changes);
@@ -234,7 +222,8 @@ class DriftContext {
   readonly input: DriftInput;
   readonly kinds: ReadonlyMap<string, Kind>;
   readonly #texts = new Map<string, ManifestText>();
-  readonly #places = new Map<string, DeclaredPlaces>();
+  /** Declarations of each file, in the order of its text. */
+  readonly #declarations = new Map<string, readonly { readonly address: Address; readonly offset: number }[]>();
   readonly #declaredIn: ReadonlyMap<string, readonly Declared[]>;
   readonly #siblings: ReadonlyMap<Address, readonly Address[]>;
   readonly #siblingsBefore: ReadonlyMap<Address, readonly Address[]>;
@@ -262,9 +251,14 @@ class DriftContext {
 
   /** Returns the resources that are declared in a part of a file. */
   declaredWithin(file: string, from: number, to: number): readonly Address[] {
-    const known = this.#places.get(file) ?? new DeclaredPlaces(this.textOf(file), this.#declaredIn.get(file) ?? []);
-    this.#places.set(file, known);
-    return known.within(from, to);
+    const declarations =
+      this.#declarations.get(file) ??
+      (this.#declaredIn.get(file) ?? [])
+        .map(({ address, source }) => ({ address, offset: this.textOf(file).offsetAt(source) }))
+        .sort((a, b) => a.offset - b.offset);
+    this.#declarations.set(file, declarations);
+    const [start, end] = [from, to].map((limit) => lastAtMost(declarations, limit - 1, ({ offset }) => offset) + 1);
+    return declarations.slice(start, end).map(({ address }) => address);
   }
 
   /** Returns the items of a list in the declared order. */
@@ -345,9 +339,9 @@ const UNREMOVABLE = 'is gone and cannot be removed without changing something el
 
 const UNMOVABLE = 'has another place in its list, and cannot be moved in the text; move it manually';
 
-/** Finds what drifted, and the texts that declare it, with a selection of the edits made. */
-function collectDrift(context: DriftContext, selection: EditSelection): Drift {
-  const finder = new DriftFinder(context, selection);
+/** Finds what drifted, and the texts that declare it, with the wanted edits made; others are reported as left. */
+function collectDrift(context: DriftContext, isWanted: (edit: string) => boolean): Drift {
+  const finder = new DriftFinder(context, isWanted);
   // Parents are removed first, together with their children.
   const inTextOrder = (a: Change, b: Change) =>
     (a.source?.line ?? 0) - (b.source?.line ?? 0) || (a.source?.column ?? 0) - (b.source?.column ?? 0);
@@ -363,7 +357,7 @@ class DriftFinder {
   readonly places: DriftedPlace[] = [];
   readonly omitted: { address: Address; reason: string }[] = [];
   readonly #context: DriftContext;
-  readonly #selection: EditSelection;
+  readonly #isWanted: (edit: string) => boolean;
   readonly #edits = new Map<string, Edit[]>();
   /** Last part that was removed from each file; line numbers only grow. */
   readonly #removed = new Map<string, Edit & { readonly name: string }>();
@@ -372,9 +366,9 @@ class DriftFinder {
   readonly #orders = new Map<string, Reordering[]>();
   readonly #files = new Map<string, string>();
 
-  constructor(context: DriftContext, selection: EditSelection) {
+  constructor(context: DriftContext, isWanted: (edit: string) => boolean) {
     this.#context = context;
-    this.#selection = selection;
+    this.#isWanted = isWanted;
   }
 
   get texts(): ReadonlyMap<string, string> {
@@ -442,11 +436,6 @@ class DriftFinder {
     const all = this.#edits.get(file) ?? [];
     append(all, edits);
     this.#edits.set(file, all);
-  }
-
-  #isWanted(edit: string): boolean {
-    const { rejected, only } = this.#selection;
-    return !rejected.has(edit) && (only === null || only.has(edit));
   }
 
   /** Orders a whole list as on the platform, once, and reports each item that cannot be moved. */

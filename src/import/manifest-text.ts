@@ -14,11 +14,10 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml';
-import type { Address } from '../core/address.ts';
 import { append } from '../core/lists.ts';
-import type { Declared, Source } from '../core/resource.ts';
+import type { Source } from '../core/resource.ts';
 import { FileContent } from '../kinds/model/manifest.ts';
-import { Lines } from '../manifests/yaml.ts';
+import { Lines, lastAtMost, lineStarts } from '../manifests/yaml.ts';
 import { yamlOf } from './yaml-text.ts';
 
 /** Mapping or list, with the index of one of its entries. */
@@ -41,7 +40,8 @@ export class ManifestText {
   /** Returns the offset of a line and column, both from 1. A byte order mark takes no column. */
   offsetAt({ line, column }: Pick<Source, 'line' | 'column'>): number {
     this.#starts ??= lineStarts(this.text);
-    return (this.#starts[line - 1] ?? this.text.length) + column - 1;
+    const mark = line === 1 && this.text.startsWith('\ufeff') ? 1 : 0;
+    return (this.#starts[line - 1] ?? this.text.length) + mark + column - 1;
   }
 
   /** Returns the list with an item that begins at an offset. */
@@ -58,10 +58,7 @@ export class ManifestText {
   mappingAt(offset: number): YAMLMap.Parsed | null {
     const item = this.itemAt(offset);
     const own = item?.holder.items[item.index];
-    if (isMap(own)) {
-      return own as YAMLMap.Parsed;
-    }
-    return this.#indexed().values.get(offset) ?? null;
+    return isMap(own) ? (own as YAMLMap.Parsed) : (this.#indexed().values.get(offset) ?? null);
   }
 
   /** Returns true if a list or mapping contains a comment. */
@@ -75,14 +72,6 @@ export class ManifestText {
     this.#index ??= indexOf(this.text);
     return this.#index;
   }
-}
-
-function lineStarts(text: string): readonly number[] {
-  const starts = [text.startsWith('\ufeff') ? 1 : 0];
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) {
-    starts.push(at + 1);
-  }
-  return starts;
 }
 
 interface Index {
@@ -127,37 +116,6 @@ function indexMapping({ keys, values }: Index, holder: YAMLMap.Parsed): void {
   }
 }
 
-/** Positions of the declarations of a file, in the order of the text. */
-export class DeclaredPlaces {
-  readonly #offsets: readonly number[];
-  readonly #addresses: readonly Address[];
-
-  constructor(text: ManifestText, declared: readonly Declared[]) {
-    const places = declared
-      .map(({ address, source }) => ({ address, offset: text.offsetAt(source) }))
-      .toSorted((a, b) => a.offset - b.offset);
-    this.#offsets = places.map(({ offset }) => offset);
-    this.#addresses = places.map(({ address }) => address);
-  }
-
-  /** Returns the resources that are declared in a part of the text. */
-  within(from: number, to: number): readonly Address[] {
-    const at = (offset: number) => {
-      let [low, high] = [0, this.#offsets.length];
-      while (low < high) {
-        const middle = (low + high) >> 1;
-        if ((this.#offsets[middle] ?? 0) < offset) {
-          low = middle + 1;
-        } else {
-          high = middle;
-        }
-      }
-      return low;
-    };
-    return this.#addresses.slice(at(from), at(to));
-  }
-}
-
 /**
  * Appends entries to a section of a manifest. Every existing byte stays, in the same order. Null if the section is not
  * written in block style, so that nothing can follow its last entry.
@@ -181,13 +139,8 @@ export function appendEntries(text: string, section: string, entries: string): s
   return `${before}${before === '' || before.endsWith('\n') ? '' : newline}${added}${newline}${after}`;
 }
 
-interface Placed {
-  readonly offset: number;
-  /** Indentation of the keys of the entries. */
-  readonly indent: number;
-}
-
-function placeIn(text: string, key: ParsedNode, value: ParsedNode | null): Placed | null {
+/** Returns where an entry can be appended to a section, and the indentation of its key. */
+function placeIn(text: string, key: ParsedNode, value: ParsedNode | null) {
   if (columnOf(text, key) !== 0) {
     return null;
   }
@@ -200,7 +153,7 @@ function placeIn(text: string, key: ParsedNode, value: ParsedNode | null): Place
   if (last === undefined || indent === null || indent === 0) {
     return null;
   }
-  const end = last.value === null ? last.key.range[1] : Math.max(last.key.range[1], last.value.range[1]);
+  const end = Math.max(last.key.range[1], last.value?.range[1] ?? 0);
   return { offset: afterComments(text, lineEndFrom(text, end), indent), indent };
 }
 
@@ -271,8 +224,8 @@ export function patchMember(text: string, mapping: YAMLMap.Parsed, name: string,
   }
   const named = fileOf(pair.value);
   if (named !== null) {
-    const inside =
-      value instanceof FileContent ? value.text : typeof value === 'string' ? `${value.trimEnd()}\n` : null;
+    const written = typeof value === 'string' ? `${value.trimEnd()}\n` : null;
+    const inside = value instanceof FileContent ? value.text : written;
     return inside === null ? null : { edits: null, file: { name: named, text: inside } };
   }
   const plain = value instanceof FileContent ? plainOf(value) : value;
@@ -306,17 +259,15 @@ function editsOf(text: string, node: ParsedNode, value: unknown, inFlow: boolean
   }
   const isBlock = typeof value === 'string' && value.includes('\n') && !inFlow;
   const written = isBlock ? blockText(value, column) : flowText(value, isScalar(node) ? node.type : undefined);
-  const ended = spaceAtEnd(text.slice(from, to));
-  if (!isScalar(node) && node.flow !== true) {
-    // A value on its own lines moves to the line of its key.
-    const before = spaceAtEnd(text.slice(0, from)).length;
-    return [{ from: from - before, to: to - ended.length, text: ` ${written}` }];
-  }
-  return [{ from, to: to - ended.length, text: written }];
+  const end = to - spaceAtEnd(text.slice(from, to));
+  // A value on its own lines moves to the line of its key.
+  return !isScalar(node) && node.flow !== true
+    ? [{ from: from - spaceAtEnd(text.slice(0, from)), to: end, text: ` ${written}` }]
+    : [{ from, to: end, text: written }];
 }
 
-function spaceAtEnd(text: string): string {
-  return text.slice(text.trimEnd().length);
+function spaceAtEnd(text: string): number {
+  return text.length - text.trimEnd().length;
 }
 
 /** Changes members line by line, so that unchanged ones stay, with their comments. */
@@ -353,9 +304,12 @@ function membersOf(text: string, node: YAMLMap.Parsed, value: Readonly<Record<st
   return edits;
 }
 
+/** Writes values without notes, and files by their paths. */
+const STYLE: Parameters<typeof yamlOf>[1] = { notes: new Map(), nameOf: ({ path }) => path };
+
 /** Formats a value on one line, valid anywhere. */
 function flowText(value: unknown, type?: Scalar.Type | null): string {
-  const holder = yamlOf({ v: { v: value } }, { notes: new Map(), nameOf: ({ path }) => path });
+  const holder = yamlOf({ v: { v: value } }, STYLE);
   const quotes = type === Scalar.QUOTE_DOUBLE || type === Scalar.QUOTE_SINGLE;
   if (typeof value === 'string' && quotes && !value.includes('\n')) {
     return quoted(value, type);
@@ -372,7 +326,7 @@ function quoted(value: string, type: Scalar.Type): string {
 }
 
 function blockText(value: string, column: number): string {
-  const body = yamlOf({ v: value }, { notes: new Map(), nameOf: ({ path }) => path });
+  const body = yamlOf({ v: value }, STYLE);
   const [head = '', ...lines] = body.trimEnd().split('\n');
   return [head.slice('v: '.length), ...lines.map((line) => (line === '' ? '' : ' '.repeat(column) + line))].join('\n');
 }
@@ -398,10 +352,7 @@ function lineOffsetOf(text: string, key: ParsedNode): number {
 
 /** Returns the start of the next line; the offset itself if that starts one. */
 function lineEndFrom(text: string, offset: number): number {
-  if (offset > 0 && text[offset - 1] === '\n') {
-    return offset;
-  }
-  return lineEnd(text, offset);
+  return text[offset - 1] === '\n' ? offset : lineEnd(text, offset);
 }
 
 /** Part of a text; the end is exclusive. */
@@ -445,10 +396,9 @@ export function removalAt(manifest: ManifestText, offset: number): Edit | null {
   if (manifest.hasComments(holder)) {
     return null;
   }
-  const to = endOf(holder, index);
   return index === 0
     ? { from: first.range[0], to: endsOf(holder, 1)[0].range[0], text: '' }
-    : { from: endOf(holder, index - 1), to, text: '' };
+    : { from: endOf(holder, index - 1), to: endOf(holder, index), text: '' };
 }
 
 /** Returns the first and last node of an entry. */
@@ -523,7 +473,8 @@ class Arrangement {
     const done: string[] = [];
     let at = from;
     let isInserted = true;
-    for (let index = this.#firstFrom(from); index < this.#steps.length; index += 1) {
+    const first = lastAtMost(this.#steps, from - 1, (step) => step.from) + 1;
+    for (let index = first; index < this.#steps.length; index += 1) {
       const step = this.#steps[index] as Step;
       if (step.from > to) {
         break;
@@ -540,19 +491,6 @@ class Arrangement {
     }
     done.push(this.#text.slice(at, to));
     return done.join('');
-  }
-
-  #firstFrom(from: number): number {
-    let [low, high] = [0, this.#steps.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.#steps[middle]?.from ?? 0) < from) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    return low;
   }
 
   /** Text between pieces stays where it is. */

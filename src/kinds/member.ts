@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { keyOf } from '../core/address.ts';
 import { type Change, WHOLE_ORGANIZATION } from '../core/change.ts';
+import { counted } from '../plan/render/words.ts';
 import type { LockOutContext } from '../plan/rules.ts';
 import type { Item } from '../platform/operations/model/operation.ts';
 import { resourceOperations } from '../platform/operations/resources.ts';
@@ -62,7 +63,7 @@ export const member: Kind = {
   impact(actual) {
     const as = ROLES.find((each) => each === actual.fields.role) ?? 'guest';
     const teams = Number(actual.facts?.teams ?? 0);
-    return { weight: as === 'admin' ? 50 : 1, text: `${as}, in ${teams} ${teams === 1 ? 'team' : 'teams'}` };
+    return { weight: as === 'admin' ? 50 : 1, text: `${as}, in ${counted(teams, 'team')}` };
   },
   async observe({ reader, add, person }) {
     for await (const each of reader.pages(resourceOperations.listMembers)) {

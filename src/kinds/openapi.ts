@@ -92,25 +92,16 @@ export const openapi = listedKind({
     }
     const { source: given, sourceURL, visibility } = writtenFields(change) as Written;
     const sent = given ? { text: given.text } : sourceURL === undefined ? null : { url: sourceURL };
-    const put =
-      sent === null
-        ? []
-        : [
-            request(
-              resourceOperations.putOpenApiSpec,
-              { path, body: { source: sent } },
-              { learns: (answer) => [[change.address, answer.id]] },
-            ),
-          ];
     const shown =
       visibility === undefined ? [] : [request(resourceOperations.updateOpenApiSpec, { path, body: { visibility } })];
-    const first = [...put, ...shown];
     if (sent === null) {
-      return { first };
+      return { first: shown };
     }
+    const learns = (answer: OpenApiSpec) => [[change.address, answer.id] as const];
+    const put = request(resourceOperations.putOpenApiSpec, { path, body: { source: sent } }, { learns });
     const file = given?.file ?? maskUrls(sourceURL ?? '');
     return {
-      first,
+      first: [put, ...shown],
       watch: async (reader) => progressOf(await reader.get(resourceOperations.getOpenApiSpec, { path }), file),
     };
   },

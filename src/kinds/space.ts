@@ -1,6 +1,7 @@
 /** Kind of the spaces, with the requests that copy one. */
 import { z } from 'zod';
 import type { Change, DeletedContents } from '../core/change.ts';
+import { present } from '../core/json.ts';
 import { isEmoji } from '../core/text/emoji.ts';
 import { counted } from '../plan/render/words.ts';
 import { spaceContentOperations } from '../platform/operations/content/content.ts';
@@ -75,20 +76,12 @@ const listed = listedKind({
       lastEdit === undefined ? '' : `last edited ${lastEdit.slice(0, 10)}`,
       open === 0 ? '' : counted(open, 'open change request'),
     ];
-    return {
-      weight: 15 + open,
-      text: text.filter((part) => part !== '').join(', '),
-      contents: {
-        ...(pages === undefined ? {} : { pages }),
-        ...(lastEdit === undefined ? {} : { lastEdit }),
-        openChangeRequests: open,
-      },
-    };
+    const contents = present({ pages, lastEdit, openChangeRequests: open });
+    return { weight: 15 + open, text: text.filter((part) => part !== '').join(', '), contents };
   },
   async readContents({ id }, reader) {
-    const query = { metadata: false };
-    const { pages } = await reader.get(spaceContentOperations.getSpacePages, { path: { spaceId: id }, query });
-    return contentsOf(pages);
+    const input = { path: { spaceId: id }, query: { metadata: false } };
+    return contentsOf((await reader.get(spaceContentOperations.getSpacePages, input)).pages);
   },
   copySource: ({ declared }) => (typeof declared.duplicateOf === 'string' ? declared.duplicateOf : undefined),
   example: 'guides: { title: Guides, collection: handbook, language: en, editMode: locked }',

@@ -1,6 +1,5 @@
 /** Kind of the translations of spaces. */
 import { z } from 'zod';
-import { RejectedError } from '../core/errors.ts';
 import { present } from '../core/json.ts';
 import type { Reader } from '../platform/client.ts';
 import type { Answer } from '../platform/operations/model/operation.ts';
@@ -8,10 +7,11 @@ import { resourceOperations } from '../platform/operations/resources.ts';
 import { toDocument } from '../platform/rich-text/from-markdown.ts';
 import { normalizeMarkdown, toMarkdown } from '../platform/rich-text/to-markdown.ts';
 import { fieldTable } from './model/field-table.ts';
-import { creating, type Kind, ref, request } from './model/kind.ts';
+import { creating, type Kind, ref, request, unlessMissing } from './model/kind.ts';
 import { manifestRules, resourceOf } from './model/manifest.ts';
 import { entry, key, LANGUAGES, type Language, plainKey, text, textOrFile } from './model/schema.ts';
 
+type Document = ReturnType<typeof toDocument>;
 type Translation = Answer<typeof resourceOperations.listTranslations>['items'][number];
 
 const table = fieldTable<Translation>({
@@ -142,10 +142,8 @@ export const translation: Kind = {
   },
   async progress(id, reader) {
     const { status, result } = await reader.get(resourceOperations.getTranslation, { path: { translationId: id } });
-    if (status === 'pending' || status === 'running') {
-      return { state: 'working' };
-    }
-    return result?.space ? { state: 'done' } : { state: 'working' };
+    const isRunning = status === 'pending' || status === 'running';
+    return result?.space && !isRunning ? { state: 'done' } : { state: 'working' };
   },
   writes(change) {
     const path = { translationId: ref(change.address) };
@@ -154,16 +152,10 @@ export const translation: Kind = {
     }
     const { instructions } = table.parameters(change);
     if (change.action === 'create') {
-      const { space, from, to } = change.declared as { space: string; from?: Language; to?: Language };
-      const source = { space: ref(space), language: from ?? 'en' };
-      const body = present({
-        language: to ?? 'en',
-        source,
-        instructions: instructions as ReturnType<typeof toDocument> | undefined,
-      });
-      return {
-        first: [request(resourceOperations.createTranslation, { body }, creating(change))],
-      };
+      const { space, from = 'en', to = 'en' } = change.declared as { space: string; from?: Language; to?: Language };
+      const source = { space: ref(space), language: from };
+      const body = present({ language: to, source, instructions: instructions as Document | undefined });
+      return { first: [request(resourceOperations.createTranslation, { body }, creating(change))] };
     }
     const runs = change.fields.some((field) => ['rerun', 'run', 'result'].includes(field.path));
     return {
@@ -179,12 +171,6 @@ export const translation: Kind = {
 
 /** Reports whether a space that is not in the list exists. It may have been created after the list was read. */
 async function isThere(reader: Reader, spaceId: string): Promise<boolean> {
-  try {
-    return !(await reader.get(resourceOperations.getSpace, { path: { spaceId } })).deletedAt;
-  } catch (error) {
-    if (error instanceof RejectedError && error.status === 404) {
-      return false;
-    }
-    throw error;
-  }
+  const space = await unlessMissing(reader.get(resourceOperations.getSpace, { path: { spaceId } }));
+  return space !== null && !space.deletedAt;
 }

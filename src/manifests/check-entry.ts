@@ -64,20 +64,19 @@ function explain(issue: Issue, entry: unknown, base: EntryPath): Explained[] {
     return unknownFields(issue, path);
   }
   if (issue.code === 'custom' || value === UNSEEN) {
-    const message = issue.message === '' ? describeProblem(issue, undefined) : issue.message;
-    return [{ path, at: 'value', message: withSubject(path, message) }];
+    return [{ path, at: 'value', message: withSubject(path, issue.message || describeProblem(issue, undefined)) }];
   }
   if (value === null) {
     return [{ path, at: 'value', message: withSubject(path, NULL_MESSAGE) }];
   }
   if (value === undefined) {
-    const demand = issue.message === '' ? describeRequirement(issue) : issue.message;
+    const demand = issue.message || describeRequirement(issue);
     const message = demand === null ? 'is missing' : `is missing; it ${demand}`;
     return [{ path, at: 'value', message: withSubject(path, message), missing: true }];
   }
   if (issue.code === 'invalid_key') {
     const inner = issue.issues[0] as Issue | undefined;
-    const words = inner === undefined ? '' : inner.message === '' ? describeProblem(inner, path.at(-1)) : inner.message;
+    const words = inner === undefined ? '' : inner.message || describeProblem(inner, path.at(-1));
     return [{ path, at: 'key', message: `${quote(String(path.at(-1)))} in ${subjectOf(path.slice(0, -1))}: ${words}` }];
   }
   if (issue.code === 'invalid_union') {
@@ -86,10 +85,7 @@ function explain(issue: Issue, entry: unknown, base: EntryPath): Explained[] {
       return branch.flatMap((inner) => explain(inner, entry, path));
     }
   }
-  if (issue.message !== '') {
-    return [{ path, at: 'value', message: withSubject(path, issue.message) }];
-  }
-  return [{ path, at: 'value', message: withSubject(path, describeProblem(issue, value)) }];
+  return [{ path, at: 'value', message: withSubject(path, issue.message || describeProblem(issue, value)) }];
 }
 
 function unknownFields(issue: z.core.$ZodIssueUnrecognizedKeys, path: EntryPath): Explained[] {
@@ -132,12 +128,9 @@ function mismatchWeight(issue: Issue, value: unknown): number {
 
 /** Removes the problem of a missing field if a misspelled field was probably meant for it. */
 function withoutConsequences(problems: readonly Explained[]): EntryProblem[] {
-  const meant = new Set<string>();
-  for (const { meant: field, path } of problems) {
-    if (field !== undefined) {
-      meant.add(JSON.stringify([...path.slice(0, -1), field]));
-    }
-  }
+  const meant = new Set(
+    problems.flatMap(({ meant: field, path }) => (field ? [JSON.stringify([...path.slice(0, -1), field])] : [])),
+  );
   return problems
     .filter((problem) => !(problem.missing && meant.has(JSON.stringify(problem.path))))
     .map(({ path, at, message }) => ({ path, at, message }));
@@ -149,15 +142,11 @@ function valueAt(entry: unknown, path: EntryPath): unknown {
     if (value instanceof FileContent) {
       return UNSEEN;
     }
-    value = memberOf(value, segment);
+    // Own members only, so that a field named `constructor` exists only if it was written.
+    const holds = typeof value === 'object' && value !== null && Object.hasOwn(value, segment);
+    value = holds ? (value as Record<string | number, unknown>)[segment] : undefined;
   }
   return value;
-}
-
-/** Returns an own member only, so that a field named `constructor` exists only if it was written. */
-function memberOf(value: unknown, segment: string | number): unknown {
-  const holds = typeof value === 'object' && value !== null && Object.hasOwn(value, segment);
-  return holds ? (value as Record<string | number, unknown>)[segment] : undefined;
 }
 
 function withSubject(path: EntryPath, message: string): string {
@@ -191,11 +180,6 @@ const TYPES: Readonly<Record<string, string>> = {
   FileContent: '{ file: path }',
 };
 
-/** Returns words for a type of the schema. */
-function typeWords(expected: string): string {
-  return TYPES[expected] ?? expected;
-}
-
 /** Returns words for the type of a value. */
 export function describeType(value: unknown): string {
   if (value === null) {
@@ -207,14 +191,18 @@ export function describeType(value: unknown): string {
   if (Array.isArray(value)) {
     return 'a list';
   }
-  return typeof value === 'object' ? 'a mapping' : typeof value === 'boolean' ? String(value) : typeWords(typeof value);
+  return typeof value === 'object'
+    ? 'a mapping'
+    : typeof value === 'boolean'
+      ? String(value)
+      : (TYPES[typeof value] ?? typeof value);
 }
 
 /** Returns the requirement without a subject: `must be a string`. Null for an issue that is not about the type. */
 function describeRequirement(issue: Issue): string | null {
   switch (issue.code) {
     case 'invalid_type':
-      return `must be ${typeWords(issue.expected)}`;
+      return `must be ${TYPES[issue.expected] ?? issue.expected}`;
     case 'invalid_value':
       return issue.values.length === 1
         ? `must be ${shown(issue.values[0])}`
@@ -242,10 +230,13 @@ function unionDemand(issue: z.core.$ZodIssueInvalidUnion): string | null {
 /** Returns the problem of a value without a subject: `must be a string, not a number`. */
 function describeProblem(issue: Issue, value: unknown): string {
   const demand = describeRequirement(issue);
+  if (demand !== null && (typeof value === 'string' || issue.code === 'invalid_value')) {
+    return `${demand}, not ${shown(value)}${suggestionFor(issue, value)}`;
+  }
   if (demand !== null) {
-    return typeof value === 'string' || issue.code === 'invalid_value'
-      ? `${demand}, not ${shown(value)}${suggestionFor(issue, value)}`
-      : `${demand}, not ${describeType(value)}${needsQuotes(demand, value) ? '; quote it' : ''}`;
+    // YAML reads text of that form as a number or a boolean.
+    const needsQuotes = /^(?:number|boolean)$/.test(typeof value) && /\ba string\b/.test(demand);
+    return `${demand}, not ${describeType(value)}${needsQuotes ? '; quote it' : ''}`;
   }
   switch (issue.code) {
     case 'too_big':
@@ -255,29 +246,16 @@ function describeProblem(issue: Issue, value: unknown): string {
     case 'not_multiple_of':
       return `is ${shown(value)}, must be a multiple of ${issue.divisor}`;
     case 'invalid_format':
-      return `${shown(value)} is not ${issue.format === 'regex' ? `of the form ${issue.pattern ?? ''}` : formatWords(issue.format)}`;
+      return `${shown(value)} is not ${issue.format === 'regex' ? `of the form ${issue.pattern ?? ''}` : `a valid ${issue.format}`}`;
     default:
       return 'is not valid here';
   }
 }
 
-/** Returns true for a number or a boolean in place of a string: YAML reads text of that form so. */
-function needsQuotes(demand: string, value: unknown): boolean {
-  return (typeof value === 'number' || typeof value === 'boolean') && /\ba string\b/.test(demand);
-}
-
 function suggestionFor(issue: Issue, value: unknown): string {
   const options = issue.code === 'invalid_value' ? issue.values : 'options' in issue ? (issue.options ?? []) : [];
-  return typeof value === 'string'
-    ? didYouMean(
-        value,
-        options.filter((option) => typeof option === 'string'),
-      )
-    : '';
-}
-
-function formatWords(format: string): string {
-  return format === 'email' ? 'an email address' : `a valid ${format}`;
+  const words = options.filter((option) => typeof option === 'string');
+  return typeof value === 'string' ? didYouMean(value, words) : '';
 }
 
 function outside(origin: string, value: unknown, bound: string, limit: number): string {

@@ -33,29 +33,30 @@ export interface AliasBudget {
   readonly most: number;
 }
 
-/** Converts the nodes of one document to plain data, and records the targets of aliases. */
+/** Converts the nodes of one document to plain data, and finds the offsets of paths in it. */
 export class Converter {
-  /** Target of each alias. */
-  readonly aliases = new Map<AliasNode, YamlNode>();
   readonly files: NamedFile[] = [];
   /** True once the data differs from the manifest because of a problem. */
   broken = false;
+  /** Target of each alias. */
+  private readonly aliases = new Map<AliasNode, YamlNode>();
   private readonly anchors = new Map<string, { node: YamlNode; value: unknown; size: number }>();
+  private readonly members = new WeakMap<MapNode, ReadonlyMap<string, NodePair>>();
   private readonly report: (offset: number, message: string) => void;
   private readonly place: (offset: number) => string;
   private readonly budget: AliasBudget;
   private size = 0;
   private findFiles = false;
 
-  constructor(options: {
-    readonly report: (offset: number, message: string) => void;
-    /** `file:line` of an offset. */
-    readonly place: (offset: number) => string;
-    readonly aliases: AliasBudget;
-  }) {
-    this.report = options.report;
-    this.place = options.place;
-    this.budget = options.aliases;
+  /** @param place `file:line` of an offset */
+  constructor(
+    report: (offset: number, message: string) => void,
+    place: (offset: number) => string,
+    budget: AliasBudget,
+  ) {
+    this.report = report;
+    this.place = place;
+    this.budget = budget;
   }
 
   /** Converts a section's value. A `{ file }` is recognized from `filesFrom` levels below it on; null: never. */
@@ -66,10 +67,7 @@ export class Converter {
 
   /** Returns the node, or the target of an alias. */
   resolve(node: YamlNode | null | undefined): YamlNode | null {
-    if (node === null || node === undefined) {
-      return null;
-    }
-    return node.type === 'alias' ? (this.aliases.get(node) ?? null) : node;
+    return (node?.type === 'alias' ? this.aliases.get(node) : node) ?? null;
   }
 
   private value(node: YamlNode | null, depth: number, filesFrom: number): unknown {
@@ -107,15 +105,14 @@ export class Converter {
   private mapping(node: MapNode, depth: number, filesFrom: number): Record<string, unknown> {
     // No prototype: lookups find only written keys, and arbitrary keys do not create a V8 hidden class each.
     const object: Record<string, unknown> = Object.create(null);
-    let firsts: ReadonlyMap<string, number> | null = null;
     for (const { key: keyNode, value: valueNode } of node.pairs) {
       const key = keyText(keyNode);
       if (key === '__proto__' || key === '<<') {
         const reason = key === '<<' ? ': merge keys are not YAML 1.2; write the fields out' : '';
         this.report(offsetOf(keyNode), `${quote(key)} cannot be used as a key${reason}`);
       } else if (Object.hasOwn(object, key)) {
-        firsts ??= new Map(node.pairs.toReversed().map((pair) => [keyText(pair.key), offsetOf(pair.key)]));
-        this.report(offsetOf(keyNode), `${quote(key)} is written twice; first at ${this.place(firsts.get(key) ?? 0)}`);
+        const first = this.place(offsetOf(this.membersOf(node).get(key)?.key));
+        this.report(offsetOf(keyNode), `${quote(key)} is written twice; first at ${first}`);
       } else {
         object[key] = this.value(valueNode, depth + 1, filesFrom);
         this.noteFile(object, key, valueNode, depth + 1, filesFrom);
@@ -129,10 +126,7 @@ export class Converter {
       return;
     }
     const node = this.resolve(written);
-    if (node?.type !== 'map' || node.pairs.length !== 1) {
-      return;
-    }
-    const [pair] = node.pairs;
+    const [pair] = node?.type === 'map' && node.pairs.length === 1 ? node.pairs : [];
     const value = this.resolve(pair?.value);
     if (keyText(pair?.key) === 'file' && value?.type === 'scalar' && typeof value.value === 'string') {
       const put = (content: unknown) => void Reflect.set(holder, key, content);
@@ -172,16 +166,6 @@ export class Converter {
     this.broken = true;
     this.report(offset, message);
   }
-}
-
-/** Finds the offsets of paths inside an entry. */
-export class Locator {
-  private readonly converter: Converter;
-  private readonly members = new WeakMap<MapNode, Map<string, NodePair>>();
-
-  constructor(converter: Converter) {
-    this.converter = converter;
-  }
 
   /** Returns the offset of the value at a path, or of the nearest key above it if there is no value. */
   offsetOfValue(entry: NodePair, path: EntryPath): number {
@@ -203,12 +187,9 @@ export class Locator {
     let pair: NodePair | null = entry;
     let item: YamlNode | null = null;
     for (const segment of path) {
-      const holder: YamlNode | null = this.converter.resolve(pair === null ? item : pair.value);
-      if (holder?.type === 'map') {
-        const next = this.membersOf(holder).get(String(segment));
-        if (next === undefined) {
-          return { found: false, pair, item };
-        }
+      const holder: YamlNode | null = this.resolve(pair === null ? item : pair.value);
+      const next = holder?.type === 'map' ? this.membersOf(holder).get(String(segment)) : undefined;
+      if (next !== undefined) {
         pair = next;
         item = null;
       } else if (holder?.type === 'sequence' && typeof segment === 'number' && segment < holder.items.length) {
@@ -221,18 +202,11 @@ export class Locator {
     return { found: true, pair, item };
   }
 
-  private membersOf(map: MapNode): Map<string, NodePair> {
-    let members = this.members.get(map);
-    if (members === undefined) {
-      members = new Map();
-      for (const pair of map.pairs) {
-        const key = keyText(pair.key);
-        if (!members.has(key)) {
-          members.set(key, pair);
-        }
-      }
-      this.members.set(map, members);
-    }
+  /** Returns the first pair of each key. */
+  private membersOf(map: MapNode): ReadonlyMap<string, NodePair> {
+    const known = this.members.get(map);
+    const members = known ?? new Map(map.pairs.toReversed().map((pair) => [keyText(pair.key), pair]));
+    this.members.set(map, members);
     return members;
   }
 }

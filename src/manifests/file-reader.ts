@@ -22,12 +22,6 @@ interface NamedDependency {
   readonly version: string | null;
 }
 
-interface NamedContent {
-  readonly content: FileContent | null;
-  readonly problem: string | null;
-  readonly dependency: NamedDependency | null;
-}
-
 /** A tree and its file list, as of the start of one load. */
 interface ListedTree {
   readonly tree: FileTree;
@@ -36,39 +30,43 @@ interface ListedTree {
   readonly suggestions: Suggestions;
 }
 
-/** Reads the file that `{ file }` refers to, relative to the manifest at `from`. */
-async function readNamedFile(listed: ListedTree, from: string, file: string, limit: number): Promise<NamedContent> {
+/**
+ * Reads the file that `{ file }` refers to, relative to the manifest at `from`. Returns its content or a problem, and the
+ * version that was read; null for a file that may not be read.
+ */
+async function readNamedFile(
+  listed: ListedTree,
+  from: string,
+  file: string,
+  limit: number,
+): Promise<{ readonly content: FileContent | string; readonly dependency: NamedDependency | null }> {
   const path = posix.normalize(posix.join(posix.dirname(from), file));
   const refused = refuse(file, path);
   if (refused !== null) {
-    return { content: null, problem: refused, dependency: null };
+    return { content: refused, dependency: null };
   }
   let resolved = path;
-  const problem = (message: string): NamedContent => ({
-    content: null,
-    problem: message,
-    dependency: dependencyOf(listed, path, resolved),
-  });
+  const read = (content: FileContent | string) => {
+    return { content, dependency: { path, resolved, version: versionOf(listed, path, resolved) } };
+  };
   try {
     resolved = await listed.tree.resolve(path);
     await listed.tree.checkNamed(path);
     const size = listed.entries.get(resolved)?.size ?? 0;
     const bytes = size > limit ? null : await listed.tree.read(path);
     if (bytes === null || bytes.byteLength > limit) {
-      return problem(`${quote(file)} is ${megabytes(bytes?.byteLength ?? size)}; the limit is ${megabytes(limit)}`);
+      return read(`${quote(file)} is ${megabytes(bytes?.byteLength ?? size)}; the limit is ${megabytes(limit)}`);
     }
     const text = decodeUtf8(bytes);
-    if (text !== null && isLfsPointer(text)) {
-      return problem(`${quote(file)} ${POINTER_PROBLEM}`);
+    if (text === null) {
+      return read(`${quote(file)} is not UTF-8 text; use a text file`);
     }
-    return text === null
-      ? problem(`${quote(file)} is not UTF-8 text; use a text file`)
-      : { content: new FileContent(file, path, text), problem: null, dependency: dependencyOf(listed, path, resolved) };
+    return read(isLfsPointer(text) ? `${quote(file)} ${POINTER_PROBLEM}` : new FileContent(file, path, text));
   } catch (error) {
     if (!(error instanceof SourceError)) {
       throw error;
     }
-    return problem(`cannot read ${quote(file)}: ${messageOf(error)}${similar(listed, path)}`);
+    return read(`cannot read ${quote(file)}: ${messageOf(error)}${similar(listed, path)}`);
   }
 }
 
@@ -92,19 +90,10 @@ function similar(listed: ListedTree, path: string): string {
   return near === null ? '' : `; did you mean ${quote(near)}?`;
 }
 
-function dependencyOf(listed: ListedTree, path: string, resolved: string): NamedDependency {
-  return { path, resolved, version: versionOf(listed, path, resolved) };
-}
-
 function versionOf(listed: ListedTree, path: string, resolved: string): string | null {
   const version = listed.entries.get(path)?.version ?? null;
   const target = path === resolved ? version : (listed.entries.get(resolved)?.version ?? null);
   return version === null || target === null ? null : `${version}\n${target}`;
-}
-
-/** Reports whether a referenced file is unchanged since it was read. */
-function isUnchanged(listed: ListedTree, dependency: NamedDependency): boolean {
-  return dependency.version !== null && dependency.version === versionOf(listed, dependency.path, dependency.resolved);
 }
 
 /** Says what is wrong with a Git LFS pointer among manifests, and what to do. */
@@ -183,8 +172,11 @@ export class ManifestCache {
     this.slots.set(slotKey(root, entry.path), { cached, tree: listed.tree.label, version: entry.version, load });
   }
 
+  /** Returns the cached result if the files that it refers to are unchanged too. */
   private fresh(slot: Slot, listed: ListedTree): CachedManifest | null {
-    if (!slot.cached.dependencies.every((dependency) => isUnchanged(listed, dependency))) {
+    const isUnchanged = ({ path, resolved, version }: NamedDependency) =>
+      version !== null && version === versionOf(listed, path, resolved);
+    if (!slot.cached.dependencies.every(isUnchanged)) {
       return null;
     }
     slot.load = this.load;
@@ -227,7 +219,7 @@ export class FileReader {
   private readonly listed: ListedTree;
   private readonly root: string;
   private readonly onSections: OnSections | null;
-  private readonly announced = new Set<string>();
+  private announced: ReadonlySet<string> = new Set();
   private characters = 0;
   private sinceTurn = 0;
   private turn: Promise<void> = Promise.resolve();
@@ -275,22 +267,21 @@ export class FileReader {
 
   private async readText(entry: FileEntry, text: string): Promise<CachedManifest> {
     const { kinds, limits, parse } = this.parts;
-    const shown = this.shown(entry.path);
-    const reader = new ManifestReader({ shown, text, kinds, maxAliased: limits.aliasedValues });
+    const reader = new ManifestReader(this.shown(entry.path), text, kinds, limits.aliasedValues);
     await this.announce(text);
     const file = parse(text);
     await this.giveTurn(text);
     reader.begin(file);
     const dependencies: NamedDependency[] = [];
     for (const { file, offset, put } of reader.files) {
-      const { content, problem, dependency } = await readNamedFile(this.listed, entry.path, file, limits.fileBytes);
+      const { content, dependency } = await readNamedFile(this.listed, entry.path, file, limits.fileBytes);
       if (dependency !== null) {
         dependencies.push(dependency);
       }
-      if (problem !== null) {
-        reader.reportInEntry(offset, problem);
+      if (typeof content === 'string') {
+        reader.reportInEntry(offset, content);
       }
-      put(content ?? UNREAD_FILE);
+      put(typeof content === 'string' ? UNREAD_FILE : content);
     }
     const names = dependencies.flatMap(({ path, resolved }) => (path === resolved ? [path] : [path, resolved]));
     await this.giveTurn(text);
@@ -318,9 +309,7 @@ export class FileReader {
     const names = new Set(Array.from(text.matchAll(/^\w+(?=:)/gm), ([name]) => name));
     const added = names.difference(this.announced);
     if (added.size > 0) {
-      for (const name of added) {
-        this.announced.add(name);
-      }
+      this.announced = this.announced.union(added);
       await this.onSections(added);
     }
   }
@@ -357,14 +346,9 @@ export class FileReader {
 
   /** Returns the result for an unreadable file. It is not cached, so every load tries again. */
   private unreadable(entry: FileEntry, message: string, position = START): CachedManifest {
-    const problem: Problem = { file: this.shown(entry.path), ...position, address: '', message };
-    const manifest: ReadManifest = {
-      shown: this.shown(entry.path),
-      problems: [problem],
-      sections: [],
-      entries: [],
-      unread: '',
-    };
+    const shown = this.shown(entry.path);
+    const problem: Problem = { file: shown, ...position, address: '', message };
+    const manifest = { shown, problems: [problem], sections: [], entries: [], unread: '' };
     return { text: '', manifest, dependencies: [], names: [] };
   }
 

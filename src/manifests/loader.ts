@@ -76,7 +76,7 @@ export function createManifestLoader(
   const cache = new ManifestCache();
   const parts = { kinds: index, limits: { ...DEFAULT_LIMITS, ...options.limits }, cache, parse: createYamlReader() };
   let last: { readonly manifests: readonly ReadManifest[]; readonly state: DesiredState } | null = null;
-  const read = async (tree: FileTree, options: ManifestLoadOptions): Promise<ReadFiles> => {
+  const read = async (tree: FileTree, options: ManifestLoadOptions) => {
     const { root = '', config, onSections, findsMisnamed = false } = options;
     const entries = await tree.list();
     const { files, json } = await findManifestFiles(tree, entries, config ?? null, root);
@@ -97,24 +97,25 @@ export function createManifestLoader(
     survey: async (tree, options = {}) => addressesOf((await read(tree, options)).manifests, index),
     load: async (tree, options = {}) => {
       const { manifests, problems, misnamed } = await read(tree, options);
-      if (last !== null && problems.length === 0 && sameItems(last.manifests, manifests)) {
+      const isSame =
+        last?.manifests.length === manifests.length && manifests.every((each, at) => each === last?.manifests[at]);
+      if (last !== null && problems.length === 0 && isSame) {
         return last.state;
       }
       if (manifests.reduce((sum, { entries }) => sum + entries.length, 0) >= MANY) {
         // Merging very many entries keeps the main thread busy as well.
         await nextTurn();
       }
-      const state = { ...stateOf(manifests, problems, index), misnamed };
-      last = { manifests, state };
-      return state;
+      const merged = mergeManifests(manifests, problems, index);
+      const paths = manifests.map(({ shown }) => shown);
+      if (merged.problems.length > 0) {
+        throw new DesiredStateError(merged.problems.map(bounded), paths);
+      }
+      const { declared, sections } = merged;
+      last = { manifests, state: { declared, files: manifests.length, paths, sections, misnamed } };
+      return last.state;
     },
   };
-}
-
-interface ReadFiles {
-  readonly manifests: readonly ReadManifest[];
-  readonly problems: readonly Problem[];
-  readonly misnamed: readonly Problem[];
 }
 
 /** Reads the files that may be manifests until it is decided which of them are. */
@@ -177,19 +178,6 @@ async function readAll(
   await Promise.all(Array.from({ length: Math.min(PARALLEL_READS, unknown.length) }, worker));
 }
 
-function stateOf(
-  manifests: readonly ReadManifest[],
-  others: readonly Problem[],
-  kinds: KindIndex,
-): Omit<DesiredState, 'misnamed'> {
-  const { declared, sections, problems } = mergeManifests(manifests, others, kinds);
-  const paths = manifests.map(({ shown }) => shown);
-  if (problems.length > 0) {
-    throw new DesiredStateError(problems.map(bounded), paths);
-  }
-  return { declared, files: manifests.length, paths, sections };
-}
-
 /** Returns the problem with its texts shortened. */
 function bounded(problem: Problem): Problem {
   const { file, address, message } = problem;
@@ -247,10 +235,6 @@ function noManifest(tree: FileTree, root: string, kinds: KindIndex, json: readon
     `${json[0] === undefined ? '' : `${quote(json[0].path)} is not read: ${RENAME_JSON}, or `}` +
     `create one with a section (${sections}), or pass another directory`;
   return problemOfFile(root === '' ? tree.label : root, message);
-}
-
-function sameItems<Item>(a: readonly Item[], b: readonly Item[]): boolean {
-  return a.length === b.length && a.every((item, index) => item === b[index]);
 }
 
 /** Decision on which candidates are manifests. */

@@ -37,11 +37,7 @@ function readIgnoreRules(content: Uint8Array): readonly IgnoreRule[] {
   return text
     .split('\n')
     .filter((line) => !line.startsWith('#'))
-    .flatMap((line) => ruleOf(withoutTrailingSpaces(withoutReturn(line).split('\0', 1)[0] ?? '')) ?? []);
-}
-
-function withoutReturn(line: string): string {
-  return line.endsWith('\r') ? line.slice(0, -1) : line;
+    .flatMap((line) => ruleOf(withoutTrailingSpaces(line.replace(/\r$/, '').split('\0', 1)[0] ?? '')) ?? []);
 }
 
 /** Removes trailing spaces, except one that is escaped with a backslash. */
@@ -92,7 +88,10 @@ function tokensOf(pattern: string): readonly Token[] | null {
   while (at < pattern.length) {
     const character = pattern[at];
     if (character === '*') {
-      const end = endOfStars(pattern, at);
+      let end = at;
+      while (pattern[end] === '*') {
+        end += 1;
+      }
       append(tokens, starsOf(pattern, at, end));
       at = end;
     } else if (character === '[') {
@@ -115,14 +114,6 @@ function tokensOf(pattern: string): readonly Token[] | null {
     }
   }
   return tokens;
-}
-
-function endOfStars(pattern: string, from: number): number {
-  let end = from;
-  while (pattern[end] === '*') {
-    end += 1;
-  }
-  return end;
 }
 
 /** Two or more stars that are a whole path segment match slashes too, and with a following slash also match nothing. */
@@ -206,19 +197,17 @@ function classAt(pattern: string, from: number): { readonly members: RegExp; rea
 /** Error for rules that are too large or take too long to match. Its message follows the name of the file. */
 export class IgnoreError extends Error {}
 
-interface IgnoreLimits {
-  /** Maximum size of the rules, in bytes. */
-  readonly bytes: number;
-  readonly patterns: number;
-  /** Maximum comparisons of a path or a character with a position in a pattern, for all paths together. */
-  readonly steps: number;
-}
-
 /** Limits that the largest repositories stay below. All steps take a few seconds. */
-export const IGNORE_LIMITS: IgnoreLimits = { bytes: 65_536, patterns: 1000, steps: 100_000_000 };
+export const IGNORE_LIMITS = {
+  /** Maximum size of the rules, in bytes. */
+  bytes: 65_536,
+  patterns: 1000,
+  /** Maximum comparisons of a path or a character with a position in a pattern, for all paths together. */
+  steps: 100_000_000,
+};
 
 /** Parses rules. Throws IgnoreError if there are too many. */
-export function parseIgnoreRules(content: Uint8Array, limits: IgnoreLimits = IGNORE_LIMITS): IgnoreRules {
+export function parseIgnoreRules(content: Uint8Array, limits = IGNORE_LIMITS): IgnoreRules {
   if (content.byteLength > limits.bytes) {
     throw new IgnoreError(`is longer than ${limits.bytes} bytes; ignore directories instead of files`);
   }

@@ -1,7 +1,7 @@
 /** Merge of the declarations of all files, with their references resolved. */
 import { type Address, addressOf } from '../core/address.ts';
 import type { Problem } from '../core/errors.ts';
-import { enumerated } from '../core/lists.ts';
+import { compareText, enumerated } from '../core/lists.ts';
 import type { Declared, Source } from '../core/resource.ts';
 import { quote, Suggestions } from '../core/text/suggest.ts';
 import type { Reference } from '../kinds/model/manifest.ts';
@@ -26,30 +26,22 @@ export function mergeManifests(
   kinds: KindIndex,
 ): Merged {
   const problems: Problem[] = [...others, ...manifests.flatMap((manifest) => manifest.problems)];
-  const entries = [
-    ...distinct(
-      manifests.flatMap((manifest) => manifest.entries),
-      problems,
-    ).values(),
-  ];
-  const found = distinct(
-    entries.flatMap((entry) => entry.resources),
-    problems,
-  );
+  const written = manifests.flatMap((manifest) => manifest.entries);
+  const entries = [...distinct(written, problems).values()];
+  const declaredBy = entries.flatMap((entry) => entry.resources);
   // Sorted, so that the order of files and keys has no effect.
-  const resources = new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
+  const resources = new Map([...distinct(declaredBy, problems)].sort(([a], [b]) => compareText(a, b)));
   checkIds(resources, problems);
   const unread = manifests.flatMap((manifest) => (manifest.unread === null ? [] : [manifest.unread]));
   const index = new ReferenceIndex(resources, entries, unread, kinds);
   const unresolved: Problem[] = [];
   const declared = resolveAll(index, unresolved);
   const sections = new Set(manifests.flatMap((manifest) => manifest.sections));
-  const [ofFiles, ofEntries] = [problems.filter(isOfFile), problems.filter((problem) => !isOfFile(problem))];
+  const [ofFiles, ofEntries] = [
+    problems.filter(({ address }) => address === ''),
+    problems.filter(({ address }) => address !== ''),
+  ];
   return { declared, sections, problems: [ofFiles, ofEntries, unresolved].flatMap(inOrder) };
-}
-
-function isOfFile({ address }: Problem): boolean {
-  return address === '';
 }
 
 function inOrder(problems: readonly Problem[]): readonly Problem[] {
@@ -132,16 +124,11 @@ function reportCycles(edges: ReadonlyMap<Address, ReadonlyMap<Address, Source>>,
 
 /** Compares by file, then line, then column. */
 function compareSources(a: Source, b: Source): number {
-  return a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line || a.column - b.column;
+  return compareText(a.file, b.file) || a.line - b.line || a.column - b.column;
 }
 
 function placeOf(source: Source): string {
   return `${source.file}:${source.line}`;
-}
-
-interface Resolved {
-  readonly target: ReadResource | null;
-  readonly message: string | null;
 }
 
 /** Index for resolving references. A lookup takes constant time, even if it finds nothing. */
@@ -175,7 +162,7 @@ class ReferenceIndex {
   }
 
   /** Resolves a reference to the resource of the first of its kinds that declares the key. */
-  resolve(reference: Reference): Resolved {
+  resolve(reference: Reference): { readonly target: ReadResource | null; readonly message: string | null } {
     const targets = reference.kinds.flatMap((kind) => {
       const target = this.resources.get(addressOf(kind, this.#fullKey(reference, kind)));
       return target === undefined ? [] : [target];
@@ -187,7 +174,7 @@ class ReferenceIndex {
     if (other === undefined) {
       return { target, message: null };
     }
-    const places = targets.map(({ address, source }) => `${address} (${source.file}:${source.line})`).join(' and ');
+    const places = targets.map(({ address, source }) => `${address} (${placeOf(source)})`).join(' and ');
     return { target, message: `${quote(reference.key)} matches both ${places}; use distinct keys` };
   }
 
@@ -224,16 +211,13 @@ class ReferenceIndex {
 
   #missing({ kinds, prefix, key }: Reference): string {
     this.#siblings ??= siblingsOf(this.resources);
-    const places = kinds.flatMap((kind) => this.#siblings?.get(`${kind}/${prefix}`) ?? []);
-    const near = places
-      .map((found) => ({ found, key: this.#suggestions.nearest(key, found) }))
-      .find((each) => each.key !== null);
-    const found = near?.found.get(near.key ?? '');
-    const hint =
-      found === undefined
-        ? ''
-        : `; did you mean ${quote(near?.key ?? '')} (${found.source.file}:${found.source.line})?`;
-    return `no ${kinds.join(' or ')} ${quote(key)}${hint}`;
+    const groups = kinds.flatMap((kind) => this.#siblings?.get(`${kind}/${prefix}`) ?? []);
+    const hints = groups.flatMap((siblings) => {
+      const near = this.#suggestions.nearest(key, siblings) ?? '';
+      const found = siblings.get(near);
+      return found === undefined ? [] : [`; did you mean ${quote(near)} (${placeOf(found.source)})?`];
+    });
+    return `no ${kinds.join(' or ')} ${quote(key)}${hints[0] ?? ''}`;
   }
 }
 
@@ -295,11 +279,6 @@ function walkFrom(
 }
 
 function fromFirst(cycle: readonly Address[]): Address[] {
-  let first = 0;
-  for (const [index, address] of cycle.entries()) {
-    if (address < (cycle[first] ?? address)) {
-      first = index;
-    }
-  }
+  const first = cycle.indexOf(cycle.toSorted()[0] ?? '');
   return [...cycle.slice(first), ...cycle.slice(0, first)];
 }

@@ -14,7 +14,7 @@ import {
   type WrittenResource,
 } from '../kinds/model/manifest.ts';
 import { checkEntry, describeType } from './check-entry.ts';
-import { type AliasBudget, Converter, Locator, type NamedFile } from './convert.ts';
+import { type AliasBudget, Converter, type NamedFile } from './convert.ts';
 import { entryAddress, type KindIndex, type SectionKind } from './kind-index.ts';
 import { keyText, Lines, lastAtMost, type NodePair, offsetOf, type YamlFile, type YamlNode } from './yaml.ts';
 
@@ -45,7 +45,7 @@ interface PendingEntry {
   readonly writtenKey: string;
   readonly pair: NodePair;
   readonly broken: boolean;
-  readonly locator: Locator;
+  readonly converter: Converter;
   /** Evaluated late, because the content of a file may replace it. */
   value(): unknown;
 }
@@ -66,19 +66,13 @@ export class ManifestReader {
   private readonly unknown: { readonly section: string; readonly offset: number }[] = [];
   private unread = false;
 
-  constructor(options: {
-    readonly shown: string;
-    readonly text: string;
-    readonly kinds: KindIndex;
-    readonly maxAliased: number;
-  }) {
-    this.shown = options.shown;
-    this.text = options.text;
-    this.kinds = options.kinds;
+  constructor(shown: string, text: string, kinds: KindIndex, maxAliased: number) {
+    this.shown = shown;
+    this.text = text;
+    this.kinds = kinds;
     // Proportional to the file, so that many small files cost no more than one large file.
-    const most = Math.min(options.maxAliased, 1000 + ALIASED_PER_CHARACTER * options.text.length);
-    this.aliases = { used: 0, most };
-    this.lines = new Lines(options.text);
+    this.aliases = { used: 0, most: Math.min(maxAliased, 1000 + ALIASED_PER_CHARACTER * text.length) };
+    this.lines = new Lines(text);
   }
 
   /** First step: converts the sections and entries of the documents to plain data. */
@@ -127,43 +121,26 @@ export class ManifestReader {
     return `${this.shown}:${this.sourceOf(offset).line}`;
   }
 
-  private readDocument(contents: YamlNode | null, broken: boolean): void {
+  private readDocument(root: YamlNode | null, broken: boolean): void {
     this.unread ||= broken;
-    const converter = new Converter({
-      // The parsed content of a broken document is unreliable, so problems in it are not reported.
-      report: (offset, message) => (broken ? undefined : this.report(offset, message)),
-      place: (offset) => this.placeOf(offset),
-      aliases: this.aliases,
-    });
-    const root = contents;
-    if (root === null || (root.type !== 'map' && converter.convert(root, null) === null)) {
-      return;
-    }
-    if (root.type !== 'map') {
-      this.unread = true;
-      if (!broken) {
-        const found = describeType(converter.convert(root, null));
-        this.report(offsetOf(root), `a manifest must be a mapping of sections (${this.sectionNames()}), not ${found}`);
+    // The parsed content of a broken document is unreliable, so problems in it are not reported.
+    const report = (offset: number, message: string) => (broken ? undefined : this.report(offset, message));
+    const converter = new Converter(report, (offset) => this.placeOf(offset), this.aliases);
+    if (root !== null && root.type !== 'map') {
+      const value = converter.convert(root, null);
+      if (value !== null) {
+        this.unread = true;
+        const found = describeType(value);
+        report(offsetOf(root), `a manifest must be a mapping of sections (${this.sectionNames()}), not ${found}`);
       }
       return;
     }
-    const firstPending = this.pending.length;
     const seen = new Map<string, number>();
-    for (const { key, value } of root.pairs) {
-      this.readSection(converter, seen, { key, value }, broken);
+    for (const pair of root?.pairs ?? []) {
+      this.readSection(converter, seen, pair, broken);
     }
-    for (const file of converter.files) {
-      this.files.push(file);
-    }
-    if (converter.broken) {
-      this.unread = true;
-      for (let index = firstPending; index < this.pending.length; index += 1) {
-        const pending = this.pending[index];
-        if (pending !== undefined) {
-          this.pending[index] = { ...pending, broken: true };
-        }
-      }
-    }
+    append(this.files, converter.files);
+    this.unread ||= converter.broken;
   }
 
   private readSection(converter: Converter, seen: Map<string, number>, pair: NodePair, broken: boolean): void {
@@ -187,25 +164,18 @@ export class ManifestReader {
       return;
     }
     this.sections.add(section);
-    const locator = new Locator(converter);
     if (kind.manifest.single) {
-      this.pending.push({ kind, writtenKey: '', pair, broken, locator, value: () => value ?? {} });
+      this.pending.push({ kind, writtenKey: '', pair, broken, converter, value: () => value ?? {} });
     } else if (value !== null) {
-      this.readEntries(converter, kind, pair, value, { broken, locator });
+      this.readEntries(converter, kind, pair, value, broken);
     }
   }
 
-  private readEntries(
-    converter: Converter,
-    kind: SectionKind,
-    pair: NodePair,
-    value: unknown,
-    rest: { readonly broken: boolean; readonly locator: Locator },
-  ): void {
+  private readEntries(converter: Converter, kind: SectionKind, pair: NodePair, value: unknown, broken: boolean): void {
     const node = converter.resolve(pair.value);
     const { section } = kind.manifest;
     if (node?.type !== 'map') {
-      if (!rest.broken) {
+      if (!broken) {
         const message = `${section} must be a mapping of keys to entries, not ${describeType(value)}`;
         this.report(offsetOf(pair.value), message);
       }
@@ -218,13 +188,7 @@ export class ManifestReader {
       if (!seen.has(writtenKey) && Object.hasOwn(values, writtenKey)) {
         seen.add(writtenKey);
         // An entry without a value manages no field.
-        this.pending.push({
-          kind,
-          writtenKey,
-          pair: entry,
-          ...rest,
-          value: () => values[writtenKey] ?? {},
-        });
+        this.pending.push({ kind, writtenKey, pair: entry, broken, converter, value: () => values[writtenKey] ?? {} });
       }
     }
   }
@@ -232,26 +196,19 @@ export class ManifestReader {
   /** Reports unknown sections. A file with only unknown sections is not a manifest, and gets a single problem. */
   private reportUnknown(): void {
     const [first, second] = this.unknown;
-    if (this.sections.size > 0) {
+    if (this.sections.size > 0 || second === undefined) {
       for (const { section, offset } of this.unknown) {
         this.report(offset, this.unknownWords(section));
       }
-    } else if (first !== undefined && second !== undefined) {
+    } else {
       const names = [...this.kinds.sections.keys()];
-      const misspelled = this.unknown.find(({ section }) => nearest(section, names) !== null) ?? first;
-      const words = `none of its ${this.unknown.length} sections is valid; ${this.unknownWords(misspelled.section)}`;
+      const { section, offset } = this.unknown.find((each) => nearest(each.section, names) !== null) ?? first ?? second;
       this.problems.length = 0;
-      this.report(misspelled.offset, words);
-    } else if (first !== undefined) {
-      this.report(first.offset, this.unknownWords(first.section));
+      this.report(offset, `none of its ${this.unknown.length} sections is valid; ${this.unknownWords(section)}`);
     }
-    this.keepFirstProblem();
-  }
-
-  /** Reduces the problems of a file without valid sections to the first one, because the others add no information. */
-  private keepFirstProblem(): void {
     const [problem, ...others] = this.problems;
     if (this.sections.size === 0 && problem !== undefined && others.length > 0) {
+      // The others add no information.
       const message = `${problem.message} (and ${others.length} more in this file)`;
       this.problems.splice(0, this.problems.length, { ...problem, message });
     }
@@ -259,7 +216,7 @@ export class ManifestReader {
 
   private unknownWords(section: string): string {
     const names = [...this.kinds.sections.keys()];
-    const known = `; valid sections: ${names.join(', ')} (list files that are not manifests in .octavoignore)`;
+    const known = `; valid sections: ${this.sectionNames()} (list files that are not manifests in .octavoignore)`;
     return `unknown section ${quote(section)}${didYouMean(section, names, known)}`;
   }
 
@@ -299,28 +256,24 @@ export interface ReadEntry {
 
 /** Validates an entry, and lets its kind declare its resources. Problems are reported as they are found. */
 function readEntry(file: ManifestReader, pending: PendingEntry): ReadEntry {
-  const { kind, writtenKey, pair, locator } = pending;
+  const { kind, writtenKey, pair, converter } = pending;
   const rules = kind.manifest;
   const key = rules.normalizeKey?.(writtenKey) ?? writtenKey;
   const address = entryAddress(kind, writtenKey);
   const source = keySource(file, pending, []);
   const broken: ReadEntry = { kind: kind.name, key, address, source, broken: true, resources: [] };
-  if (pending.broken) {
+  if (pending.broken || converter.broken) {
     return broken;
   }
   const keyFits = rules.single || rules.key.pattern.test(writtenKey);
   if (!keyFits) {
-    file.report(
-      locator.offsetOfKey(pair, []),
-      `${quote(writtenKey)} cannot be a key here; use ${rules.key.words}`,
-      address,
-    );
+    const message = `${quote(writtenKey)} cannot be a key here; use ${rules.key.words}`;
+    file.report(converter.offsetOfKey(pair, []), message, address);
   }
   const checked = checkEntry(rules.entry, pending.value());
-  for (const problem of checked.problems ?? []) {
-    const offset =
-      problem.at === 'key' ? locator.offsetOfKey(pair, problem.path) : locator.offsetOfValue(pair, problem.path);
-    file.report(offset, problem.message, address);
+  for (const { at, path, message } of checked.problems ?? []) {
+    const offset = at === 'key' ? converter.offsetOfKey(pair, path) : converter.offsetOfValue(pair, path);
+    file.report(offset, message, address);
   }
   if (!keyFits || checked.problems !== null) {
     return broken;
@@ -352,7 +305,7 @@ function declare(
   }
   const owners = new Map(written.map((resource) => [JSON.stringify(resource.path), resource]));
   for (const { path, message } of problems) {
-    file.report(pending.locator.offsetOfValue(pending.pair, path), message, ownerOf(owners, path) ?? address);
+    file.report(pending.converter.offsetOfValue(pending.pair, path), message, ownerOf(owners, path) ?? address);
   }
   return null;
 }
@@ -368,22 +321,13 @@ function ownerOf(owners: ReadonlyMap<string, WrittenResource>, path: EntryPath):
   return null;
 }
 
-function unknownIgnored(kinds: KindIndex, resource: WrittenResource) {
-  const { ignore } = resource.common;
-  if (ignore === undefined) {
-    return [];
-  }
-  const fields = Object.keys(kinds.byName.get(resource.kind)?.fields ?? {});
-  return ignore.flatMap((name, index) =>
-    fields.includes(name)
-      ? []
-      : [
-          {
-            path: [...resource.path, 'ignore', index],
-            message: `cannot ignore ${quote(name)}: no such field${didYouMean(name, fields, `; valid fields: ${fields.join(', ')}`)}`,
-          },
-        ],
-  );
+function unknownIgnored(kinds: KindIndex, { kind, path, common: { ignore = [] } }: WrittenResource) {
+  const fields = ignore.length === 0 ? [] : Object.keys(kinds.byName.get(kind)?.fields ?? {});
+  return ignore.flatMap((name, index) => {
+    const hint = didYouMean(name, fields, `; valid fields: ${fields.join(', ')}`);
+    const message = `cannot ignore ${quote(name)}: no such field${hint}`;
+    return fields.includes(name) ? [] : [{ path: [...path, 'ignore', index], message }];
+  });
 }
 
 function place(file: ManifestReader, pending: PendingEntry, written: WrittenResource, source: Source): ReadResource {
@@ -423,12 +367,12 @@ function collectReferences(value: unknown, found: Reference[]): void {
   }
 }
 
-function keySource(file: ManifestReader, { locator, pair }: PendingEntry, path: EntryPath): Source {
-  return file.sourceOf(locator.offsetOfKey(pair, path));
+function keySource(file: ManifestReader, { converter, pair }: PendingEntry, path: EntryPath): Source {
+  return file.sourceOf(converter.offsetOfKey(pair, path));
 }
 
-function valueSource(file: ManifestReader, { locator, pair }: PendingEntry, path: EntryPath): Source {
-  return file.sourceOf(locator.offsetOfValue(pair, path));
+function valueSource(file: ManifestReader, { converter, pair }: PendingEntry, path: EntryPath): Source {
+  return file.sourceOf(converter.offsetOfValue(pair, path));
 }
 
 /**

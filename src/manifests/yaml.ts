@@ -127,7 +127,8 @@ export function lastAtMost<Item>(sorted: readonly Item[], limit: number, by: (it
   return low;
 }
 
-function lineStarts(text: string): number[] {
+/** Returns the offset of the start of each line. */
+export function lineStarts(text: string): number[] {
   const starts = [0];
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) {
     starts.push(at + 1);
@@ -190,7 +191,7 @@ function fileOf(documents: readonly Document[]): YamlFile {
   const problems = documents.flatMap((document) => [
     ...firstOf(document.errors),
     ...document.warnings.map(toProblem),
-    ...directiveProblems(document),
+    ...(document.directives?.yaml.version === '1.1' ? [OLD_VERSION] : []),
   ]);
   return {
     documents: documents.map((document) => ({
@@ -211,11 +212,7 @@ function toProblem(error: YAMLError) {
   return { offset: Math.max(0, error.pos[0]), message: yamlProblem(error) };
 }
 
-function directiveProblems(document: Document) {
-  return document.directives?.yaml.version === '1.1'
-    ? [{ offset: 0, message: 'manifests are YAML 1.2; remove the %YAML directive' }]
-    : [];
-}
+const OLD_VERSION = { offset: 0, message: 'manifests are YAML 1.2; remove the %YAML directive' };
 
 /** Explains a YAML error in plain words, because yaml's own messages use terms of the grammar. */
 function yamlProblem(error: YAMLError): string {
@@ -241,7 +238,7 @@ const WORDS: Partial<Record<YAMLError['code'], (message: string) => string>> = {
   RESOURCE_EXHAUSTION: () => 'is nested too deeply',
   TAG_RESOLVE_FAILED: (message) =>
     message.startsWith('Unresolved tag: ')
-      ? `the tag ${shortTag(message.slice('Unresolved tag: '.length))} is not supported; remove it`
+      ? `the tag ${message.slice('Unresolved tag: '.length).replace(/^tag:yaml\.org,2002:/, '!!')} is not supported; remove it`
       : lowerFirst(message),
 };
 
@@ -251,10 +248,6 @@ function missingCharacter(message: string): string {
   }
   const quoted = /^Missing closing (.)quote$/.exec(message);
   return quoted === null ? lowerFirst(message) : `a closing ${quoted[1]} is missing`;
-}
-
-function shortTag(tag: string): string {
-  return tag.replace(/^tag:yaml\.org,2002:/, '!!');
 }
 
 function lowerFirst(text: string): string {
@@ -439,19 +432,13 @@ class PlainParser {
     }
     const separator = this.#text[this.#at];
     this.#at += 1;
-    if (!isFirst) {
-      if (separator !== ',') {
-        return false;
-      }
-      this.#skipSpaces();
-      return true;
+    if (!isFirst && separator !== ',') {
+      return false;
     }
     this.#skipSpaces();
-    if (this.#text[this.#at] !== close) {
-      return true;
-    }
-    this.#at += 1;
-    return false;
+    const isEnd = isFirst && this.#text[this.#at] === close;
+    this.#at += isEnd ? 1 : 0;
+    return !isEnd;
   }
 
   #flowValue(depth: number): YamlNode | null {

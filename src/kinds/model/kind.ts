@@ -1,6 +1,7 @@
 /** Definition of a kind, and of the requests that write its changes. */
 import type { Address } from '../../core/address.ts';
 import type { Change, DeletedContents } from '../../core/change.ts';
+import { RejectedError } from '../../core/errors.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import type { Actual, Base, Declared, Fields } from '../../core/resource.ts';
 import type { KindRules } from '../../plan/rules.ts';
@@ -81,6 +82,18 @@ export interface Kind extends KindRules {
     changed: boolean,
     actualOf: (address: Address) => Actual | undefined,
   ): JsonObject;
+}
+
+/** Returns an answer; null if the platform answers that there is no such resource. */
+export async function unlessMissing<T>(answer: Promise<T>): Promise<T | null> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof RejectedError && error.status === 404) {
+      return null;
+    }
+    throw error;
+  }
 }
 
 /** Placeholder for the id of an address. It is filled in when the request is sent, because it may not exist before. */

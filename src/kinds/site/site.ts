@@ -6,6 +6,7 @@ import type { Change } from '../../core/change.ts';
 import { RejectedError } from '../../core/errors.ts';
 import { canonicalJson, type Json, present, shownJson } from '../../core/json.ts';
 import { type Actual, idRef, isIdRef } from '../../core/resource.ts';
+import { counted } from '../../plan/render/words.ts';
 import type { Reader } from '../../platform/client.ts';
 import type { Input } from '../../platform/operations/model/operation.ts';
 import {
@@ -33,6 +34,7 @@ import {
   type PlannedRequest,
   ref,
   request,
+  unlessMissing,
   type Writes,
 } from '../model/kind.ts';
 import {
@@ -285,10 +287,9 @@ function describeSite(
 
 function siteImpact(actual: Actual) {
   const count = Number(actual.facts?.siteSpaces ?? 0);
-  const spaces = count === 1 ? '1 site space' : `${count} site spaces`;
-  return actual.fields.published === true
-    ? { weight: 1000 + count, text: `published, ${spaces}` }
-    : { weight: 100 + count, text: `not published, ${spaces}` };
+  const isPublished = actual.fields.published === true;
+  const text = `${isPublished ? 'published' : 'not published'}, ${counted(count, 'site space')}`;
+  return { weight: (isPublished ? 1000 : 100) + count, text };
 }
 
 async function readParts(parts: readonly StructurePart[], { id }: Actual, reader: Reader): Promise<Detail> {
@@ -321,15 +322,8 @@ function withoutScheme(address: string | null | undefined): Json {
 
 /** Reads the adaptive schema. A site without one answers 404. Source: docs/platform-notes.md#adaptive-schema */
 async function readAdaptiveSchema({ id }: Actual, reader: Reader): Promise<Detail> {
-  try {
-    const answer = await reader.get(resourceOperations.getAdaptiveSchema, { path: { siteId: id } });
-    return { fields: { adaptiveSchema: (answer.jsonSchema ?? null) as Json } };
-  } catch (error) {
-    if (error instanceof RejectedError && error.status === 404) {
-      return { fields: { adaptiveSchema: null } };
-    }
-    throw error;
-  }
+  const answer = await unlessMissing(reader.get(resourceOperations.getAdaptiveSchema, { path: { siteId: id } }));
+  return { fields: { adaptiveSchema: (answer?.jsonSchema ?? null) as Json } };
 }
 
 type SiteFields = Omit<Input<typeof resourceOperations.updateSite>['body'], 'adaptiveContent'> & {
