@@ -33,6 +33,7 @@ export interface Draft {
 interface Drafting {
   readonly kinds: readonly Kind[];
   readonly state: ActualState;
+  /** Resources with an entry of their own. */
   readonly chosen: ReadonlySet<Actual>;
   readonly keys: Keys;
   readonly decisions: Decisions;
@@ -72,7 +73,7 @@ class Drafter implements Draft {
       const key = keys.full.get(actual) ?? '';
       const value = kind.manifest.describe(actual, this.#context(key));
       if (typeof value === 'string') {
-        decisions.leave(actual, value);
+        decisions.omitted.set(actual, value);
       } else {
         this.entries.push({ kind, key, actual, value });
       }
@@ -99,7 +100,7 @@ class Drafter implements Draft {
         return file;
       },
       note: (actual, text) => void this.#remarks.set(actual, [...(this.#remarks.get(actual) ?? []), text]),
-      bind: (actual) => decisions.bind(actual),
+      bind: (actual) => void decisions.ids.add(actual),
     };
   }
 
@@ -109,10 +110,7 @@ class Drafter implements Draft {
       keys.full.has(each) ||
       kinds.some(({ name, implicitAddress }) => name === each.kind && implicitAddress !== undefined);
     const meant = state.resolveReference(reference).find(hasKey);
-    if (meant === undefined || decisions.omitted.has(meant)) {
-      return null;
-    }
-    return keys.full.get(meant) ?? meant.title;
+    return meant === undefined || decisions.omitted.has(meant) ? null : (keys.full.get(meant) ?? meant.title);
   }
 
   #resource(actual: Actual, members: Described): Described {
@@ -121,15 +119,13 @@ class Drafter implements Draft {
     const without = dropped.get(actual);
     const kept = Object.entries(members).filter(([name, value]) => value !== undefined && !without?.has(name));
     // The key of a part comes first in its mapping.
-    const isPart = actual.within !== null;
-    const bound = ids.has(actual) ? [['id', actual.id] as const] : [];
-    const rest = ignored.has(actual) ? [['ignore', [...(ignored.get(actual) ?? [])]] as const] : [];
-    const mapping = Object.fromEntries([
-      ...kept.slice(0, isPart ? 1 : 0),
-      ...bound,
-      ...kept.slice(isPart ? 1 : 0),
-      ...rest,
-    ]);
+    const first = actual.within === null ? 0 : 1;
+    const mapping = {
+      ...Object.fromEntries(kept.slice(0, first)),
+      ...(ids.has(actual) ? { id: actual.id } : {}),
+      ...Object.fromEntries(kept.slice(first)),
+      ...(ignored.has(actual) ? { ignore: [...(ignored.get(actual) ?? [])] } : {}),
+    };
     this.resources.set(mapping, actual);
     return mapping;
   }
@@ -143,7 +139,7 @@ class Drafter implements Draft {
         decisions.drop(actual, name, 'a URL in it holds a password or a token');
         // The field may have identified the resource, unless the kind has only one.
         if (!isSingle) {
-          decisions.bind(actual);
+          decisions.ids.add(actual);
         }
       }
     }
@@ -152,14 +148,13 @@ class Drafter implements Draft {
   #note(mapping: object, actual: Actual): void {
     const { keys, decisions } = this.#drafting;
     const key = keys.notes.get(actual);
+    const [dropped, ignored] = [[...(decisions.dropped.get(actual) ?? [])], [...(decisions.ignored.get(actual) ?? [])]];
     const notes = [
       ...(key === undefined ? [] : [`key: ${key}`]),
       ...(this.#remarks.get(actual) ?? []),
-      ...[...(decisions.dropped.get(actual) ?? [])].map(([name, reason]) => `${name}: omitted, because ${reason}`),
+      ...dropped.map(([name, reason]) => `${name}: omitted, because ${reason}`),
       ...(decisions.ids.has(actual) && !this.#remarks.has(actual) ? ['id: no other field identifies it reliably'] : []),
-      ...[...(decisions.ignored.get(actual) ?? [])].map(
-        (name) => `ignore: the current value of ${name} cannot be declared`,
-      ),
+      ...ignored.map((name) => `ignore: the current value of ${name} cannot be declared`),
     ];
     if (notes.length > 0) {
       this.notes.set(mapping, notes);
@@ -235,33 +230,19 @@ export class Decisions {
   readonly ignored = new Map<Actual, Set<string>>();
   /** Resources that cannot be declared, with the reason. */
   readonly omitted = new Map<Actual, string>();
+
   /** Number of findings. */
-  #count = 0;
-
   get count(): number {
-    return this.#count;
-  }
-
-  bind(actual: Actual): void {
-    this.#count += this.ids.has(actual) ? 0 : 1;
-    this.ids.add(actual);
+    const fields = [...this.dropped.values(), ...this.ignored.values()];
+    return fields.reduce((sum, { size }) => sum + size, this.ids.size + this.omitted.size);
   }
 
   drop(actual: Actual, field: string, reason: string): void {
-    const fields = this.dropped.get(actual) ?? new Map<string, string>();
-    this.#count += fields.has(field) ? 0 : 1;
-    this.dropped.set(actual, fields.set(field, reason));
+    this.dropped.set(actual, (this.dropped.get(actual) ?? new Map()).set(field, reason));
   }
 
   ignore(actual: Actual, field: string): void {
-    const fields = this.ignored.get(actual) ?? new Set<string>();
-    this.#count += fields.has(field) ? 0 : 1;
-    this.ignored.set(actual, fields.add(field));
-  }
-
-  leave(actual: Actual, reason: string): void {
-    this.#count += this.omitted.has(actual) ? 0 : 1;
-    this.omitted.set(actual, reason);
+    this.ignored.set(actual, (this.ignored.get(actual) ?? new Set()).add(field));
   }
 }
 
@@ -273,11 +254,7 @@ export interface Keys {
   readonly notes: ReadonlyMap<Actual, string>;
 }
 
-interface Assigning {
-  readonly kinds: readonly Kind[];
-  readonly state: ActualState;
-  /** Resources with an entry of their own. */
-  readonly chosen: ReadonlySet<Actual>;
+interface Assigning extends Pick<Drafting, 'kinds' | 'state' | 'chosen'> {
   /** Addresses of resources that manifests already declare. */
   readonly alreadyDeclared: ReadonlyMap<Actual, string>;
   /** All addresses that manifests declare, including those of missing resources. */
@@ -397,7 +374,7 @@ export function checkDraft(draft: Draft, decisions: Decisions): void {
   for (const entry of draft.entries) {
     const { manifest } = entry.kind;
     if (!manifest.single && !manifest.key.pattern.test(entry.key)) {
-      decisions.leave(entry.actual, `its key would have to be ${manifest.key.words}`);
+      decisions.omitted.set(entry.actual, `its key would have to be ${manifest.key.words}`);
       continue;
     }
     const { entry: checked, problems } = checkEntry(manifest.entry, entry.value);
@@ -416,13 +393,12 @@ export function checkDraft(draft: Draft, decisions: Decisions): void {
 /** Leaves out an invalid field. A resource that needs the field is identified by its id or, at worst, left out. */
 function decide(entry: DraftEntry, path: EntryPath, message: string, draft: Draft, decisions: Decisions): void {
   const { actual, field } = locate(entry, path, draft);
-  const isThere = field !== null && decisions.dropped.get(actual)?.has(field) !== true;
-  if (field !== null && isThere) {
+  if (field !== null && decisions.dropped.get(actual)?.has(field) !== true) {
     decisions.drop(actual, field, ofField(field, message));
   } else if (field === null && !decisions.ids.has(actual)) {
-    decisions.bind(actual);
+    decisions.ids.add(actual);
   } else {
-    decisions.leave(actual, message);
+    decisions.omitted.set(actual, message);
   }
 }
 

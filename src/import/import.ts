@@ -3,6 +3,7 @@ import { posix } from 'node:path';
 import { type Address, addressOf } from '../core/address.ts';
 import { AuthError, ConfigError, DesiredStateError, messageOf, RejectedError } from '../core/errors.ts';
 import type { FileTree } from '../core/files/file-tree.ts';
+import { compareText } from '../core/lists.ts';
 import type { Actual, Declared, Observation } from '../core/resource.ts';
 import type { Kind } from '../kinds/model/kind.ts';
 import { createManifestLoader, type ManifestLoader, type ManifestLoadOptions } from '../manifests/loader.ts';
@@ -99,27 +100,21 @@ class Importer {
   left(): Imported['omitted'] {
     return [...this.decisions.omitted]
       .map(([{ kind, title }, reason]) => ({ kind, title, reason }))
-      .sort((a, b) => (`${a.kind} ${a.title}` < `${b.kind} ${b.title}` ? -1 : 1));
+      .sort((a, b) => compareText(`${a.kind} ${a.title}`, `${b.kind} ${b.title}`));
   }
 
   draft(): readonly ImportedFile[] {
     const { kinds, observation, choice, existing, folder } = this.#options;
     const chosen = chooseResources(kinds, observation, this.#state, choice, this.#settled, this.decisions);
     const declared = existing?.declared ?? new Map<Address, Declared>();
-    const keys = assignKeys({
-      kinds,
-      state: this.#state,
-      chosen,
-      alreadyDeclared: this.#settled,
-      declared: declared.keys(),
-    });
+    const isTaken = (path: string) => this.#taken.has(path.toLowerCase());
+    const common = { kinds, state: this.#state, chosen };
+    const keys = assignKeys({ ...common, alreadyDeclared: this.#settled, declared: declared.keys() });
     const draft = makeDraft({
-      kinds,
-      state: this.#state,
-      chosen,
+      ...common,
       keys,
       decisions: this.decisions,
-      freePath: (path) => freePath(posix.join(folder, path), (each) => this.#isTaken(each)),
+      freePath: (path) => freePath(posix.join(folder, path), isTaken),
     });
     checkDraft(draft, this.decisions);
     this.#drafted = new Map(
@@ -131,7 +126,7 @@ class Importer {
       manifests: existing?.manifests ?? new Map(),
       folder,
       hasParts: (name) => kinds.some(({ partOf }) => partOf === name),
-      isTaken: (path) => this.#isTaken(path),
+      isTaken,
     });
   }
 
@@ -202,7 +197,7 @@ class Importer {
       }
       for (const [actual, address] of first) {
         const resource = tried.get(address);
-        this.decisions.bind(actual);
+        this.decisions.ids.add(actual);
         if (resource === undefined) {
           return problems;
         }
@@ -220,10 +215,6 @@ class Importer {
   #known(declared: ReadonlyMap<Address, Declared>): ReadonlyMap<Address, Declared> {
     const { kinds } = this.#options.observation;
     return new Map([...declared].filter(([, { kind }]) => kinds.has(kind)));
-  }
-
-  #isTaken(path: string): boolean {
-    return this.#taken.has(path.toLowerCase());
   }
 }
 

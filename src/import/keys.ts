@@ -1,6 +1,7 @@
 /** Chooses keys that differ from each other, derived from the names of resources. */
 import { createHash } from 'node:crypto';
 import { parse as parseYaml } from 'yaml';
+import { compareText } from '../core/lists.ts';
 
 /** Resource that needs a key, different from those of the others. */
 export interface UnkeyedResource<Item> {
@@ -12,7 +13,7 @@ export interface UnkeyedResource<Item> {
   readonly order: string;
 }
 
-/** Chosen key, with notes about the choice. */
+/** Chosen key, with a note about the choice. */
 export interface ChosenKey {
   readonly key: string;
   readonly note: string | null;
@@ -73,16 +74,19 @@ export function chooseKeys<Item>(
   return chosen;
 }
 
-type Choose<Item> = (candidate: Candidate<Item>, key: string, note: string | null) => void;
-
-function chooseAmong<Item>(round: readonly Candidate<Item>[], used: ReadonlySet<string>, choose: Choose<Item>): void {
+function chooseAmong<Item>(
+  round: readonly Candidate<Item>[],
+  used: ReadonlySet<string>,
+  choose: (candidate: Candidate<Item>, key: string, note: string | null) => void,
+): void {
   const sharing: (readonly [slug: string, sharers: readonly Candidate<Item>[]])[] = [];
-  for (const [slug, sharers] of sorted(Map.groupBy(round, ({ slugs: [first = ''] }) => first))) {
+  const groups = Map.groupBy(round, ({ slugs: [first = ''] }) => first);
+  for (const [slug, sharers] of [...groups].sort(([a], [b]) => compareText(a, b))) {
     const [only] = sharers;
     if (only !== undefined && sharers.length === 1 && !used.has(slug)) {
       choose(only, slug, null);
     } else {
-      sharing.push([slug, sharers.toSorted((a, b) => (a.order < b.order ? -1 : 1))]);
+      sharing.push([slug, sharers.toSorted((a, b) => compareText(a.order, b.order))]);
     }
   }
   const left: (readonly [slug: string, candidate: Candidate<Item>])[] = [];
@@ -128,10 +132,6 @@ function nounOf(kind: string): string {
   return kind.slice(kind.lastIndexOf('-') + 1);
 }
 
-function sorted<Value>(groups: ReadonlyMap<string, Value>): readonly (readonly [string, Value])[] {
-  return [...groups].sort(([a], [b]) => (a < b ? -1 : 1));
-}
-
 /** Appends a free number. `numbers`: the last number tried for each slug; those before are in use. */
 function numbered(slug: string, used: ReadonlySet<string>, numbers: Map<string, number>): string {
   for (let number = (numbers.get(slug) ?? 0) + 1; ; number += 1) {
@@ -151,10 +151,11 @@ export function slugOf(title: string): string | null {
   let slug = '';
   let kept = 0;
   let lost = 0;
-  for (const character of title
+  const plain = title
     .toLowerCase()
     .normalize('NFKD')
-    .replace(/['’\p{M}]/gu, '')) {
+    .replace(/['’\p{M}]/gu, '');
+  for (const character of plain) {
     if (/[a-z0-9]/.test(character)) {
       slug += character;
       kept += 1;

@@ -1,6 +1,7 @@
 /** Distributes entries over manifests, new and existing ones. */
 import { posix } from 'node:path';
 import { addressOf, kindOf } from '../core/address.ts';
+import { compareText } from '../core/lists.ts';
 import type { Declared } from '../core/resource.ts';
 import type { FileContent } from '../kinds/model/manifest.ts';
 import type { SectionKind } from '../manifests/kind-index.ts';
@@ -46,8 +47,8 @@ export function layOut(options: LayoutOptions): readonly ImportedFile[] {
   }
   const named = draft.files
     .filter(({ path }) => !options.isTaken(path))
-    .map(({ path, text }: FileContent) => ({ path, text, before: null, addresses: [] }));
-  return [...named, ...layout.files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+    .map(({ path, text }) => ({ path, text, before: null, addresses: [] }));
+  return [...named, ...layout.files.values()].sort((a, b) => compareText(a.path, b.path));
 }
 
 class Layout {
@@ -86,20 +87,14 @@ class Layout {
 }
 
 function pathsOf(options: LayoutOptions): ReadonlyMap<string, readonly DraftEntry[]> {
-  const paths = new Map<string, DraftEntry[]>();
-  const sorted = options.draft.entries.toSorted((a, b) => (a.key < b.key ? -1 : 1));
-  const homes = new Map<string, string | null>();
-  for (const entry of sorted) {
-    const { name } = entry.kind;
-    if (!homes.has(name)) {
-      homes.set(name, homeOf(name, options));
-    }
-    const path = homes.get(name) ?? defaultPath(entry, options);
-    const entries = paths.get(path) ?? [];
-    entries.push(entry);
-    paths.set(path, entries);
-  }
-  return paths;
+  const { entries } = options.draft;
+  const homes = new Map(
+    [...new Set(entries.map(({ kind }) => kind.name))].map((name) => [name, homeOf(name, options)]),
+  );
+  return Map.groupBy(
+    entries.toSorted((a, b) => compareText(a.key, b.key)),
+    (entry) => homes.get(entry.kind.name) ?? defaultPath(entry, options),
+  );
 }
 
 /** Returns the manifest with most resources of a kind; null if there is none, or each resource has its own file. */
@@ -141,20 +136,10 @@ function newManifest(entries: readonly DraftEntry[], path: string, draft: Draft)
 }
 
 function entriesText(entries: readonly DraftEntry[], path: string, draft: Draft): string {
-  const [first] = entries;
-  const value =
-    first?.kind.manifest.single === true
-      ? first.value
-      : Object.fromEntries(entries.map((entry) => [entry.key, entry.value]));
-  const notes = first?.kind.manifest.single === true ? single(first, draft) : '';
-  return `${notes}${yamlOf(value, { notes: draft.notes, nameOf: (file) => nameFrom(path, file) })}`;
-}
-
-/** Returns the notes of a section that is a single resource, which has no key to put them before. */
-function single({ value }: DraftEntry, { notes }: Draft): string {
-  return (notes.get(value) ?? []).map((note) => `# ${printable(note)}\n`).join('');
-}
-
-function nameFrom(manifest: string, { path }: FileContent): string {
-  return posix.relative(posix.dirname(manifest), path);
+  const single = entries.find(({ kind }) => kind.manifest.single)?.value;
+  const value = single ?? Object.fromEntries(entries.map((entry) => [entry.key, entry.value]));
+  // A section that is a single resource has no key to put its notes before.
+  const notes = single === undefined ? [] : (draft.notes.get(single) ?? []);
+  const nameOf = (file: FileContent) => posix.relative(posix.dirname(path), file.path);
+  return [...notes.map((note) => `# ${printable(note)}\n`), yamlOf(value, { notes: draft.notes, nameOf })].join('');
 }

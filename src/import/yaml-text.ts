@@ -3,11 +3,9 @@ import { Document, type Node, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml';
 import { FileContent } from '../kinds/model/manifest.ts';
 import { printable } from '../plan/render/words.ts';
 
-/** Notes about mappings, written as comments before them. */
-type Notes = ReadonlyMap<object, readonly string[]>;
-
 interface Style {
-  readonly notes: Notes;
+  /** Notes about mappings, written as comments before them. */
+  readonly notes: ReadonlyMap<object, readonly string[]>;
   /** Returns the name of a file in this manifest. */
   nameOf(file: FileContent): string;
 }
