@@ -25,7 +25,7 @@ export const organizationCases = {
     bad: () => MISSING,
     status: 400,
   },
-  getOrganization: { good: () => ({}), sees: () => ({ title: 'Acme' }), bad: () => ({ path: NOWHERE }), status: 404 },
+  getOrganization: { good: () => ({}), sees: () => ({ title: 'Acme' }), bad: () => ({ path: NOWHERE }) },
   updateOrganization: {
     good: ({ site }) => ({
       body: {
@@ -43,25 +43,21 @@ export const organizationCases = {
     good: () => ({}),
     sees: () => ({ instructions: { object: 'document' } }),
     bad: () => ({ path: NOWHERE }),
-    status: 404,
   },
   updateAgentInstructions: {
     good: () => ({ body: { instructions: document } }),
     sees: () => ({ instructions: { ...document } }),
     bad: () => ({ path: NOWHERE, body: { instructions: document } }),
-    status: 404,
   },
   listMembers: {
     good: () => ({ query: { role: 'admin', search: 'ANA', sort: 'joinedAt', order: 'asc' } }),
     sees: ({ ana }) => ({ items: [{ id: ana, role: 'admin' }] }),
     bad: () => ({ path: NOWHERE }),
-    status: 404,
   },
   getMember: {
     good: ({ bo }) => ({ path: { userId: bo } }),
     sees: () => ({ role: 'edit', user: { email: 'bo@acme.example' } }),
     bad: () => ({ path: { userId: 'none' } }),
-    status: 404,
   },
   updateMember: {
     good: ({ bo }) => ({ path: { userId: bo }, body: { role: null } }),
@@ -78,49 +74,41 @@ export const organizationCases = {
     good: ({ bo }) => ({ path: { userId: bo } }),
     sees: () => ({ sso: true }),
     bad: () => ({ path: { userId: 'none' } }),
-    status: 404,
   },
   listMemberSpaces: {
     good: ({ bo }) => ({ path: { userId: bo }, query: { order: 'asc' } }),
     sees: () => ({ items: expect.arrayContaining([expect.objectContaining({ permission: 'edit' })]) }),
     bad: () => ({ path: { userId: 'none' } }),
-    status: 404,
   },
   listMemberTeams: {
     good: ({ bo }) => ({ path: { userId: bo }, query: { title: 'WRIT' } }),
     sees: ({ team }) => ({ items: [{ team: { id: team }, member: { role: 'member' } }] }),
     bad: () => ({ path: { userId: 'none' } }),
-    status: 404,
   },
-  pingOrganization: { good: () => ({}), sees: () => ({}), bad: () => ({ path: NOWHERE }), status: 404 },
+  pingOrganization: { good: () => ({}), sees: () => ({}), bad: () => ({ path: NOWHERE }) },
   listInviteLinks: {
     good: () => ({}),
     sees: ({ invite }) => ({ items: [{ id: invite, role: 'read' }] }),
     bad: () => ({ path: NOWHERE }),
-    status: 404,
   },
   createInviteLink: {
     good: () => ({ body: { role: null } }),
     sees: () => ({ role: null }),
     bad: () => ({ path: NOWHERE, body: { role: null } }),
-    status: 404,
   },
   getInviteLink: {
     good: ({ invite }) => ({ path: { inviteId: invite } }),
     sees: () => ({ role: 'read' }),
     bad: () => ({ path: { inviteId: 'none' } }),
-    status: 404,
   },
   updateInviteLink: {
     good: ({ invite }) => ({ path: { inviteId: invite }, body: { role: 'edit' } }),
     sees: () => ({ role: 'edit' }),
     bad: () => ({ path: { inviteId: 'none' }, body: { role: 'edit' } }),
-    status: 404,
   },
   deleteInviteLink: {
     good: ({ invite }) => ({ path: { inviteId: invite } }),
     bad: ({ invite }) => ({ path: { ...NOWHERE, inviteId: invite } }),
-    status: 404,
   },
   joinOrganization: {
     good: () => ({}),
@@ -133,7 +121,6 @@ export const organizationCases = {
     good: () => ({ query: { title: 'wri' } }),
     sees: () => ({ items: [{ title: 'Writers', members: 1 }] }),
     bad: () => ({ path: NOWHERE }),
-    status: 404,
   },
   createTeam: {
     good: ({ ana }) => ({ body: { title: 'Editors', members: [ana] } }),
@@ -145,24 +132,20 @@ export const organizationCases = {
     good: ({ team }) => ({ path: { teamId: team } }),
     sees: () => ({ title: 'Writers' }),
     bad: () => ({ path: { teamId: 'none' } }),
-    status: 404,
   },
   updateTeam: {
     good: ({ team }) => ({ path: { teamId: team }, body: { title: 'Editors' } }),
     sees: () => ({ title: 'Editors' }),
     bad: () => ({ path: { teamId: 'none' }, body: { title: 'Editors' } }),
-    status: 404,
   },
   deleteTeam: {
     good: ({ team }) => ({ path: { teamId: team } }),
     bad: ({ team }) => ({ path: { ...NOWHERE, teamId: team } }),
-    status: 404,
   },
   listTeamMembers: {
     good: ({ team }) => ({ path: { teamId: team } }),
     sees: ({ bo }) => ({ items: [{ organization: { id: bo }, team: { role: 'member' } }] }),
     bad: () => ({ path: { teamId: 'none' } }),
-    status: 404,
   },
   updateTeamMembers: {
     good: ({ team, ana, bo }) => ({
@@ -175,18 +158,15 @@ export const organizationCases = {
   setTeamMember: {
     good: ({ team, ana }) => ({ path: { teamId: team, userId: ana }, body: { role: 'owner' } }),
     bad: ({ team }) => ({ path: { teamId: team, userId: 'none' }, body: { role: 'owner' } }),
-    status: 404,
   },
   deleteTeamMember: {
     good: ({ team, bo }) => ({ path: { teamId: team, userId: bo } }),
     bad: ({ bo }) => ({ path: { teamId: 'none', userId: bo } }),
-    status: 404,
   },
   listSamlProviders: {
     good: () => ({}),
     sees: () => ({ items: [{ label: 'Okta', status: 'pending' }] }),
     bad: () => ({ path: NOWHERE }),
-    status: 404,
   },
   createSamlProvider: {
     good: ({ team }) => ({
@@ -200,18 +180,15 @@ export const organizationCases = {
     good: ({ saml }) => ({ path: { samlProviderId: saml } }),
     sees: () => ({ label: 'Okta' }),
     bad: () => ({ path: { samlProviderId: 'none' } }),
-    status: 404,
   },
   updateSamlProvider: {
     good: ({ saml }) => ({ path: { samlProviderId: saml }, body: { entityID: 'e' } }),
     sees: () => ({ entityID: 'e' }),
     bad: () => ({ path: { samlProviderId: 'none' }, body: { entityID: 'e' } }),
-    status: 404,
   },
   deleteSamlProvider: {
     good: ({ saml }) => ({ path: { samlProviderId: saml } }),
     bad: ({ saml }) => ({ path: { ...NOWHERE, samlProviderId: saml } }),
-    status: 404,
   },
-  getSsoLogins: { good: () => ({}), sees: () => ({ items: [] }), bad: () => ({ path: NOWHERE }), status: 404 },
+  getSsoLogins: { good: () => ({}), sees: () => ({ items: [] }), bad: () => ({ path: NOWHERE }) },
 } satisfies Partial<Cases>;

@@ -21,7 +21,6 @@ export const integrationCases = {
     good: () => ({ path: helper }),
     sees: () => ({ title: 'Helper', scopes: ['space:content:read'] }),
     bad: () => ({ path: none }),
-    status: 404,
   },
   publishIntegration: {
     good: () => ({
@@ -44,7 +43,6 @@ export const integrationCases = {
     }),
     sees: () => ({ version: 2, target: 'site', categories: ['analytics'] }),
     bad: () => ({ path: helper, body: { ...INTEGRATION, organization: 'none' } }),
-    status: 404,
   },
   unpublishIntegration: {
     good: () => ({ path: helper }),
@@ -56,32 +54,27 @@ export const integrationCases = {
     good: () => ({ path: helper }),
     sees: ({ event }) => ({ items: expect.arrayContaining([expect.objectContaining({ id: event })]) }),
     bad: () => ({ path: none }),
-    status: 404,
   },
   getIntegrationEvent: {
     good: ({ event }) => ({ path: { ...helper, eventId: event } }),
     sees: ({ event }) => ({ event: { id: event, status: 'success' }, trace: { logs: expect.any(Array) } }),
     bad: () => ({ path: { ...helper, eventId: 'none' } }),
-    status: 404,
   },
   listInstallations: {
     good: () => ({ path: helper }),
     goodBy: 'integration',
     sees: ({ installation }) => ({ items: [{ id: installation, status: 'active' }] }),
     bad: () => ({ path: none }),
-    status: 404,
   },
   installIntegration: {
     good: () => ({ path: helper, body: { organization: 'org_other' } }),
     sees: () => ({ target: { organization: 'org_other' } }),
     bad: () => ({ path: none, body: { organization: 'org_other' } }),
-    status: 404,
   },
   getInstallation: {
     good: (ids) => ({ path: installed(ids) }),
     sees: () => ({ space_selection: 'all' }),
     bad: () => ({ path: notInstalled }),
-    status: 404,
   },
   updateInstallation: {
     good: (ids) => ({
@@ -90,7 +83,6 @@ export const integrationCases = {
     }),
     sees: () => ({ externalIds: ['x'], space_selection: 'selected' }),
     bad: () => ({ path: notInstalled, body: { externalIds: ['x'] } }),
-    status: 404,
   },
   deleteInstallation: {
     good: (ids) => ({ path: installed(ids) }),
@@ -102,13 +94,11 @@ export const integrationCases = {
     good: (ids) => ({ path: installed(ids) }),
     sees: ({ space }) => ({ items: expect.arrayContaining([expect.objectContaining({ space })]) }),
     bad: () => ({ path: notInstalled }),
-    status: 404,
   },
   listInstallationSites: {
     good: (ids) => ({ path: installed(ids) }),
     sees: ({ site }) => ({ items: [{ site }] }),
     bad: () => ({ path: notInstalled }),
-    status: 404,
   },
   createInstallationToken: {
     good: (ids) => ({ path: installed(ids) }),
@@ -116,7 +106,6 @@ export const integrationCases = {
     sees: () => ({ token: expect.any(String) }),
     bad: () => ({ path: notInstalled }),
     badBy: 'integration',
-    status: 404,
   },
 } satisfies Partial<Cases>;
 
@@ -132,78 +121,65 @@ export const conversationCases = {
       },
     }),
     bad: () => ({ path: NOWHERE, body: [] }),
-    status: 404,
   },
   listConversations: {
     good: () => ({ query: { limit: 1 } }),
     sees: () => ({ items: [{ object: 'conversation' }], next: { page: expect.any(String) } }),
     bad: () => ({ path: NOWHERE }),
-    status: 404,
   },
   getConversation: {
     good: ({ conversation }) => ({ path: { conversationId: conversation } }),
     sees: ({ conversation }) => ({ conversation: { id: conversation }, parts: [{ role: 'user' }] }),
     bad: () => ({ path: { conversationId: 'none' } }),
-    status: 404,
   },
   listConversationClusters: {
     good: () => ({ query: { sort: 'updatedAt', order: 'asc' } }),
     sees: ({ cluster }) => ({ items: [{ id: cluster }] }),
     bad: () => ({ path: NOWHERE }),
-    status: 404,
   },
   getConversationCluster: {
     good: ({ cluster }) => ({ path: { clusterId: cluster } }),
     sees: () => ({ muted: false }),
     bad: () => ({ path: { clusterId: 'none' } }),
-    status: 404,
   },
   updateConversationCluster: {
     good: ({ cluster }) => ({ path: { clusterId: cluster }, body: { muted: true } }),
     sees: () => ({ muted: true }),
     bad: () => ({ path: { clusterId: 'none' }, body: { muted: true } }),
-    status: 404,
   },
   listConversationIssues: {
     good: ({ cluster, conversation }) => ({ query: { cluster, conversation } }),
     sees: ({ issue }) => ({ items: [{ issue: { id: issue } }] }),
     bad: () => ({ path: NOWHERE }),
-    status: 404,
   },
   getConversationIssue: {
     good: ({ issue }) => ({ path: { issueId: issue } }),
     sees: ({ issue, conversation }) => ({ issue: { id: issue }, conversation: { id: conversation } }),
     bad: () => ({ path: { issueId: 'none' } }),
-    status: 404,
   },
   putContextRecords: {
     good: (ids) => ({ path: of(ids), body: [{ id: 'r-3', type: 'document', title: 'Dark', body: 'Is there one?' }] }),
     bad: () => ({ path: NONE, body: [] }),
-    status: 404,
   },
   listContextRecords: {
     good: (ids) => ({ path: of(ids), query: { type: 'ticket' } }),
     sees: ({ contextRecord }) => ({ items: expect.arrayContaining([expect.objectContaining({ id: contextRecord })]) }),
     bad: () => ({ path: NONE }),
-    status: 404,
   },
   getContextRecord: {
     good: (ids) => ({ path: { ...of(ids), contextRecordId: ids.contextRecord } }),
     sees: ({ contextRecord }) => ({ id: contextRecord }),
     bad: (ids) => ({ path: { ...of(ids), contextRecordId: 'none' } }),
-    status: 404,
   },
   listSiteTopics: {
     good: (ids) => ({ path: of(ids) }),
     sees: ({ topic }) => ({ items: [{ id: topic }] }),
     bad: () => ({ path: NONE }),
-    status: 404,
   },
   getSiteTopic: {
     good: (ids) => ({ path: { ...of(ids), siteTopicId: ids.topic } }),
     sees: ({ topic }) => ({ id: topic }),
     bad: (ids) => ({ path: { ...of(ids), siteTopicId: 'none' } }),
-    status: 404,
   },
   updateSiteTopic: {
     good: (ids) => ({
@@ -212,53 +188,44 @@ export const conversationCases = {
     }),
     sees: () => ({ usageSettings: { changeRequests: false } }),
     bad: (ids) => ({ path: { ...of(ids), siteTopicId: 'none' }, body: { usageSettings: { changeRequests: false } } }),
-    status: 404,
   },
   listSiteIssues: {
     good: (ids) => ({ path: of(ids), query: { topic: ids.topic } }),
     sees: ({ finding }) => ({ items: expect.arrayContaining([expect.objectContaining({ id: finding })]) }),
     bad: () => ({ path: NONE }),
-    status: 404,
   },
   getSiteIssue: {
     good: (ids) => ({ path: { ...of(ids), siteIssueId: ids.finding } }),
     sees: ({ finding }) => ({ id: finding }),
     bad: (ids) => ({ path: { ...of(ids), siteIssueId: 'none' } }),
-    status: 404,
   },
   updateSiteIssue: {
     good: (ids) => ({ path: { ...of(ids), siteIssueId: ids.finding }, body: { status: 'done' } }),
     sees: () => ({ status: 'done' }),
     bad: (ids) => ({ path: { ...of(ids), siteIssueId: 'none' }, body: { status: 'done' } }),
-    status: 404,
   },
   listSiteFindings: {
     good: (ids) => ({ path: of(ids), query: { topic: ids.topic } }),
     sees: ({ finding }) => ({ items: expect.arrayContaining([expect.objectContaining({ id: finding })]) }),
     bad: () => ({ path: NONE }),
-    status: 404,
   },
   getSiteFinding: {
     good: (ids) => ({ path: { ...of(ids), siteFindingId: ids.finding } }),
     sees: ({ finding }) => ({ id: finding }),
     bad: (ids) => ({ path: { ...of(ids), siteFindingId: 'none' } }),
-    status: 404,
   },
   updateSiteFinding: {
     good: (ids) => ({ path: { ...of(ids), siteFindingId: ids.finding }, body: { status: 'canceled' } }),
     sees: () => ({ status: 'canceled' }),
     bad: (ids) => ({ path: { ...of(ids), siteFindingId: 'none' }, body: { status: 'canceled' } }),
-    status: 404,
   },
   listFindingChangeRequests: {
     good: (ids) => ({ path: { ...of(ids), siteFindingId: ids.finding } }),
     sees: () => ({ items: [] }),
     bad: (ids) => ({ path: { ...of(ids), siteFindingId: 'none' } }),
-    status: 404,
   },
   draftFindingChangeRequests: {
     good: (ids) => ({ path: { ...of(ids), siteFindingId: ids.finding } }),
     bad: (ids) => ({ path: { ...of(ids), siteFindingId: 'none' } }),
-    status: 404,
   },
 } satisfies Partial<Cases>;

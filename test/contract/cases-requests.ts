@@ -28,7 +28,6 @@ function commentCases<P extends Place>(
       }),
       sees: (ids: Ids) => ({ items: [{ id: comment(ids), body: { markdown: 'Well' }, replies: 1 }] }),
       bad: (ids: Ids) => ({ path: { ...of(ids), spaceId: 'none' } }),
-      status: 404,
     },
     post: {
       good: (ids: Ids) => ({ path: of(ids), body: { body: { document }, page: ids.page } }),
@@ -40,36 +39,30 @@ function commentCases<P extends Place>(
       good: (ids: Ids) => ({ path: one(ids), query: { format: 'document' } as const }),
       sees: () => ({ body: { document: { object: 'document' } } }),
       bad: (ids: Ids) => ({ path: none(ids) }),
-      status: 404,
     },
     update: {
       good: (ids: Ids) => ({ path: one(ids), body: { resolved: true, addedReactions: ['1f44d'], ...commentBody } }),
       sees: () => ({ status: 'resolved', reactions: [{ emoji: '1f44d', count: 1 }] }),
       bad: (ids: Ids) => ({ path: none(ids), body: { resolved: true } }),
-      status: 404,
     },
     delete: {
       good: (ids: Ids) => ({ path: one(ids) }),
       bad: (ids: Ids) => ({ path: { ...one(ids), spaceId: 'none' } }),
-      status: 404,
     },
     listReplies: {
       good: (ids: Ids) => ({ path: one(ids), query: { format: 'markdown' } as const }),
       sees: (ids: Ids) => ({ items: [{ id: reply(ids), body: { markdown: 'Well' } }] }),
       bad: (ids: Ids) => ({ path: none(ids) }),
-      status: 404,
     },
     postReply: {
       good: (ids: Ids) => ({ path: one(ids), body: commentBody }),
       sees: () => ({ body: { markdown: 'Well' } }),
       bad: (ids: Ids) => ({ path: none(ids), body: commentBody }),
-      status: 404,
     },
     getReply: {
       good: (ids: Ids) => ({ path: oneReply(ids), query: { format: 'markdown' } as const }),
       sees: () => ({ body: { markdown: 'Well' } }),
       bad: (ids: Ids) => ({ path: noReply(ids) }),
-      status: 404,
     },
     updateReply: {
       good: (ids: Ids) => ({
@@ -78,18 +71,15 @@ function commentCases<P extends Place>(
       }),
       sees: () => ({ body: { markdown: 'Better' } }),
       bad: (ids: Ids) => ({ path: noReply(ids), body: commentBody }),
-      status: 404,
     },
     deleteReply: {
       good: (ids: Ids) => ({ path: oneReply(ids) }),
       bad: (ids: Ids) => ({ path: { ...oneReply(ids), commentId: 'none' } }),
-      status: 404,
     },
     commenters: {
       good: (ids: Ids) => ({ path: of(ids) }),
       sees: ({ ana }: Ids) => ({ items: [{ id: ana }] }),
       bad: (ids: Ids) => ({ path: { ...of(ids), spaceId: 'none' } }),
-      status: 404,
     },
   };
 }
@@ -144,13 +134,11 @@ export const requestCases = {
     good: ({ space, bo }) => ({ path: { spaceId: space }, query: { status: 'draft', requestedReviewer: bo } }),
     sees: ({ request }) => ({ items: [{ id: request }] }),
     bad: () => ({ path: { spaceId: 'none' } }),
-    status: 404,
   },
   listOrganizationChangeRequests: {
     good: ({ ana }) => ({ query: { creator: ana, limit: 1, status: ['draft'] } }),
     sees: ({ request }) => ({ items: [{ object: 'change-request', id: request }] }),
     bad: () => ({ path: NOWHERE }),
-    status: 404,
   },
   createChangeRequest: {
     good: ({ space, page, cluster }) => ({
@@ -171,7 +159,6 @@ export const requestCases = {
     good: ({ space }) => ({ path: { spaceId: space, changeRequestId: '1' } }),
     sees: ({ request }) => ({ id: request, number: 1 }),
     bad: (ids) => ({ path: ofNone(ids) }),
-    status: 404,
   },
   updateChangeRequest: {
     good: (ids) => ({ path: ofRequest(ids), body: { subject: 'S', description: document, status: 'open' } }),
@@ -189,13 +176,11 @@ export const requestCases = {
     good: (ids) => ({ path: ofRequest(ids) }),
     sees: () => ({ result: 'update' }),
     bad: (ids) => ({ path: ofNone(ids) }),
-    status: 404,
   },
   listRequestedReviewers: {
     good: (ids) => ({ path: ofRequest(ids) }),
     sees: ({ bo }) => ({ items: [{ kind: 'user', user: { id: bo } }] }),
     bad: (ids) => ({ path: ofNone(ids) }),
-    status: 404,
   },
   requestReviewers: {
     good: (ids) => ({ path: ofRequest(ids), body: { users: [ids.ana], subject: 'S', description: document } }),
@@ -206,13 +191,11 @@ export const requestCases = {
   removeRequestedReviewer: {
     good: (ids) => ({ path: { ...ofRequest(ids), userId: ids.bo } }),
     bad: (ids) => ({ path: { ...ofNone(ids), userId: ids.bo } }),
-    status: 404,
   },
   listChangeRequestReviews: {
     good: (ids) => ({ path: ofRequest(ids) }),
     sees: ({ ana }) => ({ items: [{ status: 'approved', reviewer: { id: ana } }] }),
     bad: (ids) => ({ path: ofNone(ids) }),
-    status: 404,
   },
   submitChangeRequestReview: {
     good: (ids) => ({ path: ofRequest(ids), body: { status: 'changes-requested', comment: { document } } }),
@@ -224,37 +207,31 @@ export const requestCases = {
     good: (ids) => ({ path: ofRequest(ids), query: { metadata: false } }),
     sees: ({ page, file }) => ({ pages: [{ id: page }, {}], files: [{ id: file }] }),
     bad: (ids) => ({ path: ofNone(ids) }),
-    status: 404,
   },
   getChangeRequestPages: {
     good: (ids) => ({ path: ofRequest(ids) }),
     sees: ({ page }) => ({ pages: [{ id: page }, {}] }),
     bad: (ids) => ({ path: ofNone(ids) }),
-    status: 404,
   },
   listChangeRequestFiles: {
     good: (ids) => ({ path: ofRequest(ids), query: { limit: 1 } }),
     sees: ({ file }) => ({ items: [{ id: file }] }),
     bad: (ids) => ({ path: ofNone(ids) }),
-    status: 404,
   },
   getChangeRequestFile: {
     good: (ids) => ({ path: { ...ofRequest(ids), fileId: ids.file } }),
     sees: () => ({ name: 'logo.svg' }),
     bad: (ids) => ({ path: { ...ofRequest(ids), fileId: 'none' } }),
-    status: 404,
   },
   listChangeRequestFileBacklinks: {
     good: (ids) => ({ path: { ...ofRequest(ids), fileId: ids.file } }),
     sees: () => ({ items: [{}] }),
     bad: (ids) => ({ path: { ...ofRequest(ids), fileId: 'none' } }),
-    status: 404,
   },
   getChangeRequestPage: {
     good: (ids) => ({ path: { ...ofRequest(ids), pageId: ids.page }, query: { format: 'document' } }),
     sees: () => ({ document: { object: 'document' } }),
     bad: (ids) => ({ path: { ...ofRequest(ids), pageId: 'none' } }),
-    status: 404,
   },
   getChangeRequestPdf: {
     good: (ids) => ({ path: ofRequest(ids), query: { page: ids.page, only: true } }),

@@ -10,7 +10,6 @@ export const siteCases = {
     good: ({ space }) => ({ query: { space, title: 'hel', published: true, type: ['basic', 'premium'] } }),
     sees: ({ site }) => ({ items: [{ id: site }] }),
     bad: () => ({ path: NOWHERE }),
-    status: 404,
   },
   createSite: {
     good: ({ space }) => ({ body: { type: 'basic', title: 'New', visibility: 'unlisted', spaces: [space] } }),
@@ -22,7 +21,6 @@ export const siteCases = {
     good: (ids) => ({ path: of(ids) }),
     sees: () => ({ title: 'Help' }),
     bad: () => ({ path: NONE }),
-    status: 404,
   },
   updateSite: {
     good: (ids) => ({
@@ -41,31 +39,26 @@ export const siteCases = {
   deleteSite: {
     good: (ids) => ({ path: of(ids) }),
     bad: (ids) => ({ path: { ...NOWHERE, ...of(ids) } }),
-    status: 404,
   },
   publishSite: {
     good: (ids) => ({ path: of(ids) }),
     sees: () => ({ published: true }),
     bad: () => ({ path: NONE }),
-    status: 404,
   },
   unpublishSite: {
     good: (ids) => ({ path: of(ids) }),
     sees: () => ({ published: false }),
     bad: () => ({ path: NONE }),
-    status: 404,
   },
   getPublishedSite: {
     good: (ids) => ({ path: of(ids), query: { shareKey: 'k' } }),
     sees: ({ site }) => ({ site: { id: site }, structure: { type: 'sections' } }),
     bad: () => ({ path: NONE }),
-    status: 404,
   },
   getAdaptiveSchema: {
     good: (ids) => ({ path: of(ids) }),
     sees: () => ({ jsonSchema: { properties: { beta: { type: 'boolean' } } } }),
     bad: () => ({ path: NONE }),
-    status: 404,
   },
   updateAdaptiveSchema: {
     good: (ids) => ({
@@ -80,13 +73,11 @@ export const siteCases = {
     good: (ids) => ({ path: of(ids) }),
     sees: () => ({ items: [{ description: 'Beta', condition: expect.any(String) }] }),
     bad: () => ({ path: NONE }),
-    status: 404,
   },
   getSiteCustomization: {
     good: (ids) => ({ path: of(ids) }),
     sees: () => ({ styling: { theme: expect.any(String) } }),
     bad: () => ({ path: NONE }),
-    status: 404,
   },
   updateSiteCustomization: {
     good: (ids) => ({ path: of(ids), body: { ...ids.customization, title: 'Looks' } }),
@@ -101,7 +92,6 @@ export const siteCases = {
       structure: expect.arrayContaining([expect.objectContaining({ object: 'site-section', id: section })]),
     }),
     bad: () => ({ path: NONE }),
-    status: 404,
   },
   sortSiteStructure: {
     good: ({ site, section, second }) => ({
@@ -124,7 +114,6 @@ export const siteCases = {
       items: expect.arrayContaining([expect.objectContaining({ id: firstSiteSpace })]),
     }),
     bad: () => ({ path: NONE }),
-    status: 404,
   },
   addSiteSpace: {
     good: (ids) => ({ path: of(ids), body: { spaceId: ids.inside, sectionId: ids.section } }),
@@ -139,12 +128,10 @@ export const siteCases = {
     }),
     sees: () => ({ path: 'v', hidden: true }),
     bad: ({ site }) => ({ path: { siteId: site, siteSpaceId: 'none' }, body: { path: 'v' } }),
-    status: 404,
   },
   deleteSiteSpace: {
     good: ({ site, variant }) => ({ path: { siteId: site, siteSpaceId: variant } }),
     bad: ({ variant }) => ({ path: { siteId: 'none', siteSpaceId: variant } }),
-    status: 404,
   },
   moveSiteSpace: {
     good: ({ site, variant, firstSiteSpace }) => ({
@@ -162,7 +149,6 @@ export const siteCases = {
     good: (ids) => ({ path: of(ids), query: { shareKey: 'k' } }),
     sees: ({ section }) => ({ items: expect.arrayContaining([expect.objectContaining({ id: section })]) }),
     bad: () => ({ path: NONE }),
-    status: 404,
   },
   createSection: {
     good: (ids) => ({ path: of(ids), body: { spaceId: ids.inside, title: null, icon: 'gear' } }),
@@ -177,12 +163,10 @@ export const siteCases = {
     }),
     sees: () => ({ title: 'New' }),
     bad: ({ site }) => ({ path: { siteId: site, siteSectionId: 'none' }, body: { title: 'New' } }),
-    status: 404,
   },
   deleteSection: {
     good: ({ site, second }) => ({ path: { siteId: site, siteSectionId: second } }),
     bad: ({ second }) => ({ path: { siteId: 'none', siteSectionId: second } }),
-    status: 404,
   },
   moveSection: {
     good: ({ site, section, second }) => ({
@@ -200,7 +184,6 @@ export const siteCases = {
     good: (ids) => ({ path: of(ids) }),
     sees: ({ group, grouped }) => ({ items: [{ id: group, children: [{ id: grouped }] }] }),
     bad: () => ({ path: NONE }),
-    status: 404,
   },
   createSectionGroup: {
     good: ({ site, second, group }) => ({
@@ -215,12 +198,10 @@ export const siteCases = {
     good: ({ site, group }) => ({ path: { siteId: site, siteSectionGroupId: group }, body: { title: 'New' } }),
     sees: () => ({ title: 'New' }),
     bad: ({ site }) => ({ path: { siteId: site, siteSectionGroupId: 'none' }, body: { title: 'New' } }),
-    status: 404,
   },
   deleteSectionGroup: {
     good: ({ site, group }) => ({ path: { siteId: site, siteSectionGroupId: group } }),
     bad: ({ group }) => ({ path: { siteId: 'none', siteSectionGroupId: group } }),
-    status: 404,
   },
   moveSectionGroup: {
     good: ({ site, group, section }) => ({
@@ -232,7 +213,6 @@ export const siteCases = {
       path: { siteId: site, siteSectionGroupId: 'none' },
       body: { position: { before: { type: 'site-section', id: section } } },
     }),
-    status: 404,
   },
   addSectionToGroup: {
     good: ({ site, group, second }) => ({
@@ -248,13 +228,11 @@ export const siteCases = {
       path: { siteId: site, siteSectionGroupId: group, siteSectionId: grouped },
     }),
     bad: ({ site, grouped }) => ({ path: { siteId: site, siteSectionGroupId: 'none', siteSectionId: grouped } }),
-    status: 404,
   },
   createExternalLink: {
     good: (ids) => ({ path: of(ids), body: { title: 'Blog', url: 'https://blog.acme.example', parent: ids.group } }),
     sees: () => ({ title: 'Blog' }),
     bad: () => ({ path: NONE, body: { title: 'Blog', url: 'https://blog.acme.example' } }),
-    status: 404,
   },
   updateExternalLink: {
     good: ({ site, externalLink }) => ({
@@ -263,12 +241,10 @@ export const siteCases = {
     }),
     sees: () => ({ title: 'New', draft: true }),
     bad: ({ site }) => ({ path: { siteId: site, siteExternalLinkId: 'none' }, body: { title: 'New' } }),
-    status: 404,
   },
   deleteExternalLink: {
     good: ({ site, externalLink }) => ({ path: { siteId: site, siteExternalLinkId: externalLink } }),
     bad: ({ externalLink }) => ({ path: { siteId: 'none', siteExternalLinkId: externalLink } }),
-    status: 404,
   },
   askSite: {
     good: (ids) => ({
@@ -287,6 +263,5 @@ export const siteCases = {
         }),
       ]),
     bad: () => ({ path: NONE, body: { question: 'Why?', scope: { mode: 'all' } } }),
-    status: 404,
   },
 } satisfies Partial<Cases>;

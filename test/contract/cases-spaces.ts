@@ -9,7 +9,6 @@ export const spaceCases = {
     good: () => ({ query: { nested: false } }),
     sees: ({ collection }) => ({ items: [{ id: collection }] }),
     bad: () => ({ path: NOWHERE }),
-    status: 404,
   },
   createCollection: {
     good: ({ collection }) => ({ body: { title: 'New', parent: collection } }),
@@ -21,7 +20,6 @@ export const spaceCases = {
     good: ({ collection }) => ({ path: { collectionId: collection } }),
     sees: () => ({ title: 'Handbook' }),
     bad: () => ({ path: { collectionId: 'none' } }),
-    status: 404,
   },
   updateCollection: {
     good: ({ collection }) => ({
@@ -30,7 +28,6 @@ export const spaceCases = {
     }),
     sees: () => ({ description: 'D' }),
     bad: () => ({ path: { collectionId: 'none' }, body: { description: 'D' } }),
-    status: 404,
   },
   deleteCollection: {
     good: ({ collection }) => ({ path: { collectionId: collection } }),
@@ -48,7 +45,6 @@ export const spaceCases = {
     good: ({ collection }) => ({ path: { collectionId: collection } }),
     sees: ({ inside }) => ({ items: [{ id: inside }] }),
     bad: () => ({ path: { collectionId: 'none' } }),
-    status: 404,
   },
   transferCollection: {
     good: ({ collection }) => ({ path: { collectionId: collection }, body: { organization: 'org_other' } }),
@@ -60,7 +56,6 @@ export const spaceCases = {
     good: () => ({ query: { limit: 2 } }),
     sees: ({ space }) => ({ items: expect.arrayContaining([expect.objectContaining({ id: space })]) }),
     bad: () => ({ path: NOWHERE }),
-    status: 404,
   },
   createSpace: {
     good: ({ collection }) => ({
@@ -74,7 +69,6 @@ export const spaceCases = {
     good: ({ space }) => ({ path: { spaceId: space }, query: { shareKey: 'k' } }),
     sees: () => ({ title: 'Guides' }),
     bad: () => ({ path: GONE }),
-    status: 404,
   },
   updateSpace: {
     good: ({ space }) => ({
@@ -83,7 +77,6 @@ export const spaceCases = {
     }),
     sees: () => ({ language: 'de', mergeRules: { type: 'inherit' } }),
     bad: ({ dead }) => ({ path: { spaceId: dead }, body: { title: 'New' } }),
-    status: 404,
   },
   deleteSpace: {
     good: ({ space }) => ({ path: { spaceId: space } }),
@@ -101,7 +94,6 @@ export const spaceCases = {
     good: ({ space }) => ({ path: { spaceId: space } }),
     sees: () => ({ title: 'Guides' }),
     bad: ({ dead }) => ({ path: { spaceId: dead } }),
-    status: 404,
   },
   moveSpace: {
     good: ({ space, collection }) => ({ path: { spaceId: space }, body: { parent: collection } }),
@@ -119,31 +111,26 @@ export const spaceCases = {
     good: ({ space }) => ({ path: { spaceId: space }, query: { metadata: false, computed: false } }),
     sees: ({ page, file }) => ({ pages: [{ id: page }, {}], files: [{ id: file }] }),
     bad: () => ({ path: GONE }),
-    status: 404,
   },
   getSpacePages: {
     good: ({ space }) => ({ path: { spaceId: space }, query: { metadata: true } }),
     sees: ({ page }) => ({ pages: [{ id: page, title: 'Login' }, {}] }),
     bad: () => ({ path: GONE }),
-    status: 404,
   },
   listSpaceFiles: {
     good: ({ space }) => ({ path: { spaceId: space }, query: { metadata: false } }),
     sees: ({ file }) => ({ items: [{ id: file, name: 'logo.svg' }] }),
     bad: () => ({ path: GONE }),
-    status: 404,
   },
   getSpaceFile: {
     good: ({ space, file }) => ({ path: { spaceId: space, fileId: file } }),
     sees: () => ({ contentType: 'image/svg+xml' }),
     bad: ({ space }) => ({ path: { spaceId: space, fileId: 'none' } }),
-    status: 404,
   },
   listSpaceFileBacklinks: {
     good: ({ space, file }) => ({ path: { spaceId: space, fileId: file } }),
     sees: () => ({ items: [{}] }),
     bad: ({ space }) => ({ path: { spaceId: space, fileId: 'none' } }),
-    status: 404,
   },
   getSpacePage: {
     good: ({ space, page }) => ({
@@ -152,19 +139,16 @@ export const spaceCases = {
     }),
     sees: () => ({ title: 'Login', markdown: expect.stringContaining('SSO') }),
     bad: ({ space }) => ({ path: { spaceId: space, pageId: 'none' } }),
-    status: 404,
   },
   listSpacePageLinks: {
     good: ({ space, page }) => ({ path: { spaceId: space, pageId: page }, query: { status: 'ok' } }),
     sees: () => ({ stats: { broken: { total: 0 } }, items: expect.arrayContaining([]) }),
     bad: ({ space }) => ({ path: { spaceId: space, pageId: 'none' } }),
-    status: 404,
   },
   listSpaceLinks: {
     good: ({ space }) => ({ path: { spaceId: space } }),
     sees: () => ({ stats: { total: expect.any(Number) } }),
     bad: () => ({ path: GONE }),
-    status: 404,
   },
   applySpaceTemplate: {
     good: ({ space, request, page }) => ({
@@ -178,19 +162,16 @@ export const spaceCases = {
     good: ({ space }) => ({ path: { spaceId: space }, query: { query: 'SSO' } }),
     sees: ({ page }) => ({ items: [{ id: page }] }),
     bad: () => ({ path: GONE, query: { query: 'SSO' } }),
-    status: 404,
   },
   searchOrganization: {
     good: () => ({ query: { query: 'SSO' } }),
     sees: ({ space, page }) => ({ items: [{ id: space, pages: [{ id: page }] }] }),
     bad: () => ({ path: NOWHERE, query: { query: 'SSO' } }),
-    status: 404,
   },
   listOpenApiSpecs: {
     good: () => ({}),
     sees: ({ spec }) => ({ items: [{ slug: spec }] }),
     bad: () => ({ path: NOWHERE }),
-    status: 404,
   },
   createOpenApiSpec: {
     good: () => ({ body: { slug: 'New-1', source: { text: '{"openapi":"3.1.0"}' } } }),
@@ -202,7 +183,6 @@ export const spaceCases = {
     good: ({ spec }) => ({ path: { specSlug: spec } }),
     sees: () => ({ visibility: 'private' }),
     bad: () => ({ path: { specSlug: 'none' } }),
-    status: 404,
   },
   putOpenApiSpec: {
     good: () => ({ path: { specSlug: 'new' }, body: { source: { text: '{"openapi":"3.1.0"}' } } }),
@@ -214,18 +194,15 @@ export const spaceCases = {
     good: ({ spec }) => ({ path: { specSlug: spec }, body: { visibility: 'public' } }),
     sees: () => ({ visibility: 'public' }),
     bad: () => ({ path: { specSlug: 'none' }, body: { visibility: 'public' } }),
-    status: 404,
   },
   deleteOpenApiSpec: {
     good: ({ spec }) => ({ path: { specSlug: spec } }),
     bad: ({ spec }) => ({ path: { ...NOWHERE, specSlug: spec } }),
-    status: 404,
   },
   listTranslations: {
     good: () => ({}),
     sees: ({ translation }) => ({ items: [{ id: translation }] }),
     bad: () => ({ path: NOWHERE }),
-    status: 404,
   },
   createTranslation: {
     good: ({ other }) => ({
@@ -239,22 +216,18 @@ export const spaceCases = {
     good: ({ translation }) => ({ path: { translationId: translation } }),
     sees: () => ({ language: 'fr' }),
     bad: () => ({ path: { translationId: 'none' } }),
-    status: 404,
   },
   updateTranslation: {
     good: ({ translation }) => ({ path: { translationId: translation }, body: { instructions: document } }),
     sees: () => ({ instructions: { ...document } }),
     bad: () => ({ path: { translationId: 'none' }, body: { instructions: document } }),
-    status: 404,
   },
   deleteTranslation: {
     good: ({ translation }) => ({ path: { translationId: translation } }),
     bad: ({ translation }) => ({ path: { ...NOWHERE, translationId: translation } }),
-    status: 404,
   },
   runTranslation: {
     good: ({ translation }) => ({ path: { translationId: translation } }),
     bad: () => ({ path: { translationId: 'none' } }),
-    status: 404,
   },
 } satisfies Partial<Cases>;

@@ -241,8 +241,8 @@ export interface Case<O extends Operation> {
   sees?(ids: Ids): object;
   readonly goodBy?: Who;
   bad(ids: Ids): Input<O>;
-  /** Status of the rejection. */
-  readonly status: number;
+  /** Status of the rejection; 404 by default. */
+  readonly status?: number;
   readonly badBy?: Who;
 }
 

@@ -45,9 +45,10 @@ describe.each([...table])('%s (%s)', (name, operation) => {
 
   test('is refused with invalid input, and reports the error', () => {
     const { bad, case: made } = exerciseOf(name);
-    expect(bad.answers).toEqual([{ operation, status: made.status }]);
-    expect(bad.error).toBeInstanceOf(made.status === 401 ? AuthError : RejectedError);
-    expect(bad.error).toHaveProperty('status', made.status);
+    const { status = 404 } = made;
+    expect(bad.answers).toEqual([{ operation, status }]);
+    expect(bad.error).toBeInstanceOf(status === 401 ? AuthError : RejectedError);
+    expect(bad.error).toHaveProperty('status', status);
   });
 });
 
