@@ -5,8 +5,8 @@ import { readAll } from '../../src/import/import.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { countCases } from '../support/campaign.ts';
 import { actual, planOf } from '../support/planning.ts';
-import { declare, openWorld, UNLIMITED, type World } from '../support/world.ts';
-import { type Files, filesAfter, importFrom, importOf } from './importing.ts';
+import { declare, openWorld, type World } from '../support/world.ts';
+import { expectEmptyPlan, filesAfter, importFrom, importOf, observationOf } from './importing.ts';
 
 const SEED = Number(process.env.OCTAVO_SEED ?? 20260702);
 const RUNS = Number(process.env.OCTAVO_RUNS ?? countCases({ sample: 4, ci: 10, full: 500 }));
@@ -76,12 +76,6 @@ async function make(drawn: Awkward): Promise<void> {
   }
 }
 
-async function expectEmptyPlan(files: Files, unmanaged: readonly string[] = []): Promise<void> {
-  const { plan } = await world.plan(files, { policy: UNLIMITED, base: null });
-  expect(plan.changes.map(({ action, address, fields }) => ({ action, address, fields }))).toEqual([]);
-  expect(plan.unmanaged.map(({ kind }) => kind).filter((kind) => !unmanaged.includes(kind))).toEqual([]);
-}
-
 function shuffled({ kinds: found, ...rest }: Observation): Observation {
   return { ...rest, kinds: new Map([...found].reverse().map(([kind, actuals]) => [kind, actuals.toReversed()])) };
 }
@@ -97,7 +91,7 @@ describe('titles of every kind', () => {
         const files = filesAfter(imported);
         expect(filesAfter(await importOf(shuffled(observation)))).toEqual(files);
         // Without sections its groups show nothing, and cannot be declared.
-        await expectEmptyPlan(files, drawn.sections.length === 0 ? ['section-group'] : []);
+        await expectEmptyPlan(world, files, drawn.sections.length === 0 ? ['section-group'] : []);
         expect((await importOf(observation, { into: files })).files).toEqual([]);
       }),
       { seed: SEED, numRuns: RUNS, endOnFailure },
@@ -132,7 +126,7 @@ test('distinguishes equal titles by collection, or by id in the same collection'
     await world.call('POST', '/spaces', { title: 'Guides', parent });
   }
   const files = filesAfter(await importFrom(world));
-  await expectEmptyPlan(files);
+  await expectEmptyPlan(world, files);
   const text = files['spaces.yaml'] ?? '';
   expect(text.replaceAll(/spc_\w+/g, 'SPC')).toMatchInlineSnapshot(`
     "# yaml-language-server: $schema=./.octavo/schema.json
@@ -172,9 +166,7 @@ test('imports 5,000 resources with every title used twice', async () => {
       return actual('site-space', `ssp_${index}`, { space, path: `p${index}`, section: null }, { within, place });
     }),
   ];
-  const found = new Map(kinds.map(({ name }) => [name, actuals.filter(({ kind }) => kind === name)]));
-  const observation = { kinds: found, people: new Map() };
-  const files = filesAfter(await importOf(observation));
+  const files = filesAfter(await importOf(observationOf(actuals)));
   expect((await declare(files)).size).toBe(5000);
   // Their paths identify them, once it is known which site is which.
   expect(Object.values(files).join('')).not.toContain('id: ssp_');

@@ -5,6 +5,9 @@ import { driftCases, findDrift } from './drift-cases.ts';
 
 const RUNS = countCases({ sample: 60, ci: 300, full: 10_000 });
 
+const commentsIn = (files: Readonly<Record<string, string>>) =>
+  Object.values(files).flatMap((text) => text.match(/ # \d+$/gm) ?? []);
+
 test('ends for drift of any edits, keeps what exists, and leaves open only what it reports', async () => {
   await fc.assert(
     fc.asyncProperty(driftCases, async (each) => {
@@ -35,6 +38,12 @@ test('ends for drift of any edits, keeps what exists, and leaves open only what 
       const left = new Set(drift.omitted.map(({ address }) => address));
       const open = after.open.filter(({ action, address }) => action !== 'delete' && !left.has(address));
       expect(open).toEqual([]);
+      // 5. A comment is lost only with its line: that of a removed resource, or of a member who left a team.
+      const lost =
+        reported.size > 0 ? [] : commentsIn(each.files).filter((one) => !commentsIn(after.texts).includes(one));
+      const lines = Object.values(each.files).flatMap((text) => text.split('\n'));
+      const lostWith = lost.map((one) => lines.find((line) => line.endsWith(one)) ?? '');
+      expect(lostWith.filter((line) => !/^ +\S+@\S+: /.test(line))).toEqual([]);
     }),
     { seed: SEED, numRuns: RUNS, endOnFailure: process.env.OCTAVO_SHRINK === undefined },
   );

@@ -2,14 +2,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { getFeatures } from '../../src/emulator/model/features.ts';
-import { type Drift, resolveDrift } from '../../src/import/drift.ts';
+import type { Drift } from '../../src/import/drift.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { send } from '../contract/send.ts';
 import { ADDRESSES, NAMES } from '../support/certificates.ts';
 import { type Sample, samples } from '../support/kind-samples.ts';
 import { filesNamedIn } from '../support/model.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
-import { declare, openWorld, UNLIMITED, type World } from '../support/world.ts';
+import { openWorld, UNLIMITED, type World } from '../support/world.ts';
+import { driftOf } from './importing.ts';
 
 let world: World;
 
@@ -25,19 +26,7 @@ const options = { policy: UNLIMITED };
 /** The drift of a platform from manifests, and the remaining changes once it is written. */
 async function driftFrom(text: string): Promise<{ drift: Drift; after: string; open: readonly string[] }> {
   const files: Record<string, string> = { ...filesNamedIn(text), 'octavo.yaml': text };
-  const { plan, identity, observation } = await world.plan(files, options);
-  const drift = await resolveDrift(
-    {
-      kinds,
-      changes: plan.changes,
-      declared: await declare(text),
-      bound: identity.bound,
-      base: null,
-      observation,
-      manifests: new Map(Object.entries(files)),
-    },
-    async (texts) => (await world.plan({ ...files, ...Object.fromEntries(texts) }, options)).plan.changes,
-  );
+  const drift = await driftOf(world, files, options, null);
   const after = { ...files, ...Object.fromEntries(drift.texts) };
   const { changes } = (await world.plan(after, options)).plan;
   return {

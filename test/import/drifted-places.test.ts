@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { resolveDrift } from '../../src/import/drift.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { baseOfManifests } from '../../src/reconcile/record.ts';
 import { NAMES } from '../support/certificates.ts';
 import { declare, openWorld, UNLIMITED, type World } from '../support/world.ts';
+import { driftOf } from './importing.ts';
 
 let world: World;
 
@@ -21,25 +21,13 @@ async function drifted(before: string, byHand: string, applied = before) {
   await world.settle(applied, { policy: UNLIMITED });
   // An out-of-band edit: without regard to what was applied.
   await world.settle(byHand, { policy: UNLIMITED });
-  const base = { manifests: applied };
-  const { plan, identity, observation } = await world.plan(before, { policy: UNLIMITED, base });
-  const drift = await resolveDrift(
-    {
-      kinds,
-      changes: plan.changes,
-      declared: await declare(before),
-      bound: identity.bound,
-      base: baseOfManifests(kinds, await declare(applied)),
-      observation,
-      manifests: new Map([['octavo.yaml', before]]),
-    },
-    async (texts) => (await world.plan(texts.get('octavo.yaml') ?? before, { policy: UNLIMITED, base })).plan.changes,
-  );
+  const options = { policy: UNLIMITED, base: { manifests: applied } };
+  const base = baseOfManifests(kinds, await declare(applied));
+  const drift = await driftOf(world, { 'octavo.yaml': before }, options, base);
   const after = drift.texts.get('octavo.yaml') ?? before;
-  const open = (await world.plan(after, { policy: UNLIMITED, base })).plan.changes.map(
-    ({ action, address }) => `${action} ${address}`,
-  );
-  const places = drift.places.map(({ action, address }) => `${action} ${address}`);
+  const words = ({ action, address }: { action: string; address: string }) => `${action} ${address}`;
+  const open = (await world.plan(after, options)).plan.changes.map(words);
+  const places = drift.places.map(words);
   return { after, open, places, left: drift.omitted.map(({ address, reason }) => `${address} ${reason}`) };
 }
 

@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Observation } from '../../src/core/resource.ts';
-import { kinds } from '../../src/kinds/registry.ts';
 import { actual, planOf } from '../support/planning.ts';
-import { type Files, filesAfter, importOf } from './importing.ts';
+import { type Files, filesAfter, importOf, observationOf } from './importing.ts';
 
 const PEOPLE = { 'ana@acme.example': 'usr_ana', 'bo@acme.example': 'usr_bo' };
 const ACTUALS = [
@@ -12,10 +10,7 @@ const ACTUALS = [
   actual('collection', 'col_1', { title: 'Line\nbreak\n\n', parent: null }),
   actual('collection', 'col_2', { title: 'Zed', parent: null }),
 ];
-const OBSERVATION: Observation = {
-  kinds: new Map(kinds.map(({ name }) => [name, ACTUALS.filter(({ kind }) => kind === name)])),
-  people: new Map(Object.entries(PEOPLE)),
-};
+const OBSERVATION = observationOf(ACTUALS, PEOPLE);
 
 const A = '{ title: Alpha }';
 /** Manifests in every style, each with the team that has the title `Alpha`, or with none. */

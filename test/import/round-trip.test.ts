@@ -4,7 +4,7 @@ import { model } from '../support/arbitrary-manifests.ts';
 import { countCases } from '../support/campaign.ts';
 import { type Model, manifestsOf } from '../support/model.ts';
 import { openWorld, UNLIMITED, type World } from '../support/world.ts';
-import { type Files, filesAfter, importFrom } from './importing.ts';
+import { expectEmptyPlan, filesAfter, importFrom } from './importing.ts';
 
 const SEED = Number(process.env.OCTAVO_SEED ?? 20260701);
 const RUNS = Number(process.env.OCTAVO_RUNS ?? countCases({ sample: 4, ci: 12, full: 600 }));
@@ -16,18 +16,6 @@ beforeAll(async () => {
   world = await openWorld();
 });
 afterAll(() => world.close());
-
-async function planOf(files: Files) {
-  const { plan } = await world.plan(files, { policy: UNLIMITED, base: null });
-  return plan;
-}
-
-async function expectEmptyPlan(files: Files): Promise<void> {
-  const { changes, unmanaged, pending } = await planOf(files);
-  expect(changes.map(({ action, address, fields }) => ({ action, address, fields }))).toEqual([]);
-  expect(pending).toEqual([]);
-  expect(unmanaged).toEqual([]);
-}
 
 /** Without specifications from files: the platform does not return their text, so an import cannot write it. */
 function withoutFiles(drawn: Model): Model {
@@ -47,7 +35,7 @@ describe('any organization', () => {
         const imported = await importFrom(world);
         expect(imported.omitted).toEqual([]);
         const files = filesAfter(imported);
-        await expectEmptyPlan(files);
+        await expectEmptyPlan(world, files);
         const again = await importFrom(world, { into: files });
         expect(again.files).toEqual([]);
       }),

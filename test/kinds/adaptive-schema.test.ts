@@ -2,9 +2,8 @@ import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { DesiredStateError } from '../../src/core/errors.ts';
 import { adaptiveSchema } from '../../src/kinds/site/site.ts';
-import { declare } from '../support/world.ts';
+import { problemsIn } from './problems.ts';
 
 /** The rules of the vendor's OpenAPI documents. Source: docs/platform-notes.md#adaptive-schema */
 const vendorRules = ['0.146', '0.202'].map((version) => {
@@ -49,14 +48,9 @@ test('accepts exactly the schemas that the documented format allows', () => {
   );
 });
 
-const problemsOf = async (files: Record<string, string>) => {
-  try {
-    await declare(files);
-    return [];
-  } catch (error) {
-    return (error as DesiredStateError).problems.map(({ file, line, message }) => `${file}:${line} ${message}`);
-  }
-};
+async function problemsOf(files: Record<string, string>): Promise<readonly string[]> {
+  return (await problemsIn(files)).map(({ file, line, message }) => `${file}:${line} ${message}`);
+}
 
 describe('a schema that the platform would refuse', () => {
   test('in a file is reported with all problems and their lines', async () => {

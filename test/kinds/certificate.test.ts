@@ -1,18 +1,11 @@
 import { expect, test } from 'vitest';
-import { type DesiredStateError, formatProblem } from '../../src/core/errors.ts';
-import { kinds } from '../../src/kinds/registry.ts';
-import { createManifestLoader } from '../../src/manifests/loader.ts';
+import { formatProblem } from '../../src/core/errors.ts';
 import { ADDRESSES, NAMES } from '../support/certificates.ts';
-import { memoryTree } from '../support/memory-tree.ts';
+import { problemsIn } from './problems.ts';
 
 async function problemsOf(certificate: string, written = '{ file: okta.pem }'): Promise<readonly string[]> {
   const files = { 'm.yaml': `saml:\n  a: { label: A, certificate: ${written} }\n`, 'okta.pem': certificate };
-  try {
-    await createManifestLoader(kinds).load(memoryTree(files));
-    return [];
-  } catch (error) {
-    return (error as DesiredStateError).problems.map(formatProblem);
-  }
+  return (await problemsIn(files)).map(formatProblem);
 }
 
 const { cert, key } = NAMES;

@@ -1,14 +1,8 @@
 import { expect, test } from 'vitest';
-import type { DesiredStateError } from '../../src/core/errors.ts';
-import { declare } from '../support/world.ts';
+import { problemsIn } from './problems.ts';
 
-async function problemsOf(files: Readonly<Record<string, string>>): Promise<readonly string[]> {
-  try {
-    await declare(files);
-    return [];
-  } catch (error) {
-    return (error as DesiredStateError).problems.map(({ file, line, message }) => `${file}:${line} ${message}`);
-  }
+async function problemsOf(files: Record<string, string>): Promise<readonly string[]> {
+  return (await problemsIn(files)).map(({ file, line, message }) => `${file}:${line} ${message}`);
 }
 
 test.each<[string, Readonly<Record<string, string>>, RegExp]>([

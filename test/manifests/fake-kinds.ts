@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import type { Kind } from '../../src/kinds/model/kind.ts';
-import { type CommonFields, commonFields, manifestRules, Reference } from '../../src/kinds/model/manifest.ts';
+import {
+  type CommonFields,
+  commonFields,
+  type ManifestRules,
+  manifestRules,
+  Reference,
+  resourceOf,
+} from '../../src/kinds/model/manifest.ts';
 import {
   commonShape,
   emailKey,
@@ -20,12 +27,20 @@ function ownFields<Entry extends CommonFields>(entry: Entry): Omit<Entry, keyof 
   return own;
 }
 
-type FakeKind = Pick<Kind, 'name' | 'manifest'> & { readonly fieldNames: readonly string[] };
+type FakeKind<Entry> = Pick<ManifestRules<Entry>, 'section' | 'entry' | 'summary' | 'example'> &
+  Partial<ManifestRules<Entry>> & { readonly name: string; readonly fieldNames: readonly string[] };
 
-function fakeKind({ name, manifest, fieldNames }: FakeKind): Kind {
+/** Defines a kind with plain keys, whose entry is its only resource, unless other rules are given. */
+function fakeKind<Entry extends CommonFields>({ name, fieldNames, ...rules }: FakeKind<Entry>): Kind {
   return {
     name,
-    manifest,
+    manifest: manifestRules<Entry>({
+      single: false,
+      key: plainKey,
+      describe: () => 'is not described here',
+      declare: (entryKey, value, context) => context.add(resourceOf(name, entryKey, ownFields(value), value)),
+      ...rules,
+    }),
     dependsOn: [],
     fields: Object.fromEntries(fieldNames.map((field) => [field, {}])),
     creatable: true,
@@ -59,25 +74,10 @@ const teamEntry = entry({
 const team = fakeKind({
   name: 'team',
   fieldNames: ['title', 'membership', 'members', 'size', 'note', 'shape', 'site', 'source'],
-  manifest: manifestRules({
-    section: 'teams',
-    single: false,
-    key: plainKey,
-    entry: teamEntry,
-    describe: () => 'is not described here',
-    summary: 'Teams of people.',
-    example: 'writers:\n  title: Docs writers',
-    declare: (entryKey, value, context) =>
-      context.add({
-        kind: 'team',
-        key: entryKey,
-        path: [],
-        fields: ownFields(value),
-        within: null,
-        place: null,
-        common: commonFields(value),
-      }),
-  }),
+  section: 'teams',
+  entry: teamEntry,
+  summary: 'Teams of people.',
+  example: 'writers:\n  title: Docs writers',
 });
 
 const folderEntry = entry({
@@ -90,34 +90,22 @@ const folderEntry = entry({
 const folder = fakeKind({
   name: 'folder',
   fieldNames: ['title', 'parent', 'owners'],
-  manifest: manifestRules({
-    section: 'folders',
-    single: false,
-    key: plainKey,
-    entry: folderEntry,
-    describe: () => 'is not described here',
-    summary: 'Folders.',
-    example: 'handbook: { title: Handbook }',
-    declare: (entryKey, value, context) => {
-      const { parent, owners, ...rest } = ownFields(value);
-      if (rest.title === 'Forbidden') {
-        context.problem(['title'], 'title must not be "Forbidden"');
-      }
-      context.add({
-        kind: 'folder',
-        key: entryKey,
-        path: [],
-        fields: {
-          ...rest,
-          parent: typeof parent === 'string' ? new Reference(['folder'], parent, ['parent']) : parent,
-          owners: owners?.map((owner, index) => new Reference(['team', 'member'], owner, ['owners', index])),
-        },
-        within: null,
-        place: null,
-        common: commonFields(value),
-      });
-    },
-  }),
+  section: 'folders',
+  entry: folderEntry,
+  summary: 'Folders.',
+  example: 'handbook: { title: Handbook }',
+  declare: (entryKey, value, context) => {
+    const { parent, owners, ...rest } = ownFields(value);
+    if (rest.title === 'Forbidden') {
+      context.problem(['title'], 'title must not be "Forbidden"');
+    }
+    const fields = {
+      ...rest,
+      parent: typeof parent === 'string' ? new Reference(['folder'], parent, ['parent']) : parent,
+      owners: owners?.map((owner, index) => new Reference(['team', 'member'], owner, ['owners', index])),
+    };
+    context.add(resourceOf('folder', entryKey, fields, value));
+  },
 });
 
 const memberEntry = entry({ role: role.optional() });
@@ -126,26 +114,12 @@ const memberEntry = entry({ role: role.optional() });
 const member = fakeKind({
   name: 'member',
   fieldNames: ['role'],
-  manifest: manifestRules({
-    section: 'members',
-    single: false,
-    key: emailKey,
-    normalizeKey: (written) => written.toLowerCase(),
-    entry: memberEntry,
-    describe: () => 'is not described here',
-    summary: 'People.',
-    example: 'ana@acme.example: { role: admin }',
-    declare: (entryKey, value, context) =>
-      context.add({
-        kind: 'member',
-        key: entryKey,
-        path: [],
-        fields: ownFields(value),
-        within: null,
-        place: null,
-        common: commonFields(value),
-      }),
-  }),
+  section: 'members',
+  key: emailKey,
+  normalizeKey: (written) => written.toLowerCase(),
+  entry: memberEntry,
+  summary: 'People.',
+  example: 'ana@acme.example: { role: admin }',
 });
 
 const page = z.strictObject({ page: key('Its key.'), next: key('The page after it.').optional(), ...commonShape });
@@ -160,50 +134,38 @@ const bookEntry = entry({
 const book = fakeKind({
   name: 'book',
   fieldNames: ['title', 'start', 'about'],
-  manifest: manifestRules({
-    section: 'books',
-    single: false,
-    key: plainKey,
-    entry: bookEntry,
-    describe: () => 'is not described here',
-    summary: 'Books.',
-    example: 'guide: { pages: [{ page: one }] }',
-    declare: (entryKey, value, context) => {
-      const { pages, start, about, ...rest } = ownFields(value);
+  section: 'books',
+  entry: bookEntry,
+  summary: 'Books.',
+  example: 'guide: { pages: [{ page: one }] }',
+  declare: (entryKey, value, context) => {
+    const { pages, start, about, ...rest } = ownFields(value);
+    const fields = {
+      ...rest,
+      about: about === undefined ? undefined : new Reference(['team', 'folder'], about, ['about']),
+      start: start === undefined ? undefined : new Reference(['page'], start, ['start'], `${entryKey}/`),
+    };
+    context.add(resourceOf('book', entryKey, fields, value));
+    for (const [index, item] of (pages ?? []).entries()) {
       context.add({
-        kind: 'book',
-        key: entryKey,
-        path: [],
+        kind: 'page',
+        key: `${entryKey}/${item.page}`,
+        path: ['pages', index],
         fields: {
-          ...rest,
-          about: about === undefined ? undefined : new Reference(['team', 'folder'], about, ['about']),
-          start: start === undefined ? undefined : new Reference(['page'], start, ['start'], `${entryKey}/`),
+          next:
+            item.next === undefined
+              ? undefined
+              : new Reference(['page'], item.next, ['pages', index, 'next'], `${entryKey}/`),
         },
-        within: null,
-        place: null,
-        common: commonFields(value),
+        within: `book/${entryKey}`,
+        place: { list: `book/${entryKey}`, index },
+        common: commonFields(item),
       });
-      for (const [index, item] of (pages ?? []).entries()) {
-        context.add({
-          kind: 'page',
-          key: `${entryKey}/${item.page}`,
-          path: ['pages', index],
-          fields: {
-            next:
-              item.next === undefined
-                ? undefined
-                : new Reference(['page'], item.next, ['pages', index, 'next'], `${entryKey}/`),
-          },
-          within: `book/${entryKey}`,
-          place: { list: `book/${entryKey}`, index },
-          common: commonFields(item),
-        });
-      }
-    },
-  }),
+    }
+  },
 });
 
-const pageKind = fakeKind({ name: 'page', manifest: null, fieldNames: ['next'] });
+const pageKind: Kind = { ...folder, name: 'page', manifest: null, fields: { next: {} } };
 
 const organizationEntry = entry({ title: title.optional() });
 
@@ -211,25 +173,11 @@ const organizationEntry = entry({ title: title.optional() });
 const organization = fakeKind({
   name: 'organization',
   fieldNames: ['title'],
-  manifest: manifestRules({
-    section: 'organization',
-    single: true,
-    key: plainKey,
-    entry: organizationEntry,
-    describe: () => 'is not described here',
-    summary: 'The organization.',
-    example: 'title: Acme',
-    declare: (entryKey, value, context) =>
-      context.add({
-        kind: 'organization',
-        key: entryKey,
-        path: [],
-        fields: ownFields(value),
-        within: null,
-        place: null,
-        common: commonFields(value),
-      }),
-  }),
+  section: 'organization',
+  single: true,
+  entry: organizationEntry,
+  summary: 'The organization.',
+  example: 'title: Acme',
 });
 
 export const fakeKinds: readonly Kind[] = [organization, member, team, folder, book, pageKind];
