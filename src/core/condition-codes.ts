@@ -3,12 +3,15 @@
 /** `page`: somebody has to act at once. `warning`: somebody has to act. `info`: good to know. */
 export type Severity = 'page' | 'warning' | 'info';
 
+/** Conditions that explain others. */
+type Inhibitor = 'platform-failing' | 'token-refused' | 'budget-starved' | 'source-unreadable' | 'state-file-failing';
+
 export interface ConditionRule {
   readonly severity: Severity;
   /** Milliseconds that it has to last before it fires. */
   readonly for: number;
   /** Conditions that explain it. While one of them is true of the same subject, it does not fire. */
-  readonly inhibitedBy: readonly ConditionCode[];
+  readonly inhibitedBy: readonly Inhibitor[];
   /** Start of a sentence about it, such as `Changes wait for approval`. */
   readonly title: string;
 }
@@ -16,41 +19,17 @@ export interface ConditionRule {
 const MINUTE = 60_000;
 
 /** Every condition of the platform below the daemon. */
-const PLATFORM = ['platform-failing', 'token-refused'] as const;
+const PLATFORM: readonly Inhibitor[] = ['platform-failing', 'token-refused'];
 
 const rule = (
   severity: Severity,
   minutes: number,
   title: string,
-  inhibitedBy: readonly ConditionCode[] = [],
+  inhibitedBy: readonly Inhibitor[] = [],
 ): ConditionRule => ({ severity, for: minutes * MINUTE, inhibitedBy, title });
 
-export type ConditionCode =
-  | 'source-unreadable'
-  | 'manifests-invalid'
-  | 'pass-failing'
-  | 'changes-failing'
-  | 'plan-refused'
-  | 'waiting-for-approval'
-  | 'drift'
-  | 'field-flapping'
-  | 'token-refused'
-  | 'platform-failing'
-  | 'budget-starved'
-  | 'connector-failing'
-  | 'dead-letters'
-  | 'outbox-full'
-  | 'clusters-failing'
-  | 'stale'
-  | 'paused'
-  | 'channel-failing'
-  | 'status-failing'
-  | 'state-file-failing'
-  | 'unowned-organization'
-  | 'configuration-invalid';
-
 /** All conditions. The list is closed: routes and templates name these codes. */
-export const CONDITION_RULES: Readonly<Record<ConditionCode, ConditionRule>> = {
+export const CONDITION_RULES = {
   'source-unreadable': rule('warning', 5, 'The manifests cannot be read'),
   'manifests-invalid': rule('warning', 0, 'The manifests are invalid'),
   'pass-failing': rule('page', 5, 'Passes fail', PLATFORM),
@@ -78,8 +57,9 @@ export const CONDITION_RULES: Readonly<Record<ConditionCode, ConditionRule>> = {
   'state-file-failing': rule('page', 1, 'The store cannot be used'),
   'unowned-organization': rule('page', 2, 'No replica has the organization', ['state-file-failing']),
   'configuration-invalid': rule('warning', 0, 'The configuration cannot be used'),
-};
+} as const;
 
+export type ConditionCode = keyof typeof CONDITION_RULES;
 export const CONDITION_CODES = Object.keys(CONDITION_RULES) as readonly ConditionCode[];
 
 /** Events are announced once and have no end. */

@@ -101,10 +101,6 @@ export function formatProblem(problem: Problem): string {
   return problem.address === '' ? `${place}: ${problem.message}` : `${place}: ${problem.address}: ${problem.message}`;
 }
 
-function listProblems(problems: readonly Problem[]): string {
-  return problems.map(formatProblem).join('\n');
-}
-
 /** Manifests cannot be read as desired state. Contains every problem, not only the first. */
 export class DesiredStateError extends AppError {
   readonly code = 'invalid-manifests';
@@ -115,7 +111,7 @@ export class DesiredStateError extends AppError {
   readonly files: readonly string[];
 
   constructor(problems: readonly Problem[], files: readonly string[] = [], options?: ErrorOptions) {
-    super(listProblems(problems), options);
+    super(problems.map(formatProblem).join('\n'), options);
     this.problems = problems;
     this.files = files;
   }
@@ -135,9 +131,7 @@ export class RefusedPlanError extends AppError {
   override readonly exitCode = EXIT.held;
 }
 
-/** The platform rejects the token (401), or the token lacks a permission (403). */
-export class AuthError extends AppError {
-  readonly code = 'not-authorized';
+abstract class RefusedRequestError extends AppError {
   readonly disposition = 'stall';
   readonly status: number;
 
@@ -147,16 +141,14 @@ export class AuthError extends AppError {
   }
 }
 
-/** The platform understood the request and refused it (4xx other than 401, 403, 408 and 429). */
-export class RejectedError extends AppError {
-  readonly code = 'rejected';
-  readonly disposition = 'stall';
-  readonly status: number;
+/** The platform rejects the token (401), or the token lacks a permission (403). */
+export class AuthError extends RefusedRequestError {
+  readonly code = 'not-authorized';
+}
 
-  constructor(message: string, status: number, options?: ErrorOptions) {
-    super(message, options);
-    this.status = status;
-  }
+/** The platform understood the request and refused it (4xx other than 401, 403, 408 and 429). */
+export class RejectedError extends RefusedRequestError {
+  readonly code = 'rejected';
 }
 
 /** The rate limit is used up (429). `after` is the time to wait in milliseconds, if the platform named one. */

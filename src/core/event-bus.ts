@@ -9,16 +9,11 @@ export class EventBus<Events extends object> {
   #subscribers: readonly Events[] = [];
 
   constructor() {
-    const methods = new Map<string | symbol, (...details: unknown[]) => void>();
     this.publish = new Proxy({} as Events, {
-      get: (_, name) => {
-        let method = methods.get(name);
-        if (method === undefined) {
-          method = (...details) => this.#pass(name, details);
-          methods.set(name, method);
-        }
-        return method;
-      },
+      get:
+        (_, name) =>
+        (...details: unknown[]) =>
+          this.#pass(name, details),
     });
   }
 

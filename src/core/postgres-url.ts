@@ -70,7 +70,9 @@ export function parsePostgresUrl(text: string): PostgresUrl | string {
     return 'has an invalid port; use a number from 1 to 65535';
   }
   const host = hostOf(url);
-  const mode = url.searchParams.get('sslmode') ?? (isLocal(host) ? 'disable' : 'verify-full');
+  // A local connection does not cross a network.
+  const isLocal = host.startsWith('/') || isLoopbackHost(host);
+  const mode = url.searchParams.get('sslmode') ?? (isLocal ? 'disable' : 'verify-full');
   if (!isSslMode(mode)) {
     return `has an unsupported sslmode; use ${SSL_MODES.join(', ')}`;
   }
@@ -83,11 +85,6 @@ export function parsePostgresUrl(text: string): PostgresUrl | string {
 function hostOf(url: URL): string {
   const host = url.searchParams.get('host') ?? decode(url.hostname) ?? url.hostname;
   return host.replace(/^\[(.*)\]$/, '$1') || 'localhost';
-}
-
-/** Returns true if the connection does not cross a network. */
-function isLocal(host: string): boolean {
-  return host.startsWith('/') || isLoopbackHost(host);
 }
 
 function isSslMode(mode: string): mode is SslMode {

@@ -30,15 +30,10 @@ export function defaultScope(path: string): string {
  * Different scopes have different encodings.
  */
 function encodeScope(scope: string): string {
-  const bytes = [...new TextEncoder().encode(scope.toWellFormed())];
-  const encoded = bytes
-    .map((byte) => {
-      const character = String.fromCharCode(byte);
-      return /[\w-]/.test(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
-    })
-    .join('');
+  const bytes = Buffer.from(scope.toWellFormed()).toString('latin1');
+  const encoded = bytes.replace(/[^\w-]/g, percent);
   // `applied` is the last component of the root scope's ref, and a ref cannot be a folder of refs too.
-  const safe = encoded === 'applied' || encoded.startsWith('-') ? `%${hex(encoded)}${encoded.slice(1)}` : encoded;
+  const safe = encoded === 'applied' || encoded.startsWith('-') ? percent(encoded) + encoded.slice(1) : encoded;
   if (safe.length <= MAX_LENGTH) {
     return safe;
   }
@@ -46,8 +41,8 @@ function encodeScope(scope: string): string {
   return `${safe.slice(0, MAX_LENGTH - 40).replace(/%.?$/, '')}%00${digest}`;
 }
 
-function hex(text: string): string {
-  return text.charCodeAt(0).toString(16).toUpperCase();
+function percent(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
 }
 
 /**

@@ -1,4 +1,5 @@
 /** Masks secrets in URLs: user info, and query parameters, fragments and path segments that grant access. */
+
 /** Returns the replacement of a secret. */
 export type Mask = (secret: string) => string;
 
@@ -132,7 +133,7 @@ function maskPath(path: string, host: string, mask: Mask): string {
   return parts
     .map((part, at) => {
       const [own = '', ...parameters] = part.split(';');
-      const isSecret = looksKnown(decoded(own)) || isSecretPlace(parts, at, host);
+      const isSecret = KNOWN.test(decoded(own)) || isSecretPlace(parts, at, host);
       const matrix = parameters.map((each) => `;${maskParameter(each, mask, DEEPEST)}`).join('');
       return (isSecret ? masked(own, mask) : own) + matrix;
     })
@@ -162,18 +163,10 @@ function isSecretName(name: string): boolean {
 const KNOWN =
   /^(?:gh[oprsu]_|github_pat_|gl[a-z]+-|xox[a-z]-|xapp-|sk[-_]|rk_|pk_live_|AKIA|ASIA|AIza|ya29\.|eyJ[\w-]+\.|shp[a-z]+_|npm_|pypi-|dop_v1_|hf_|lin_api_|figd_|gb_api_|bot\d+:|SG\.)[\w.~+/=:-]{6,}$/;
 
-function looksKnown(value: string): boolean {
-  return KNOWN.test(value);
-}
-
 /** Returns true if a value looks generated: hexadecimal, or with upper case, lower case and digits. */
 function looksSecret(value: string): boolean {
-  if (looksKnown(value) || /^[0-9a-f]{32,}$/i.test(value)) {
-    return true;
-  }
-  return (
-    value.length >= 20 && /^[\w+/=.~-]+$/.test(value) && /[a-z]/.test(value) && /[A-Z]/.test(value) && /\d/.test(value)
-  );
+  const hasAll = () => [/^[\w+/=.~-]+$/, /[a-z]/, /[A-Z]/, /\d/].every((part) => part.test(value));
+  return KNOWN.test(value) || /^[0-9a-f]{32,}$/i.test(value) || (value.length >= 20 && hasAll());
 }
 
 /** Returns true for a placeholder of a secret, or a masked secret. */

@@ -37,14 +37,8 @@ export function parseTemplate(template: string): Template {
   return { parts, unclosed };
 }
 
-/** A problem in a template. `at` is its offset in the template; the message contains the solution. */
-interface TemplateProblem {
-  readonly at: number;
-  readonly message: string;
-}
-
-/** Returns the problems of a template that may contain the variables `names`. */
-export function templateProblems(template: string, names: readonly string[]): readonly TemplateProblem[] {
+/** Returns the problems of a template that may contain the variables `names`, with their offsets in it. */
+export function templateProblems(template: string, names: readonly string[]) {
   const { parts, unclosed } = parseTemplate(template);
   const unknown = parts.flatMap(({ name, at }) =>
     name === undefined || names.includes(name) ? [] : [{ at, message: unknownName(name, names) }],
