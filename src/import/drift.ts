@@ -6,7 +6,15 @@ import { type Change, changeId } from '../core/change.ts';
 import { DesiredStateError } from '../core/errors.ts';
 import { isObject, type Json, sameJson } from '../core/json.ts';
 import { append } from '../core/lists.ts';
-import { type Actual, type Base, type Declared, isIdRef, type Observation, type Source } from '../core/resource.ts';
+import {
+  type Actual,
+  type Base,
+  type BaseEntry,
+  type Declared,
+  isIdRef,
+  type Observation,
+  type Source,
+} from '../core/resource.ts';
 import { hasUrlSecrets } from '../core/text/safe-url.ts';
 import type { Kind } from '../kinds/model/kind.ts';
 import { lastAtMost } from '../manifests/yaml.ts';
@@ -19,7 +27,6 @@ import {
   itemSpans,
   ManifestText,
   overlaps,
-  type Patch,
   patchMember,
   type Reordering,
   removalAt,
@@ -227,9 +234,10 @@ class DriftContext {
   readonly #declaredIn: ReadonlyMap<string, readonly Declared[]>;
   readonly #siblings: ReadonlyMap<Address, readonly Address[]>;
   readonly #siblingsBefore: ReadonlyMap<Address, readonly Address[]>;
-  /** `kind holder` of existing resources that are not declared. */
-  readonly #undeclared: ReadonlySet<string>;
-  readonly #described: ReadonlyMap<Actual, Readonly<Record<string, unknown>>>;
+  /** Kinds of existing resources that are not declared, each with the id of what contains it: `team null`. */
+  readonly undeclared: ReadonlySet<string>;
+  /** The mapping that would declare each resource in its current state. */
+  readonly described: ReadonlyMap<Actual, Readonly<Record<string, unknown>>>;
 
   constructor(input: DriftInput) {
     this.input = input;
@@ -239,8 +247,8 @@ class DriftContext {
     this.#siblingsBefore = siblingsByList(input.base?.values() ?? []);
     const known = new Set(input.bound.values());
     const others = [...input.observation.kinds.values()].flatMap((all) => all.filter((each) => !known.has(each)));
-    this.#undeclared = new Set(others.map(({ kind, within }) => `${kind} ${within}`));
-    this.#described = describeBound(input);
+    this.undeclared = new Set(others.map(({ kind, within }) => `${kind} ${within}`));
+    this.described = describeBound(input);
   }
 
   textOf(file: string): ManifestText {
@@ -281,23 +289,16 @@ class DriftContext {
     return !sameJson([...now], [...before]);
   }
 
-  /** Returns true if an undeclared resource of a kind exists in the resource with this id (null: in none). */
-  hasUndeclared(kind: string, holder: string | null): boolean {
-    return this.#undeclared.has(`${kind} ${holder}`);
-  }
-
-  /** Returns the mapping that would declare a resource in its current state. */
-  describe(actual: Actual): Readonly<Record<string, unknown>> | undefined {
-    return this.#described.get(actual);
+  /** Returns true if a field differs from the base, because a commit is about to change it; false for an unknown field. */
+  isChangedByCommit({ address, kind }: Change, field: string): boolean {
+    const rules = this.kinds.get(kind)?.fields[field];
+    const declared = this.input.declared.get(address)?.fields[field] ?? null;
+    const applied = this.input.base?.get(address)?.fields[field];
+    return rules !== undefined && rules.compare !== 'base' && !sameJson(applied, normalizeValue(rules, declared));
   }
 }
 
-interface Placed {
-  readonly address: Address;
-  readonly place?: { readonly list: Address; readonly index: number } | null;
-}
-
-function siblingsByList(all: Iterable<Placed>): ReadonlyMap<Address, readonly Address[]> {
+function siblingsByList(all: Iterable<Pick<BaseEntry, 'address' | 'place'>>): ReadonlyMap<Address, readonly Address[]> {
   const lists = Map.groupBy(all, ({ place }) => place?.list);
   return new Map(
     [...lists].flatMap(([list, items]) => {
@@ -412,24 +413,16 @@ class DriftFinder {
     const name = `delete ${address}`;
     const reason = reasonToKeep(change, this.#context);
     const edit = reason === null && this.#isWanted(name) ? removalAt(manifest, offset) : null;
-    if (edit === null || this.#containsExisting(file, edit) || this.#overlapsLast(file, edit)) {
+    // A part with a resource that still exists was moved out on the platform.
+    const contents = edit === null ? [] : this.#context.declaredWithin(file, edit.from, edit.to);
+    const containsExisting = contents.some((each) => this.#context.input.bound.has(each));
+    if (edit === null || containsExisting || (outer !== undefined && overlaps(edit, outer))) {
       this.omitted.push({ address, reason: reason ?? UNREMOVABLE });
       return;
     }
     this.#addEdits(file, [edit]);
     this.#removed.set(file, { ...edit, name });
     this.places.push({ ...found, edit: name });
-  }
-
-  /** Returns true if a part declares a resource that still exists: it was moved out on the platform. */
-  #containsExisting(file: string, { from, to }: Edit): boolean {
-    const { bound } = this.#context.input;
-    return this.#context.declaredWithin(file, from, to).some((address) => bound.has(address));
-  }
-
-  #overlapsLast(file: string, edit: Edit): boolean {
-    const last = this.#removed.get(file);
-    return last !== undefined && overlaps(edit, last);
   }
 
   #addEdits(file: string, edits: readonly Edit[]): void {
@@ -469,17 +462,12 @@ class DriftFinder {
     return true;
   }
 
-  /** Returns false for a field that differs from the base: a commit is about to change it. */
-  #isDrift({ address, kind }: Change, field: string): boolean {
-    const rules = this.#context.kinds.get(kind)?.fields[field];
-    const entry = this.#context.input.base?.get(address);
-    const declared = this.#context.input.declared.get(address)?.fields[field];
-    if (rules === undefined || rules.compare === 'base') {
-      return false;
-    }
-    return entry === undefined
-      ? this.#context.input.base === null
-      : sameJson(entry.fields[field], normalizeValue(rules, declared ?? null));
+  /** Returns false for a field that a commit is about to change, and for one that cannot be compared. */
+  #isDrift(change: Change, field: string): boolean {
+    const { base } = this.#context.input;
+    const rules = this.#context.kinds.get(change.kind)?.fields[field];
+    const isKnown = base === null || (base.has(change.address) && !this.#context.isChangedByCommit(change, field));
+    return rules !== undefined && rules.compare !== 'base' && isKnown;
   }
 
   #write(
@@ -507,21 +495,17 @@ class DriftFinder {
       this.omitted.push({ address, reason: `${field} ${reason}` });
       return;
     }
-    this.#keep(file, patch);
-    this.fields.push({ edit, address, field, file, line, ...values });
-  }
-
-  #keep(file: string, patch: Patch): void {
     if (patch.file === null) {
       this.#addEdits(file, patch.edits);
     } else {
       this.#files.set(posix.join(posix.dirname(file), patch.file.name), patch.file.text);
     }
+    this.fields.push({ edit, address, field, file, line, ...values });
   }
 
   /** Returns the value that declares a field as it is now; undefined if a manifest cannot declare it. */
   #valueOf(change: Change, actual: Actual, field: string, member: string): unknown {
-    const described = this.#context.describe(actual);
+    const described = this.#context.described.get(actual);
     if (described === undefined) {
       return undefined;
     }
@@ -547,9 +531,9 @@ class DriftFinder {
  * Returns why a declared resource that does not exist stays in the manifests. Null if it was deleted: it was applied as
  * declared, and no existing resource of its kind could be the same one under another name.
  */
-function reasonToKeep({ address, kind, isReplacement, within, place }: Change, context: DriftContext): string | null {
+function reasonToKeep(change: Change, context: DriftContext): string | null {
+  const { address, kind, isReplacement, within, place } = change;
   const { base, declared, bound } = context.input;
-  const entry = base?.get(address);
   if (base === null || isReplacement) {
     return 'is declared but does not exist, or has another name now';
   }
@@ -557,23 +541,16 @@ function reasonToKeep({ address, kind, isReplacement, within, place }: Change, c
   if (missing !== undefined) {
     return `is part of ${missing}, which was not found`;
   }
-  if (entry === undefined) {
+  if (!base.has(address)) {
     return 'is declared, and was never applied';
   }
-  const rules = context.kinds.get(kind)?.fields ?? {};
-  const isChanged = Object.entries(declared.get(address)?.fields ?? {}).some(([name, value]) => {
-    const rule = rules[name];
-    return (
-      rule !== undefined &&
-      rule.compare !== 'base' &&
-      !sameJson(entry.fields[name], normalizeValue(rule, value ?? null))
-    );
-  });
-  if (isChanged) {
+  const fields = Object.keys(declared.get(address)?.fields ?? {});
+  if (fields.some((field) => context.isChangedByCommit(change, field))) {
     return 'is gone, and a commit is about to change it';
   }
   const holder = within === null ? null : (bound.get(within)?.id ?? '');
-  return context.hasUndeclared(kind, holder) ? 'is gone, or has the name of something that no manifest declares' : null;
+  const isAmbiguous = context.undeclared.has(`${kind} ${holder}`);
+  return isAmbiguous ? 'is gone, or has the name of something that no manifest declares' : null;
 }
 
 /**

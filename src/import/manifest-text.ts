@@ -208,7 +208,7 @@ export interface Edit {
 }
 
 /** Change of one value in a manifest. */
-export type Patch =
+type Patch =
   | { readonly edits: readonly Edit[]; readonly file: null }
   /** The manifest refers to a file, which contains the value. */
   | { readonly edits: null; readonly file: { readonly name: string; readonly text: string } };

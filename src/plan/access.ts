@@ -16,7 +16,7 @@ export function accessChanges(
 ): readonly AccessChange[] {
   const rules = new Map(kinds.map((kind) => [kind.name, kind]));
   const people = new PeopleAddresses(kinds);
-  const states = new ResourceStates(changes, identity);
+  const states = resourceStates(changes, identity);
   const persons: AccessChange[] = [];
   const ofGroups: AccessChange[] = [];
   for (const change of changes) {
@@ -41,7 +41,11 @@ function withoutCancelled(changes: readonly AccessChange[]): readonly AccessChan
   return changes.filter((each) => !(gains.has(idOf(each)) && losses.has(idOf(each))));
 }
 
-function groupChanges(kind: KindRules, change: Change, states: ResourceStates): readonly AccessChange[] {
+function groupChanges(
+  kind: KindRules,
+  change: Change,
+  states: ReturnType<typeof resourceStates>,
+): readonly AccessChange[] {
   const changed = change.fields.map(({ path }) => path);
   const isWhole = change.action === 'create' || change.action === 'delete';
   if (!isWhole && changed.every((path) => kind.fields[path]?.access === undefined)) {
@@ -91,40 +95,29 @@ function differences(rule: AccessRule, was: AccessState, is: AccessState): reado
   ];
 }
 
-/** Fields of resources before and after the plan is applied. A site has many parts, so they are remembered. */
-class ResourceStates {
-  readonly #identity: Identity;
-  readonly #changes: ReadonlyMap<Address, readonly Change[]>;
-  readonly #before = new Map<Address, Fields | null>();
-  readonly #after = new Map<Address, Fields | null>();
+/** Returns lookups of the fields of resources before and after the plan is applied. A site has many parts, so they are remembered. */
+function resourceStates(changes: readonly Change[], identity: Identity) {
+  const changesOf = Map.groupBy(changes, ({ address }) => address);
+  const before = remembered((address) => fieldsAt(identity, address));
+  const after = remembered((address) => {
+    const own = changesOf.get(address) ?? [];
+    const isNew = own.some(({ action }) => action === 'create');
+    const isGone = !isNew && own.some(({ action }) => action === 'delete');
+    const fields = isNew ? {} : before(address);
+    const kept = own.filter(({ action }) => action !== 'delete');
+    return fields === null || isGone ? null : Object.assign({ ...fields }, ...kept.map(wantedFields));
+  });
+  return { before, after };
+}
 
-  constructor(changes: readonly Change[], identity: Identity) {
-    this.#identity = identity;
-    this.#changes = Map.groupBy(changes, ({ address }) => address);
-  }
-
-  readonly before = (address: Address): Fields | null => {
-    const known = this.#before.get(address);
-    const fields = known === undefined ? fieldsAt(this.#identity, address) : known;
-    this.#before.set(address, fields);
-    return fields;
+function remembered(find: (address: Address) => Fields | null): (address: Address) => Fields | null {
+  const known = new Map<Address, Fields | null>();
+  return (address) => {
+    const fields = known.get(address);
+    const found = fields === undefined ? find(address) : fields;
+    known.set(address, found);
+    return found;
   };
-
-  readonly after = (address: Address): Fields | null => {
-    const known = this.#after.get(address);
-    const fields = known === undefined ? this.#fieldsAfter(address) : known;
-    this.#after.set(address, fields);
-    return fields;
-  };
-
-  #fieldsAfter(address: Address): Fields | null {
-    const changes = this.#changes.get(address) ?? [];
-    const isNew = changes.some(({ action }) => action === 'create');
-    const isGone = !isNew && changes.some(({ action }) => action === 'delete');
-    const before = isNew ? {} : this.before(address);
-    const kept = changes.filter(({ action }) => action !== 'delete');
-    return before === null || isGone ? null : Object.assign({ ...before }, ...kept.map(wantedFields));
-  }
 }
 
 function membershipChanges(kind: KindRules, change: Change): readonly AccessChange[] {

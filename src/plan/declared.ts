@@ -23,23 +23,21 @@ export function findSharedKeys(kind: KindRules, resources: Iterable<Declared>): 
   const firsts = new Map<string, Declared>();
   const problems: Problem[] = [];
   for (const resource of resources) {
-    const [key] = resource.id === null ? kind.naturalKeys(resource.fields, resource.address) : [];
-    const slot = key === undefined ? '' : getSlot(resource.within, key);
-    const first = firsts.get(slot);
-    if (key !== undefined && first === undefined) {
-      firsts.set(slot, resource);
-    } else if (key !== undefined && first !== undefined) {
-      problems.push({ ...resource.source, address: resource.address, message: sharedKey(key, first) });
+    const { id, fields, address, within, source } = resource;
+    const [key] = id === null ? kind.naturalKeys(fields, address) : [];
+    if (key === undefined) {
+      continue;
+    }
+    const slot = getSlot(within, key);
+    const first = firsts.get(slot) ?? resource;
+    firsts.set(slot, first);
+    if (first !== resource) {
+      const other = `${first.address} (${first.source.file}:${first.source.line})`;
+      const message = `has the same ${key.by} as ${other}, so no later plan could tell them apart; change one, or apply one first and set its id`;
+      problems.push({ ...source, address, message });
     }
   }
   return problems;
-}
-
-function sharedKey({ by }: NaturalKey, { address, source }: Declared): string {
-  return (
-    `has the same ${by} as ${address} (${source.file}:${source.line}), so no later plan could tell them apart; ` +
-    `change one, or apply one first and set its id`
-  );
 }
 
 /** Cached by list: each of n keys that match the same n resources needs the description. */
@@ -70,11 +68,10 @@ export function parentsFirst(declared: readonly Declared[]): readonly Declared[]
   for (const resource of declared) {
     // A chain of parents may be longer than the call stack allows.
     const chain = new Set<Declared>();
-    for (let at: Declared | undefined = resource; at !== undefined && !ordered.has(at); at = parentOf(at)) {
-      if (chain.has(at)) {
-        break;
-      }
+    let at: Declared | undefined = resource;
+    while (at !== undefined && !ordered.has(at) && !chain.has(at)) {
       chain.add(at);
+      at = parentOf(at);
     }
     for (const each of [...chain].reverse()) {
       ordered.add(each);
@@ -93,11 +90,8 @@ const MAX_SEARCHED = 1000;
 export function findPlaceholders(fields: readonly (readonly [name: string, value: Json | undefined])[]): string[] {
   return fields.flatMap(([name, value]) => {
     const found = value === undefined ? null : findIn(value);
-    return found === null
-      ? []
-      : [
-          `${name}: manifests do not expand ${found}; it is applied as written, so write the value, or generate the file`,
-        ];
+    const text = `${name}: manifests do not expand ${found}; it is applied as written, so write the value, or generate the file`;
+    return found === null ? [] : [text];
   });
 }
 
@@ -109,7 +103,7 @@ function findIn(value: Json): string | null {
     // The text of a specification comes with the name of its file.
     return null;
   }
-  for (const member of Array.isArray(value) ? value : Object.values(value)) {
+  for (const member of Object.values(value)) {
     const found = member === undefined ? null : findIn(member as Json);
     if (found !== null) {
       return found;

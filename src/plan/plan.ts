@@ -79,12 +79,16 @@ export function computePlan(input: PlanInput): PlannedChanges {
   const approved = policy.approved.includes(checksum) || policy.approved.includes(waits ?? '');
   const verdict = computeVerdict(ordering.sequence, checksum, guard);
   const rules = new Map(kinds.map((kind) => [kind.name, kind]));
-  const changes = ordering.sequence.map((change) => withAccessFields(released(change, approved), rules));
+  const changes = ordering.sequence.map((change) => {
+    const released = approved && change.approvable ? { ...change, held: null } : change;
+    return withAccessFields(released, rules.get(change.kind)?.fields ?? {});
+  });
   // 5. Assemble the plan.
+  const own = kinds.find((kind) => kind.isOrganization === true)?.name ?? '';
   const plan: Plan = {
     organization: input.organization,
     scope,
-    title: titleOf(kinds, observation) ?? input.organization,
+    title: observation.kinds.get(own)?.[0]?.title ?? input.organization,
     commit: input.commit,
     baseCommit: input.baseCommit,
     hasBase: base !== null,
@@ -93,8 +97,8 @@ export function computePlan(input: PlanInput): PlannedChanges {
     changes,
     adopted: identity.adopted,
     unmanaged: identity.unmanaged.map(({ kind, id, title }) => ({ kind, id, title })).toSorted(byKindAndTitle),
-    pending: draft.pending.toSorted((a, b) => (a.address < b.address ? -1 : 1)),
-    notes: [...identity.notes, ...draft.notes].toSorted((a, b) => (a.address < b.address ? -1 : 1)),
+    pending: draft.pending.toSorted((a, b) => compareText(a.address, b.address)),
+    notes: [...identity.notes, ...draft.notes].toSorted((a, b) => compareText(a.address, b.address)),
     access: accessChanges(kinds, changes, identity),
     summary: summarize(changes, identity),
     cost: input.cost({ ...ordering, sequence: changes }),
@@ -104,17 +108,7 @@ export function computePlan(input: PlanInput): PlannedChanges {
   return { plan, ordering: { ...ordering, sequence: changes }, identity };
 }
 
-function titleOf(kinds: readonly KindRules[], observation: Observation): string | undefined {
-  const organization = kinds.find((kind) => kind.isOrganization === true);
-  return observation.kinds.get(organization?.name ?? '')?.[0]?.title;
-}
-
-function released(change: Change, approved: boolean): Change {
-  return approved && change.approvable ? { ...change, held: null } : change;
-}
-
-function withAccessFields(change: Change, kinds: ReadonlyMap<string, KindRules>): Change {
-  const fields = kinds.get(change.kind)?.fields ?? {};
+function withAccessFields(change: Change, fields: KindRules['fields']): Change {
   const accessFields = change.fields.flatMap(({ path }) => (fields[path]?.access !== undefined ? [path] : []));
   return accessFields.length === 0 ? change : { ...change, accessFields };
 }
