@@ -2,14 +2,12 @@ import { expect } from 'vitest';
 import { type Cases, type Ids, NOWHERE } from './operation-world.ts';
 
 const of = ({ site }: Ids) => ({ siteId: site });
-const NONE = { siteId: 'none' };
 
 /** Docs sites and their content. */
 export const siteCases = {
   listSites: {
     good: ({ space }) => ({ query: { space, title: 'hel', published: true, type: ['basic', 'premium'] } }),
     sees: ({ site }) => ({ items: [{ id: site }] }),
-    bad: () => ({ path: NOWHERE }),
   },
   createSite: {
     good: ({ space }) => ({ body: { type: 'basic', title: 'New', visibility: 'unlisted', spaces: [space] } }),
@@ -20,7 +18,6 @@ export const siteCases = {
   getSite: {
     good: (ids) => ({ path: of(ids) }),
     sees: () => ({ title: 'Help' }),
-    bad: () => ({ path: NONE }),
   },
   updateSite: {
     good: (ids) => ({
@@ -43,22 +40,18 @@ export const siteCases = {
   publishSite: {
     good: (ids) => ({ path: of(ids) }),
     sees: () => ({ published: true }),
-    bad: () => ({ path: NONE }),
   },
   unpublishSite: {
     good: (ids) => ({ path: of(ids) }),
     sees: () => ({ published: false }),
-    bad: () => ({ path: NONE }),
   },
   getPublishedSite: {
     good: (ids) => ({ path: of(ids), query: { shareKey: 'k' } }),
     sees: ({ site }) => ({ site: { id: site }, structure: { type: 'sections' } }),
-    bad: () => ({ path: NONE }),
   },
   getAdaptiveSchema: {
     good: (ids) => ({ path: of(ids) }),
     sees: () => ({ jsonSchema: { properties: { beta: { type: 'boolean' } } } }),
-    bad: () => ({ path: NONE }),
   },
   updateAdaptiveSchema: {
     good: (ids) => ({
@@ -72,12 +65,10 @@ export const siteCases = {
   getTemplateConditions: {
     good: (ids) => ({ path: of(ids) }),
     sees: () => ({ items: [{ description: 'Beta', condition: expect.any(String) }] }),
-    bad: () => ({ path: NONE }),
   },
   getSiteCustomization: {
     good: (ids) => ({ path: of(ids) }),
     sees: () => ({ styling: { theme: expect.any(String) } }),
-    bad: () => ({ path: NONE }),
   },
   updateSiteCustomization: {
     good: (ids) => ({ path: of(ids), body: { ...ids.customization, title: 'Looks' } }),
@@ -91,7 +82,6 @@ export const siteCases = {
       type: 'sections',
       structure: expect.arrayContaining([expect.objectContaining({ object: 'site-section', id: section })]),
     }),
-    bad: () => ({ path: NONE }),
   },
   sortSiteStructure: {
     good: ({ site, section, second }) => ({
@@ -113,7 +103,6 @@ export const siteCases = {
     sees: ({ firstSiteSpace }) => ({
       items: expect.arrayContaining([expect.objectContaining({ id: firstSiteSpace })]),
     }),
-    bad: () => ({ path: NONE }),
   },
   addSiteSpace: {
     good: (ids) => ({ path: of(ids), body: { spaceId: ids.inside, sectionId: ids.section } }),
@@ -127,7 +116,6 @@ export const siteCases = {
       body: { path: 'v', condition: null, hidden: true },
     }),
     sees: () => ({ path: 'v', hidden: true }),
-    bad: ({ site }) => ({ path: { siteId: site, siteSpaceId: 'none' }, body: { path: 'v' } }),
   },
   deleteSiteSpace: {
     good: ({ site, variant }) => ({ path: { siteId: site, siteSpaceId: variant } }),
@@ -148,7 +136,6 @@ export const siteCases = {
   listSections: {
     good: (ids) => ({ path: of(ids), query: { shareKey: 'k' } }),
     sees: ({ section }) => ({ items: expect.arrayContaining([expect.objectContaining({ id: section })]) }),
-    bad: () => ({ path: NONE }),
   },
   createSection: {
     good: (ids) => ({ path: of(ids), body: { spaceId: ids.inside, title: null, icon: 'gear' } }),
@@ -162,7 +149,6 @@ export const siteCases = {
       body: { title: 'New', description: null, icon: null, condition: null, defaultSiteSpace: variant },
     }),
     sees: () => ({ title: 'New' }),
-    bad: ({ site }) => ({ path: { siteId: site, siteSectionId: 'none' }, body: { title: 'New' } }),
   },
   deleteSection: {
     good: ({ site, second }) => ({ path: { siteId: site, siteSectionId: second } }),
@@ -183,7 +169,6 @@ export const siteCases = {
   listSectionGroups: {
     good: (ids) => ({ path: of(ids) }),
     sees: ({ group, grouped }) => ({ items: [{ id: group, children: [{ id: grouped }] }] }),
-    bad: () => ({ path: NONE }),
   },
   createSectionGroup: {
     good: ({ site, second, group }) => ({
@@ -197,7 +182,6 @@ export const siteCases = {
   updateSectionGroup: {
     good: ({ site, group }) => ({ path: { siteId: site, siteSectionGroupId: group }, body: { title: 'New' } }),
     sees: () => ({ title: 'New' }),
-    bad: ({ site }) => ({ path: { siteId: site, siteSectionGroupId: 'none' }, body: { title: 'New' } }),
   },
   deleteSectionGroup: {
     good: ({ site, group }) => ({ path: { siteId: site, siteSectionGroupId: group } }),
@@ -209,10 +193,6 @@ export const siteCases = {
       body: { position: { before: { type: 'site-section', id: section } } },
     }),
     sees: ({ group }) => ({ id: group }),
-    bad: ({ site, section }) => ({
-      path: { siteId: site, siteSectionGroupId: 'none' },
-      body: { position: { before: { type: 'site-section', id: section } } },
-    }),
   },
   addSectionToGroup: {
     good: ({ site, group, second }) => ({
@@ -232,7 +212,6 @@ export const siteCases = {
   createExternalLink: {
     good: (ids) => ({ path: of(ids), body: { title: 'Blog', url: 'https://blog.acme.example', parent: ids.group } }),
     sees: () => ({ title: 'Blog' }),
-    bad: () => ({ path: NONE, body: { title: 'Blog', url: 'https://blog.acme.example' } }),
   },
   updateExternalLink: {
     good: ({ site, externalLink }) => ({
@@ -240,7 +219,6 @@ export const siteCases = {
       body: { title: 'New', draft: true, icon: null },
     }),
     sees: () => ({ title: 'New', draft: true }),
-    bad: ({ site }) => ({ path: { siteId: site, siteExternalLinkId: 'none' }, body: { title: 'New' } }),
   },
   deleteExternalLink: {
     good: ({ site, externalLink }) => ({ path: { siteId: site, siteExternalLinkId: externalLink } }),
@@ -262,6 +240,5 @@ export const siteCases = {
           }),
         }),
       ]),
-    bad: () => ({ path: NONE, body: { question: 'Why?', scope: { mode: 'all' } } }),
   },
 } satisfies Partial<Cases>;

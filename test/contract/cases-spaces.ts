@@ -1,14 +1,11 @@
 import { expect } from 'vitest';
 import { type Cases, document, NOWHERE } from './operation-world.ts';
 
-const GONE = { spaceId: 'none' };
-
 /** Collections and spaces with their content, OpenAPI specifications and translations. */
 export const spaceCases = {
   listCollections: {
     good: () => ({ query: { nested: false } }),
     sees: ({ collection }) => ({ items: [{ id: collection }] }),
-    bad: () => ({ path: NOWHERE }),
   },
   createCollection: {
     good: ({ collection }) => ({ body: { title: 'New', parent: collection } }),
@@ -19,7 +16,6 @@ export const spaceCases = {
   getCollection: {
     good: ({ collection }) => ({ path: { collectionId: collection } }),
     sees: () => ({ title: 'Handbook' }),
-    bad: () => ({ path: { collectionId: 'none' } }),
   },
   updateCollection: {
     good: ({ collection }) => ({
@@ -27,7 +23,6 @@ export const spaceCases = {
       body: { description: 'D', defaultLevel: 'inherit' },
     }),
     sees: () => ({ description: 'D' }),
-    bad: () => ({ path: { collectionId: 'none' }, body: { description: 'D' } }),
   },
   deleteCollection: {
     good: ({ collection }) => ({ path: { collectionId: collection } }),
@@ -44,7 +39,6 @@ export const spaceCases = {
   listCollectionSpaces: {
     good: ({ collection }) => ({ path: { collectionId: collection } }),
     sees: ({ inside }) => ({ items: [{ id: inside }] }),
-    bad: () => ({ path: { collectionId: 'none' } }),
   },
   transferCollection: {
     good: ({ collection }) => ({ path: { collectionId: collection }, body: { organization: 'org_other' } }),
@@ -55,7 +49,6 @@ export const spaceCases = {
   listSpaces: {
     good: () => ({ query: { limit: 2 } }),
     sees: ({ space }) => ({ items: expect.arrayContaining([expect.objectContaining({ id: space })]) }),
-    bad: () => ({ path: NOWHERE }),
   },
   createSpace: {
     good: ({ collection }) => ({
@@ -68,7 +61,6 @@ export const spaceCases = {
   getSpace: {
     good: ({ space }) => ({ path: { spaceId: space }, query: { shareKey: 'k' } }),
     sees: () => ({ title: 'Guides' }),
-    bad: () => ({ path: GONE }),
   },
   updateSpace: {
     good: ({ space }) => ({
@@ -110,27 +102,22 @@ export const spaceCases = {
   getSpaceContent: {
     good: ({ space }) => ({ path: { spaceId: space }, query: { metadata: false, computed: false } }),
     sees: ({ page, file }) => ({ pages: [{ id: page }, {}], files: [{ id: file }] }),
-    bad: () => ({ path: GONE }),
   },
   getSpacePages: {
     good: ({ space }) => ({ path: { spaceId: space }, query: { metadata: true } }),
     sees: ({ page }) => ({ pages: [{ id: page, title: 'Login' }, {}] }),
-    bad: () => ({ path: GONE }),
   },
   listSpaceFiles: {
     good: ({ space }) => ({ path: { spaceId: space }, query: { metadata: false } }),
     sees: ({ file }) => ({ items: [{ id: file, name: 'logo.svg' }] }),
-    bad: () => ({ path: GONE }),
   },
   getSpaceFile: {
     good: ({ space, file }) => ({ path: { spaceId: space, fileId: file } }),
     sees: () => ({ contentType: 'image/svg+xml' }),
-    bad: ({ space }) => ({ path: { spaceId: space, fileId: 'none' } }),
   },
   listSpaceFileBacklinks: {
     good: ({ space, file }) => ({ path: { spaceId: space, fileId: file } }),
     sees: () => ({ items: [{}] }),
-    bad: ({ space }) => ({ path: { spaceId: space, fileId: 'none' } }),
   },
   getSpacePage: {
     good: ({ space, page }) => ({
@@ -138,17 +125,14 @@ export const spaceCases = {
       query: { format: 'markdown', evaluated: 'deterministic-only', dereferenced: true },
     }),
     sees: () => ({ title: 'Login', markdown: expect.stringContaining('SSO') }),
-    bad: ({ space }) => ({ path: { spaceId: space, pageId: 'none' } }),
   },
   listSpacePageLinks: {
     good: ({ space, page }) => ({ path: { spaceId: space, pageId: page }, query: { status: 'ok' } }),
     sees: () => ({ stats: { broken: { total: 0 } }, items: expect.arrayContaining([]) }),
-    bad: ({ space }) => ({ path: { spaceId: space, pageId: 'none' } }),
   },
   listSpaceLinks: {
     good: ({ space }) => ({ path: { spaceId: space } }),
     sees: () => ({ stats: { total: expect.any(Number) } }),
-    bad: () => ({ path: GONE }),
   },
   applySpaceTemplate: {
     good: ({ space, request, page }) => ({
@@ -161,17 +145,14 @@ export const spaceCases = {
   searchSpace: {
     good: ({ space }) => ({ path: { spaceId: space }, query: { query: 'SSO' } }),
     sees: ({ page }) => ({ items: [{ id: page }] }),
-    bad: () => ({ path: GONE, query: { query: 'SSO' } }),
   },
   searchOrganization: {
     good: () => ({ query: { query: 'SSO' } }),
     sees: ({ space, page }) => ({ items: [{ id: space, pages: [{ id: page }] }] }),
-    bad: () => ({ path: NOWHERE, query: { query: 'SSO' } }),
   },
   listOpenApiSpecs: {
     good: () => ({}),
     sees: ({ spec }) => ({ items: [{ slug: spec }] }),
-    bad: () => ({ path: NOWHERE }),
   },
   createOpenApiSpec: {
     good: () => ({ body: { slug: 'New-1', source: { text: '{"openapi":"3.1.0"}' } } }),
@@ -182,7 +163,6 @@ export const spaceCases = {
   getOpenApiSpec: {
     good: ({ spec }) => ({ path: { specSlug: spec } }),
     sees: () => ({ visibility: 'private' }),
-    bad: () => ({ path: { specSlug: 'none' } }),
   },
   putOpenApiSpec: {
     good: () => ({ path: { specSlug: 'new' }, body: { source: { text: '{"openapi":"3.1.0"}' } } }),
@@ -193,7 +173,6 @@ export const spaceCases = {
   updateOpenApiSpec: {
     good: ({ spec }) => ({ path: { specSlug: spec }, body: { visibility: 'public' } }),
     sees: () => ({ visibility: 'public' }),
-    bad: () => ({ path: { specSlug: 'none' }, body: { visibility: 'public' } }),
   },
   deleteOpenApiSpec: {
     good: ({ spec }) => ({ path: { specSlug: spec } }),
@@ -202,7 +181,6 @@ export const spaceCases = {
   listTranslations: {
     good: () => ({}),
     sees: ({ translation }) => ({ items: [{ id: translation }] }),
-    bad: () => ({ path: NOWHERE }),
   },
   createTranslation: {
     good: ({ other }) => ({
@@ -215,12 +193,10 @@ export const spaceCases = {
   getTranslation: {
     good: ({ translation }) => ({ path: { translationId: translation } }),
     sees: () => ({ language: 'fr' }),
-    bad: () => ({ path: { translationId: 'none' } }),
   },
   updateTranslation: {
     good: ({ translation }) => ({ path: { translationId: translation }, body: { instructions: document } }),
     sees: () => ({ instructions: { ...document } }),
-    bad: () => ({ path: { translationId: 'none' }, body: { instructions: document } }),
   },
   deleteTranslation: {
     good: ({ translation }) => ({ path: { translationId: translation } }),
@@ -228,6 +204,5 @@ export const spaceCases = {
   },
   runTranslation: {
     good: ({ translation }) => ({ path: { translationId: translation } }),
-    bad: () => ({ path: { translationId: 'none' } }),
   },
 } satisfies Partial<Cases>;

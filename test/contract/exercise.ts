@@ -78,8 +78,11 @@ export async function exerciseAll(stage: Stage): Promise<readonly Exercise[]> {
   for (const operation of Object.values(operations) as readonly Operation[]) {
     const made = cases[operation.name as keyof Cases] as unknown as Case<Operation> | undefined;
     if (made !== undefined) {
-      const good = await attempt(stage.as(made.goodBy ?? 'admin'), operation, made.good(ids) as AnyInput);
-      const bad = await attempt(stage.as(made.badBy ?? 'admin'), operation, made.bad(ids) as AnyInput);
+      const input = made.good(ids) as AnyInput;
+      const [last = ''] = /\w+(?=\}[^{}]*$)/.exec(operation.path) ?? [];
+      const missing = { ...input, path: { ...input.path, [last]: 'none' } };
+      const good = await attempt(stage.as(made.goodBy ?? 'admin'), operation, input);
+      const bad = await attempt(stage.as(made.badBy ?? 'admin'), operation, (made.bad?.(ids) as AnyInput) ?? missing);
       done.push({ operation, good, bad, case: made });
     }
   }

@@ -240,7 +240,8 @@ export interface Case<O extends Operation> {
   /** Required content of the answer, if it has a body. */
   sees?(ids: Ids): object;
   readonly goodBy?: Who;
-  bad(ids: Ids): Input<O>;
+  /** By default, the same call on something that does not exist: the last parameter of its path is `none`. */
+  bad?(ids: Ids): Input<O>;
   /** Status of the rejection; 404 by default. */
   readonly status?: number;
   readonly badBy?: Who;
