@@ -4,8 +4,8 @@ import { type AccessChange, type Change, EVERYONE, WHOLE_ORGANIZATION } from '..
 import type { Json } from '../core/json.ts';
 import { append } from '../core/lists.ts';
 import type { Fields } from '../core/resource.ts';
-import { changedPeople } from './diff.ts';
 import { fieldsAt, type Identity } from './identity.ts';
+import { changedPeople } from './render/field-text.ts';
 import { type AccessRule, type AccessState, type Grant, type KindRules, PeopleAddresses } from './rules.ts';
 
 /** Lists who gains or loses access, with the change that causes it: the widest access first, persons last. */

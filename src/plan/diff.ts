@@ -124,15 +124,6 @@ function peopleAfter(declared: Json, actual: Json | undefined, keepsOthers: bool
   return { ...(isObject(actual) ? (actual as Record<string, Json>) : {}), ...(declared as Record<string, Json>) };
 }
 
-/** Returns the people whose role changes between two values of a field with the shape `people`, in order. */
-export function changedPeople(from: Json | undefined, to: Json | undefined) {
-  const [before, after] = [from, to].map((value) => (isObject(value) ? (value as Record<string, string>) : {}));
-  const people = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])].sort();
-  return people
-    .map((person) => ({ person, was: before?.[person], is: after?.[person] }))
-    .filter(({ was, is }) => was !== is);
-}
-
 /** Finds every address that these fields refer to. */
 export function referencesOf(kind: KindRules, fields: Fields) {
   const found: { readonly address: Address; readonly field: string; readonly rules: FieldRules }[] = [];

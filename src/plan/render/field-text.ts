@@ -1,7 +1,6 @@
 /** Renders the values and changes of fields for plans: short, inert, and never the same text for different values. */
 import type { FieldChange } from '../../core/change.ts';
 import { canonicalJson, isObject, type Json, sameJson } from '../../core/json.ts';
-import { changedPeople } from '../diff.ts';
 import { counted, printable } from './words.ts';
 
 /** Longest value that is written out in full, in characters. */
@@ -173,6 +172,15 @@ function pairedTexts(removed: readonly Json[], added: readonly Json[], whole: bo
     removed.map((item, at) => `- ${pairs[at]?.[0] ?? single(item, whole)}`),
     added.map((item, at) => `+ ${pairs[at]?.[1] ?? single(item, whole)}`),
   ] as const;
+}
+
+/** Returns the people whose role changes between two values of a field with the shape `people`, in order. */
+export function changedPeople(from: Json | undefined, to: Json | undefined) {
+  const [before, after] = [from, to].map((value) => (isObject(value) ? (value as Record<string, string>) : {}));
+  const people = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])].sort();
+  return people
+    .map((person) => ({ person, was: before?.[person], is: after?.[person] }))
+    .filter(({ was, is }) => was !== is);
 }
 
 function peopleText(from: Json | undefined, to: Json | undefined): string {

@@ -17,7 +17,7 @@ import { siteOperations } from './sites/sites.ts';
 
 export type { OpenApiSpec } from './organization/openapi.ts';
 export type { PublishResult, Site } from './sites/sites.ts';
-export type { Section, SectionGroup, SiteSpace, SiteStructure, StructureItem } from './sites/structure-shapes.ts';
+export type { Section, SectionGroup, SiteSpace, StructureItem } from './sites/structure-shapes.ts';
 
 /** Operations on declared resources, by name. */
 export const resourceOperations = {

@@ -79,13 +79,12 @@ const structureItem: z.ZodType<StructureItem> = z.lazy(() =>
   ]),
 );
 
+/** A site's structure, as read; order is display order. */
 export const siteStructure = z.looseObject({
   /** `sections` or `siteSpaces`. */
   type: string,
   structure: z.array(structureItem),
 });
-/** A site's structure, as read; order is display order. */
-export type SiteStructure = z.output<typeof siteStructure>;
 
 /** Returns true if an item of a structure is a section. */
 export function isSection(item: StructureItem): item is Section {
