@@ -45,13 +45,14 @@ interface Drafting {
 
 /** Describes every chosen resource. Anything that cannot be declared is recorded in the decisions and omitted. */
 export function makeDraft(drafting: Drafting): Draft {
-  const drafts = new Drafter(drafting);
+  const drafter = new Drafter(drafting);
   for (const kind of drafting.kinds) {
     if (kind.manifest !== null) {
-      drafts.describe(kind as SectionKind);
+      drafter.describe(kind as SectionKind);
     }
   }
-  return drafts;
+  drafter.addNotes();
+  return drafter;
 }
 
 class Drafter implements Draft {
@@ -77,9 +78,6 @@ class Drafter implements Draft {
       } else {
         this.entries.push({ kind, key, actual, value });
       }
-    }
-    for (const [mapping, actual] of this.resources) {
-      this.#note(mapping, actual);
     }
   }
 
@@ -145,20 +143,26 @@ class Drafter implements Draft {
     }
   }
 
-  #note(mapping: object, actual: Actual): void {
+  addNotes(): void {
+    for (const [mapping, actual] of this.resources) {
+      const notes = this.#notesOf(actual);
+      if (notes.length > 0) {
+        this.notes.set(mapping, notes);
+      }
+    }
+  }
+
+  #notesOf(actual: Actual): readonly string[] {
     const { keys, decisions } = this.#drafting;
     const key = keys.notes.get(actual);
     const [dropped, ignored] = [[...(decisions.dropped.get(actual) ?? [])], [...(decisions.ignored.get(actual) ?? [])]];
-    const notes = [
+    return [
       ...(key === undefined ? [] : [`key: ${key}`]),
       ...(this.#remarks.get(actual) ?? []),
       ...dropped.map(([name, reason]) => `${name}: omitted, because ${reason}`),
       ...(decisions.ids.has(actual) && !this.#remarks.has(actual) ? ['id: no other field identifies it reliably'] : []),
       ...ignored.map((name) => `ignore: the current value of ${name} cannot be declared`),
     ];
-    if (notes.length > 0) {
-      this.notes.set(mapping, notes);
-    }
   }
 }
 

@@ -5,6 +5,7 @@ import { isAbsolute, relative, resolve as resolvePath, sep } from 'node:path';
 import { messageOf, SourceError } from '../core/errors.ts';
 import { irregularType, MAX_FILE_BYTES, readRegularFile } from '../core/files/disk.ts';
 import { type FileEntry, type FileTree, isInGitFolder } from '../core/files/file-tree.ts';
+import { compareText } from '../core/lists.ts';
 
 /**
  * Rule for the files of a directory that a manifest or a symbolic link may refer to: `visible` allows files that are not
@@ -59,7 +60,11 @@ export function openDiskTree(directory: string, belonging: FileSelection = 'visi
         // A link may lead to a file that manifests must not refer to.
         await check(path, located);
       }
-      return readInside(path, located);
+      try {
+        return readRegularFile(located.real, { limit: MAX_FILE_BYTES, expected: located.real });
+      } catch (error) {
+        throw new SourceError(`cannot read ${path}: ${messageOf(error)}`, { cause: error });
+      }
     },
     resolve: async (path) => {
       const { real, inside } = locate(root, path);
@@ -87,14 +92,6 @@ function readDirectly(root: string, realRoot: string, path: string): Uint8Array 
     return readRegularFile(`${root}/${path}`, { limit: MAX_FILE_BYTES, expected: `${realRoot}/${path}` });
   } catch {
     return null;
-  }
-}
-
-function readInside(path: string, { real }: Located): Uint8Array {
-  try {
-    return readRegularFile(real, { limit: MAX_FILE_BYTES, expected: real });
-  } catch (error) {
-    throw new SourceError(`cannot read ${path}: ${messageOf(error)}`, { cause: error });
   }
 }
 
@@ -146,7 +143,7 @@ function listFiles(root: string): { readonly realRoot: string; readonly entries:
   try {
     const realRoot = realpathSync.native(root);
     walk(realRoot, '', entries);
-    return { realRoot, entries: entries.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0)) };
+    return { realRoot, entries: entries.sort((a, b) => compareText(a.path, b.path)) };
   } catch (error) {
     throw new SourceError(`cannot list ${root}: ${messageOf(error)}`, { cause: error });
   }

@@ -231,12 +231,11 @@ export class FileReader {
     this.onSections = onSections;
   }
 
-  /** Returns the cached result without reading the file; null if the file must be read. */
-  cached(entry: FileEntry): CachedManifest | null {
-    return this.parts.cache.byVersion(this.root, entry, this.listed);
-  }
-
   async read(entry: FileEntry): Promise<CachedManifest> {
+    const unchanged = this.parts.cache.byVersion(this.root, entry, this.listed);
+    if (unchanged !== null) {
+      return unchanged;
+    }
     if (entry.size > this.parts.limits.manifestBytes) {
       return this.unreadable(entry, this.tooLarge(entry.size));
     }

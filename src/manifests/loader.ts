@@ -160,22 +160,13 @@ async function readAll(
   files: readonly FileEntry[],
   into: Map<string, CachedManifest>,
 ): Promise<void> {
-  const unknown: FileEntry[] = [];
-  for (const file of files) {
-    const cached = reader.cached(file);
-    if (cached === null) {
-      unknown.push(file);
-    } else {
-      into.set(file.path, cached);
-    }
-  }
-  const queue = unknown.values();
+  const queue = files.values();
   const worker = async () => {
     for (const file of queue) {
       into.set(file.path, await reader.read(file));
     }
   };
-  await Promise.all(Array.from({ length: Math.min(PARALLEL_READS, unknown.length) }, worker));
+  await Promise.all(Array.from({ length: Math.min(PARALLEL_READS, files.length) }, worker));
 }
 
 /** Returns the problem with its texts shortened. */
