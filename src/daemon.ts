@@ -4,7 +4,8 @@ import { endsWithin, repeatEvery } from './core/clock.ts';
 import { messageOf } from './core/errors.ts';
 import { EventBus } from './core/event-bus.ts';
 import { describeFleet, metricOwnership, observeFleet, TransactionTimes } from './daemon/describe-fleet.ts';
-import { configuredReporters, FactReporting } from './daemon/facts/reporting.ts';
+import { FactCollector } from './daemon/facts/collector.ts';
+import { configuredReporters } from './daemon/facts/reporting.ts';
 import { type Configuration, openConfiguration } from './daemon/fleet/configuration.ts';
 import { FleetReports } from './daemon/fleet/fleet-reports.ts';
 import { openClock, openLeases, sharedBudgets } from './daemon/fleet/open-leases.ts';
@@ -13,7 +14,7 @@ import { requireWork } from './daemon/fleet/require-work.ts';
 import { TokenConnections, tokenDigest } from './daemon/fleet/token-connections.ts';
 import { FleetLink } from './daemon/fleet-link.ts';
 import { serveHooks } from './daemon/hooks.ts';
-import { DaemonNotifications, openChannels, SharedWork } from './daemon/notifications.ts';
+import { DaemonNotifications, openChannels } from './daemon/notifications.ts';
 import { DaemonOrganizationOpener } from './daemon/open-organization.ts';
 import type { Daemon, DaemonOptions } from './daemon/options.ts';
 import type { DaemonContext, DaemonEvents } from './daemon/organization/feature.ts';
@@ -71,14 +72,13 @@ class RunningDaemon implements Daemon {
   readonly #context: DaemonContext;
   readonly #connections: TokenConnections;
   readonly #organizations: FleetOrganizations;
-  readonly #shared: SharedWork;
   readonly #leases: FleetLeases;
   readonly #stopping = new AbortController();
   readonly #server: ReturnType<typeof createServer>;
   readonly #link: FleetLink;
   readonly #page: WebPage;
   readonly #notifications: DaemonNotifications;
-  readonly #facts: FactReporting;
+  readonly #facts: FactCollector;
   readonly #configuration: Configuration | null;
   readonly #reports: FleetReports;
   #config: Config;
@@ -95,7 +95,7 @@ class RunningDaemon implements Daemon {
     // 1. Configuration and leases, which decide on the organizations of this replica.
     this.#configuration = openConfiguration(context, options.configuration, async (changed) => {
       this.#configure(changed);
-      await this.#shared.forgetRemoved();
+      await this.#notifications.forgetRemoved();
     });
     const work = { begin: (lease: Lease) => this.#begin(lease), end: (lease: Lease) => this.#end(lease) };
     this.#leases = openLeases({ ...context, isComplete: () => this.#config.invalidFiles.length === 0 }, work);
@@ -111,8 +111,8 @@ class RunningDaemon implements Daemon {
     });
     // 2. Connections to the platform and to the channels of notifications.
     this.#connections = new TokenConnections({ ...context, shared: sharedBudgets(context, this.#leases) });
-    this.#notifications = new DaemonNotifications(context, channels);
-    this.#facts = new FactReporting(context, this.#notifications);
+    this.#notifications = new DaemonNotifications(context, channels, () => this.#reporters());
+    this.#facts = new FactCollector(context, this.#notifications, find, () => this.#page.backend);
     // 3. Organizations, and the work that exists once in a fleet.
     const { approveCommand = (checksum: string) => `octavo approve ${checksum}`, releaseMemory = () => {} } = options;
     const opener = new DaemonOrganizationOpener({
@@ -130,8 +130,6 @@ class RunningDaemon implements Daemon {
       },
     });
     this.#organizations = new FleetOrganizations({ opener, clock, log, events });
-    const reporters = () => this.#reporters();
-    this.#shared = new SharedWork({ notifications: this.#notifications, reporters, clock, log });
     // 4. The other replicas, the page and the webhooks.
     this.#link = new FleetLink({
       context,
@@ -188,12 +186,9 @@ class RunningDaemon implements Daemon {
   async start(): Promise<void> {
     const { config, clock, log } = this.#context;
     await this.#organizations.check();
-    this.#facts.start(this.#page.backend, {
-      organization: (id) => this.#organizations.find(id)?.lease ?? null,
-      shared: () => this.#shared.lease,
-    });
-    this.#link.start(this.#page.backend);
-    await this.#shared.start();
+    this.#facts.start();
+    this.#link.start();
+    await this.#notifications.start();
     const view: ViewLoader = (by, path) => this.#page.view(by, path);
     const { actions, version } = this.#page.backend;
     this.#control = await openControl(controlSocketPath(config), actions, view, version);
@@ -248,11 +243,11 @@ class RunningDaemon implements Daemon {
   }
 
   #begin(lease: Lease): void {
-    (lease.name === FLEET_LEASE ? this.#shared : this.#organizations).begin(lease);
+    (lease.name === FLEET_LEASE ? this.#notifications : this.#organizations).begin(lease);
   }
 
   #end(lease: Lease): Promise<void> {
-    return lease.name === FLEET_LEASE ? this.#shared.end() : this.#organizations.end(lease);
+    return lease.name === FLEET_LEASE ? this.#notifications.end() : this.#organizations.end(lease);
   }
 
   #reporters(): readonly string[] | null {
@@ -302,7 +297,7 @@ class RunningDaemon implements Daemon {
 
   async #observeFacts(): Promise<void> {
     await this.#reports.refresh();
-    await this.#facts.observe();
+    await this.#facts.collect();
   }
 
   #observeQueues(): void {

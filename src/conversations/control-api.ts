@@ -45,18 +45,6 @@ export const conversationRequest = z.discriminatedUnion('subcommand', [
 ]);
 export type ConversationRequest = z.input<typeof conversationRequest>;
 
-/** Returns what a request is about, for the audit: a source or a key. */
-export function requestSubject(request: ConversationRequest): string {
-  if (request.subcommand === 'push') {
-    return request.account;
-  }
-  const { key = '', source = '' }: { key?: string | undefined; source?: string | undefined } = {
-    ...('key' in request ? { key: request.key } : {}),
-    ...('source' in request ? { source: request.source } : {}),
-  };
-  return key === '' ? source : key;
-}
-
 interface ConversationControl {
   readonly ingestion: Ingestion;
   readonly outbox: Outbox;

@@ -1,62 +1,71 @@
 /** Actions of people: approve, reject, pause, resume, reconcile, retry deliveries and end sessions, each with its entry in the audit. */
 
-import { requestSubject } from '../conversations/control-api.ts';
+import type { ClusterRequest } from '../clusters/control-api.ts';
+import type { ConversationRequest } from '../conversations/control-api.ts';
 import type { Address } from '../core/address.ts';
 import type { Plan } from '../core/change.ts';
-import { type Clock, LAST_TIME } from '../core/clock.ts';
+import { LAST_TIME } from '../core/clock.ts';
 import { ConfigError, messageOf, RefusedPlanError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
-import type { Logger } from '../log.ts';
 import { type DeliveryRequest, deliveryRequest } from '../notify/deliveries.ts';
 import { counted } from '../plan/render/words.ts';
 import type { ActionRequest } from '../reconcile/approvals.ts';
 import type { OrganizationReconciler } from '../reconcile/organization.ts';
-import type { ControlHandlers } from '../server/control.ts';
 import { type Actor, DAEMON_HISTORY, type History, type NewAuditEntry } from '../store/history.ts';
 import type { NotificationEvent } from '../store/notifications.ts';
 import { type SessionRecord, type SessionRequest, sessionRequest } from '../store/sessions.ts';
-import type { Store } from '../store/store.ts';
 import { untilStored } from '../store/until-stored.ts';
+import type { ActionHandlers } from '../web/model/backend.ts';
 import { decisionEvents } from './facts/reporting.ts';
 import type { DaemonNotifications } from './notifications.ts';
+import type { DaemonContext } from './organization/feature.ts';
 import { chooseOrganization, heldChecksums } from './organization/held-plans.ts';
 import type { ManagedOrganization } from './organization/managed-organization.ts';
 
-interface AuditWriterOptions {
-  readonly clock: Pick<Clock, 'now' | 'sleep'>;
-  readonly log: Pick<Logger, 'warn' | 'error'>;
-  /** Aborts when the daemon stops: what cannot be recorded then is lost. */
-  readonly stopping: AbortSignal;
+/** Members of the requests of people that say what they are about. */
+export interface AuditedRequest {
+  readonly subcommand: string;
+  readonly reason?: string | undefined;
+  readonly checksum?: string;
+  readonly address?: string | undefined;
+  readonly cluster?: string;
+  readonly account?: string;
+  readonly key?: string | undefined;
+  readonly source?: string | undefined;
+  readonly muted?: boolean;
 }
 
-/** Action of a person. */
-export interface AuditedAction {
-  readonly actor: Actor;
-  readonly action: string;
-  readonly subject: string;
-  readonly reason: string;
-  /** Returns the detail of the entry from the result. Absent: empty. */
-  readonly detail?: (result: JsonObject) => string;
-  /** Returns the events of an action that was carried out. Absent: none. */
-  readonly events?: (entry: NewAuditEntry) => readonly NotificationEvent[];
+/** Returns what the audit says of a request. */
+export function describeRequest(kind: string, request: AuditedRequest) {
+  const { subcommand, reason = '', checksum, address, cluster, account, key, source = '', muted } = request;
+  const verb = subcommand === 'mute' && muted === false ? 'unmute' : subcommand;
+  const subject = checksum ?? address ?? cluster ?? account ?? (key || source);
+  return { action: kind === 'act' ? verb : `${kind} ${verb}`, subject, reason };
 }
 
 type AuditTable = Pick<History, 'addAudit'>;
 
 export class AuditWriter {
-  readonly #options: AuditWriterOptions;
+  readonly #context: Pick<DaemonContext, 'clock' | 'log'>;
+  readonly #stopping: AbortSignal;
 
-  constructor(options: AuditWriterOptions) {
-    this.#options = options;
+  /** `stopping` aborts when the daemon stops: what cannot be recorded then is lost. */
+  constructor(context: Pick<DaemonContext, 'clock' | 'log'>, stopping: AbortSignal) {
+    this.#context = context;
+    this.#stopping = stopping;
   }
 
-  /** Carries out an action and records it: as refused if it fails, with its error, which is thrown. */
+  /**
+   * Carries out an action and records it: as refused if it fails, with its error, which is thrown. `events` returns the events
+   * of an action that was carried out.
+   */
   async carryOut(
     history: AuditTable,
-    { detail = () => '', events = () => [], ...about }: AuditedAction,
+    about: Pick<NewAuditEntry, 'actor' | 'action' | 'subject' | 'reason'>,
     work: () => Promise<JsonObject>,
+    events: (entry: NewAuditEntry) => readonly NotificationEvent[],
   ): Promise<JsonObject> {
-    const { clock } = this.#options;
+    const { clock } = this.#context;
     let result: JsonObject;
     try {
       result = await work();
@@ -64,7 +73,7 @@ export class AuditWriter {
       await this.write(history, { ...about, at: clock.now(), outcome: 'refused', detail: messageOf(error) });
       throw error;
     }
-    const entry = { ...about, at: clock.now(), outcome: 'done', detail: detail(result) } as const;
+    const entry = { ...about, at: clock.now(), outcome: 'done', detail: '' } as const;
     await this.write(history, entry, events(entry));
     return result;
   }
@@ -74,13 +83,13 @@ export class AuditWriter {
    * LeaseLostError.
    */
   async write(history: AuditTable, entry: NewAuditEntry, events: readonly NotificationEvent[] = []): Promise<void> {
-    const { clock, log, stopping } = this.#options;
+    const { clock, log } = this.#context;
     const { action } = entry;
     let hasFailed = false;
     const failed = Promise.withResolvers<void>();
     const stored = untilStored((isRepeated) => history.addAudit(entry, events, isRepeated), {
       clock,
-      signal: stopping,
+      signal: this.#stopping,
       onError: (error) => {
         hasFailed = true;
         log.warn({ action, reason: error.message }, 'cannot record an action in the audit; retrying');
@@ -96,74 +105,83 @@ export class AuditWriter {
   }
 }
 
-interface DeliveryActionOptions {
-  readonly store: Store;
-  /** Names of the channels. */
-  readonly channels: readonly string[];
-  readonly clock: Pick<Clock, 'now'>;
-  readonly audit: AuditWriter;
-  readonly notifications: Pick<DaemonNotifications, 'wake'>;
-  /** Called after every action. */
-  readonly onAudited: () => void;
+/** Describes a session, without what could be used to sign in. */
+function describeSession({ data, expiresAt }: SessionRecord): JsonObject {
+  const { name, method } = data;
+  return { name: name ?? null, method: method ?? null, until: new Date(Math.min(expiresAt, LAST_TIME)).toISOString() };
 }
 
-export class DeliveryActions {
-  readonly #options: DeliveryActionOptions;
+/** Requests that only read, and are not recorded. */
+const READS: ReadonlySet<string> = new Set(['status', 'dead list', 'list']);
 
-  constructor(options: DeliveryActionOptions) {
-    this.#options = options;
+/** Carries out actions and records them. An action that fails is recorded as refused, with its error. */
+export class Actions implements ActionHandlers {
+  readonly #context: DaemonContext;
+  readonly #audit: AuditWriter;
+  readonly #notifications: Pick<DaemonNotifications, 'wake'>;
+  readonly #organizations: () => readonly ManagedOrganization[];
+
+  /** `organizations` returns those of this replica. */
+  constructor(
+    context: DaemonContext,
+    audit: AuditWriter,
+    notifications: Pick<DaemonNotifications, 'wake'>,
+    organizations: () => readonly ManagedOrganization[],
+  ) {
+    this.#context = context;
+    this.#audit = audit;
+    this.#notifications = notifications;
+    this.#organizations = organizations;
   }
 
-  /** Handles a request. Throws ConfigError and StoreError. */
-  async handle(actor: Actor, request: DeliveryRequest): Promise<JsonObject> {
+  /**
+   * Handles a request about plans or passes. `organization` null: the only one, and for a checksum the one that has the
+   * plan. Throws ConfigError, RefusedPlanError and StoreError.
+   */
+  async act(by: Actor, organization: string | null, request: ActionRequest): Promise<JsonObject> {
+    const target = this.#target(organization, request);
+    return this.#audited(by, target, describeRequest('act', request), () => this.#act(by, target, request));
+  }
+
+  async conversations(by: Actor, organization: string | null, request: ConversationRequest): Promise<JsonObject> {
+    const target = chooseOrganization(this.#organizations(), organization);
+    const work = () => target.conversations.handle(request);
+    return READS.has(request.subcommand)
+      ? work()
+      : this.#audited(by, target, describeRequest('conversations', request), work);
+  }
+
+  async clusters(by: Actor, organization: string | null, request: ClusterRequest): Promise<JsonObject> {
+    const target = chooseOrganization(this.#organizations(), organization);
+    const work = () => target.clusters.handle(request);
+    const isRead = READS.has(request.subcommand) || ('dryRun' in request && request.dryRun);
+    return isRead ? work() : this.#audited(by, target, describeRequest('clusters', request), work);
+  }
+
+  /** Sends again what channels refused. Throws ConfigError and StoreError. */
+  async deliveries(by: Actor, request: DeliveryRequest): Promise<JsonObject> {
     const { channel } = deliveryRequest.parse(request);
-    const { store, channels, clock, audit, notifications, onAudited } = this.#options;
+    const { store, config } = this.#context;
+    const channels = Object.keys(config.notifications.channels);
     if (channel !== null && !channels.includes(channel)) {
       throw new ConfigError(`no channel ${JSON.stringify(channel)} is configured; channels: ${channels.join(', ')}`);
     }
     const events = await store.notifications().retryEvents(channel);
-    notifications.wake();
-    const about = { action: 'notify retry', subject: channel ?? 'all channels', reason: '', actor };
-    const detail = counted(events, 'event');
-    await audit.write(store.history(DAEMON_HISTORY), { ...about, at: clock.now(), outcome: 'done', detail });
-    onAudited();
+    this.#notifications.wake();
+    const about = { action: 'notify retry', subject: channel ?? 'all channels', reason: '' };
+    await this.#recordShared({ ...about, actor: by, detail: counted(events, 'event') });
     return { events };
   }
-}
 
-interface SessionActionOptions {
-  readonly store: Store;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly audit: AuditWriter;
-  /** Called after every action that is in the audit. */
-  readonly onAudited: () => void;
-}
-
-/** Lists and ends sessions. */
-export class SessionActions {
-  readonly #options: SessionActionOptions;
-
-  constructor(options: SessionActionOptions) {
-    this.#options = options;
-  }
-
-  /** Handles a request. Throws ConfigError and StoreError. */
-  async handle(by: Actor, request: SessionRequest): Promise<JsonObject> {
-    const { store, clock } = this.#options;
+  /** Lists or ends sessions. Throws ConfigError and StoreError. */
+  async sessions(by: Actor, request: SessionRequest): Promise<JsonObject> {
+    const { store, clock } = this.#context;
     const parsed = sessionRequest.parse(request);
     const sessions = await store.sessions().list(clock.now());
-    return parsed.subcommand === 'list'
-      ? { sessions: sessions.map(describeSession) }
-      : this.#end(by, sessions, parsed.user, parsed.reason);
-  }
-
-  async #end(
-    actor: Actor,
-    sessions: readonly SessionRecord[],
-    user: string | null,
-    reason: string,
-  ): Promise<JsonObject> {
-    const { store, clock, audit, onAudited } = this.#options;
+    if (parsed.subcommand === 'list') {
+      return { sessions: sessions.map(describeSession) };
+    }
+    const { user, reason } = parsed;
     const meant = sessions.filter(({ data }) => user === null || data.name === user);
     if (user !== null && meant.length === 0) {
       throw new ConfigError(
@@ -174,106 +192,44 @@ export class SessionActions {
     for (const { id } of meant) {
       ended += Number(await store.sessions().remove(id));
     }
-    const about = { action: 'sessions end', subject: user ?? 'everybody', reason, actor };
-    const detail = counted(ended, 'session');
-    await audit.write(store.history(DAEMON_HISTORY), { ...about, at: clock.now(), outcome: 'done', detail });
-    onAudited();
+    const about = { action: 'sessions end', subject: user ?? 'everybody', reason };
+    await this.#recordShared({ ...about, actor: by, detail: counted(ended, 'session') });
     return { ended };
   }
-}
 
-/** Describes a session, without what could be used to sign in. */
-function describeSession({ data, expiresAt }: SessionRecord): JsonObject {
-  const { name, method } = data;
-  return { name: name ?? null, method: method ?? null, until: new Date(Math.min(expiresAt, LAST_TIME)).toISOString() };
-}
-
-interface ActionOptions {
-  /** Returns the organizations of this replica. */
-  readonly organizations: () => readonly ManagedOrganization[];
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly audit: AuditWriter;
-  /** Called with the organization after every action, also after a refused one: it is in the audit. */
-  readonly onAudited: (organization: string) => void;
-  readonly deliveries: DeliveryActions;
-  readonly sessions: SessionActions;
-}
-
-interface AuditSubject {
-  readonly action: string;
-  readonly subject: string;
-  readonly reason: string;
-}
-
-/** Requests that only read, and are not recorded. */
-const READS: ReadonlySet<string> = new Set(['status', 'dead list', 'list']);
-
-/** Carries out actions and records them. An action that fails is recorded as refused, with its error. */
-export class Actions implements ControlHandlers {
-  readonly #options: ActionOptions;
-
-  constructor(options: ActionOptions) {
-    this.#options = options;
-  }
-
-  /**
-   * Handles a request about plans or passes. `organization` null: the only one, and for a checksum the one that has the
-   * plan. Throws ConfigError, RefusedPlanError and StoreError.
-   */
-  async act(by: Actor, organization: string | null, request: ActionRequest): Promise<JsonObject> {
-    const subject = 'checksum' in request ? request.checksum : 'address' in request ? (request.address ?? '') : '';
-    const target = this.#target(organization, request);
-    const about = { action: request.subcommand, subject, reason: request.reason ?? '' };
-    return this.#audited(by, target, about, () => this.#act(by, target, request));
-  }
-
-  async conversations(
+  async #audited(
     by: Actor,
-    organization: string | null,
-    request: Parameters<ControlHandlers['conversations']>[2],
-  ) {
-    const target = chooseOrganization(this.#options.organizations(), organization);
-    const about = { action: `conversations ${request.subcommand}`, subject: requestSubject(request), reason: '' };
-    const work = () => target.conversations.handle(request);
-    return READS.has(request.subcommand) ? work() : this.#audited(by, target, about, work);
-  }
-
-  async clusters(by: Actor, organization: string | null, request: Parameters<ControlHandlers['clusters']>[2]) {
-    const target = chooseOrganization(this.#options.organizations(), organization);
-    const subject = 'cluster' in request ? request.cluster : '';
-    const verb = request.subcommand === 'mute' && !request.muted ? 'unmute' : request.subcommand;
-    const work = () => target.clusters.handle(request);
-    const isRead = READS.has(request.subcommand) || ('dryRun' in request && request.dryRun);
-    return isRead ? work() : this.#audited(by, target, { action: `clusters ${verb}`, subject, reason: '' }, work);
-  }
-
-  deliveries(by: Actor, request: DeliveryRequest): Promise<JsonObject> {
-    return this.#options.deliveries.handle(by, request);
-  }
-
-  sessions(by: Actor, request: SessionRequest): Promise<JsonObject> {
-    return this.#options.sessions.handle(by, request);
-  }
-
-  async #audited(by: Actor, target: ManagedOrganization, about: AuditSubject, work: () => Promise<JsonObject>) {
+    target: ManagedOrganization,
+    about: ReturnType<typeof describeRequest>,
+    work: () => Promise<JsonObject>,
+  ): Promise<JsonObject> {
     const { id } = target;
-    const action = { ...about, actor: by, events: (done: NewAuditEntry) => decisionEvents(id, done) };
     try {
-      return await this.#options.audit.carryOut(this.#history(target), action, work);
+      return await this.#audit.carryOut(this.#history(target), { ...about, actor: by }, work, (done) =>
+        decisionEvents(id, done),
+      );
     } finally {
-      this.#options.onAudited(id);
+      this.#context.events.publish.onChange?.(id, false);
+      // An approval was stored with its event.
+      this.#notifications.wake();
     }
+  }
+
+  /** Records an action that belongs to no organization. */
+  async #recordShared(about: Omit<NewAuditEntry, 'at' | 'outcome'>): Promise<void> {
+    const { store, clock, events } = this.#context;
+    await this.#audit.write(store.history(DAEMON_HISTORY), { ...about, at: clock.now(), outcome: 'done' });
+    events.publish.onChange?.('notifications', false);
   }
 
   /** Returns the history of an organization, which is written only while this replica has it. */
   #history({ id, lease }: ManagedOrganization): History {
-    return this.#options.store.fenced(lease).history(id);
+    return this.#context.store.fenced(lease).history(id);
   }
 
   /** Finds the organization of a request: by its id, or by the plan that it names. */
   #target(id: string | null, request: ActionRequest): ManagedOrganization {
-    const organizations = this.#options.organizations();
+    const organizations = this.#organizations();
     const holder =
       'checksum' in request
         ? organizations.find((each) => heldChecksums(lastPlan(each), 'any').includes(request.checksum))
@@ -332,8 +288,7 @@ export class Actions implements ControlHandlers {
     target: ManagedOrganization,
     { address = '', reason, until }: Extract<ActionRequest, { subcommand: 'pause' }>,
   ): Promise<JsonObject> {
-    const { clock } = this.#options;
-    const now = clock.now();
+    const now = this.#context.clock.now();
     if (until !== null && until <= now) {
       throw new ConfigError('the end of the pause is in the past; choose a later one');
     }

@@ -6,6 +6,7 @@ import { type ConversationRequest, conversationRequest } from '../conversations/
 import { type Clock, WakeUpSignal } from '../core/clock.ts';
 import { errorFromJson, errorToJson } from '../core/error-json.ts';
 import { CancelledError, ConfigError, LeaseLostError, messageOf, TransientError } from '../core/errors.ts';
+import type { EventBus } from '../core/event-bus.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
 import type { Logger } from '../log.ts';
 import type { DeliveryRequest } from '../notify/deliveries.ts';
@@ -16,7 +17,9 @@ import type { Actor } from '../store/history.ts';
 import type { FleetSignal, FleetSignals } from '../store/leases.ts';
 import type { SessionRequest } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
-import type { ActionHandlers, OrganizationOwner, OrganizationState } from '../web/model/backend.ts';
+import type { ActionHandlers, Backend, OrganizationOwner } from '../web/model/backend.ts';
+import { type AuditedRequest, describeRequest } from './actions.ts';
+import type { DaemonEvents } from './organization/feature.ts';
 import { chooseOrganization, heldChecksums } from './organization/held-plans.ts';
 import type { ManagedOrganization } from './organization/managed-organization.ts';
 
@@ -34,16 +37,14 @@ async function findEarlierResult(
   if (request === null) {
     return null;
   }
-  const verb = String(request.subcommand);
-  const action = kind === 'act' ? verb : `${kind} ${verb === 'mute' && request.muted === false ? 'unmute' : verb}`;
-  const subjects = [request.checksum, request.address ?? '', request.cluster, request.key, request.source];
+  const { action, subject } = describeRequest(kind, request as unknown as AuditedRequest);
   const entries = await store.history(organization).audit({ limit: SEARCHED });
   const isDone = entries.some(
     (entry) =>
       entry.outcome === 'done' &&
       entry.at >= at &&
       entry.action === action &&
-      subjects.includes(entry.subject) &&
+      entry.subject === subject &&
       entry.actor.name === by.name &&
       entry.actor.method === by.method,
   );
@@ -57,6 +58,7 @@ interface CommandSenderOptions {
   /** Aborts when the process stops. */
   readonly stopping: AbortSignal;
   readonly owner: (organization: string) => OrganizationOwner;
+  readonly events: EventBus<DaemonEvents>;
 }
 
 /** Milliseconds until an answer is given up, and the first and the longest time between two checks for it. */
@@ -80,7 +82,20 @@ export class CommandSender {
    * Sends a command and returns its answer. Throws the error of the owner, TransientError if it does not answer in time,
    * and StoreError.
    */
-  async send(organization: string, kind: CommandKind, request: JsonObject, by: Actor): Promise<JsonObject> {
+  async send(organization: string, kind: CommandKind, request: object, by: Actor): Promise<JsonObject> {
+    try {
+      return await this.#ask(organization, kind, request as JsonObject, by);
+    } finally {
+      this.#options.events.publish.onChange?.(organization, true);
+    }
+  }
+
+  /** Sends a command without waiting for its answer. An equal command that waits is enough. Throws StoreError. */
+  async notify(organization: string, kind: CommandKind): Promise<void> {
+    await this.#add(organization, kind, {}, NOBODY, true);
+  }
+
+  async #ask(organization: string, kind: CommandKind, request: JsonObject, by: Actor): Promise<JsonObject> {
     const { commands, clock, stopping } = this.#options;
     const number = await this.#add(organization, kind, request, by, false);
     const from = clock.monotonic();
@@ -99,11 +114,6 @@ export class CommandSender {
       }
       await this.#answered.wait(seen, Math.min(wait, left), clock, stopping);
     }
-  }
-
-  /** Sends a command without waiting for its answer. An equal command that waits is enough. Throws StoreError. */
-  async notify(organization: string, kind: CommandKind): Promise<void> {
-    await this.#add(organization, kind, {}, NOBODY, true);
   }
 
   async #add(organization: string, kind: CommandKind, request: JsonObject, by: Actor, isShared: boolean) {
@@ -303,82 +313,69 @@ function isPossible({ reconciliation }: ManagedOrganization, { kind, request }: 
   return kind !== 'act' || request?.checksum === undefined || reconciliation?.reconciler.lastEnd !== null;
 }
 
-interface RoutedActionsOptions {
-  /** Actions on the organizations of this replica. */
-  readonly local: ActionHandlers;
-  /** Returns true for the organizations of this replica. */
-  readonly isLocal: (organization: string) => boolean;
-  /** Returns the organizations of all replicas, with their plans. Throws StoreError. */
-  readonly organizations: () => Promise<readonly OrganizationState[]>;
-  readonly owner: (organization: string) => OrganizationOwner;
-  readonly sender: CommandSender;
-  /** Called after the owner has answered. */
-  readonly onAnswered: (organization: string) => void;
-}
-
+/** Actions on the organizations of all replicas: carried out here, or sent to the owner. */
 export class RoutedActions implements ActionHandlers {
-  readonly #options: RoutedActionsOptions;
+  readonly #local: ActionHandlers;
+  readonly #find: (organization: string) => ManagedOrganization | undefined;
+  readonly #backend: Pick<Backend, 'refresh' | 'organizations'>;
+  readonly #sender: CommandSender;
 
-  constructor(options: RoutedActionsOptions) {
-    this.#options = options;
+  /** `local`: actions on the organizations of this replica, which `find` returns. */
+  constructor(
+    local: ActionHandlers,
+    find: (organization: string) => ManagedOrganization | undefined,
+    backend: Pick<Backend, 'refresh' | 'organizations'>,
+    sender: CommandSender,
+  ) {
+    this.#local = local;
+    this.#find = find;
+    this.#backend = backend;
+    this.#sender = sender;
   }
 
   async act(by: Actor, organization: string | null, request: ActionRequest): Promise<JsonObject> {
-    const id = await this.#target(organization, 'checksum' in request ? request.checksum : null);
-    const { local } = this.#options;
-    return this.#options.isLocal(id) ? local.act(by, id, request) : this.#send(id, 'act', request, by);
+    const { id, isLocal } = await this.#target(organization, 'checksum' in request ? request.checksum : null);
+    return isLocal ? this.#local.act(by, id, request) : this.#sender.send(id, 'act', request, by);
   }
 
   async conversations(by: Actor, organization: string | null, request: ConversationRequest): Promise<JsonObject> {
-    const id = await this.#target(organization, null);
-    const { local, owner } = this.#options;
-    if (this.#options.isLocal(id)) {
-      return local.conversations(by, id, request);
+    const { id, isLocal, owner } = await this.#target(organization, null);
+    if (isLocal) {
+      return this.#local.conversations(by, id, request);
     }
     if (request.subcommand === 'push') {
+      const place = owner.kind === 'replica' ? owner.address : 'the one that claims it';
       throw new ConfigError(
-        `files are read by the replica that has organization ${id}, which is not this one; run the command at ${place(owner(id))}`,
+        `files are read by the replica that has organization ${id}, which is not this one; run the command at ${place}`,
       );
     }
-    return this.#send(id, 'conversations', request, by);
+    return this.#sender.send(id, 'conversations', request, by);
   }
 
   async clusters(by: Actor, organization: string | null, request: ClusterRequest): Promise<JsonObject> {
-    const id = await this.#target(organization, null);
-    const { local } = this.#options;
-    return this.#options.isLocal(id) ? local.clusters(by, id, request) : this.#send(id, 'clusters', request, by);
+    const { id, isLocal } = await this.#target(organization, null);
+    return isLocal ? this.#local.clusters(by, id, request) : this.#sender.send(id, 'clusters', request, by);
   }
 
   // Deliveries and sessions belong to no replica.
 
   deliveries(by: Actor, request: DeliveryRequest): Promise<JsonObject> {
-    return this.#options.local.deliveries(by, request);
+    return this.#local.deliveries(by, request);
   }
 
   sessions(by: Actor, request: SessionRequest): Promise<JsonObject> {
-    return this.#options.local.sessions(by, request);
-  }
-
-  async #send(organization: string, kind: CommandKind, request: object, by: Actor): Promise<JsonObject> {
-    const { sender, onAnswered } = this.#options;
-    try {
-      return await sender.send(organization, kind, request as JsonObject, by);
-    } finally {
-      onAnswered(organization);
-    }
+    return this.#local.sessions(by, request);
   }
 
   /** Finds the organization of a request: by its id, or by the plan that it names. */
-  async #target(id: string | null, checksum: string | null): Promise<string> {
-    const states = await this.#options.organizations();
+  async #target(organization: string | null, checksum: string | null) {
+    await this.#backend.refresh();
+    const states = this.#backend.organizations();
     const holder =
-      id !== null || checksum === null
+      organization !== null || checksum === null
         ? undefined
         : states.find(({ reconciler }) => heldChecksums(reconciler?.lastCheck?.plan ?? null, 'any').includes(checksum));
-    return (holder ?? chooseOrganization(states, id)).id;
+    const { id, owner } = holder ?? chooseOrganization(states, organization);
+    return { id, owner, isLocal: this.#find(id) !== undefined };
   }
-}
-
-function place(owner: OrganizationOwner): string {
-  return owner.kind === 'replica' ? owner.address : 'the one that claims it';
 }

@@ -64,28 +64,18 @@ export class FleetLink {
   }
 
   /** Returns the actions on organizations of all replicas. `local`: those on the organizations of this one. */
-  route(local: ActionHandlers, backend: () => Backend): ActionHandlers {
+  route(local: ActionHandlers, backend: Backend): ActionHandlers {
     const { find, context } = this.#options;
+    this.#backend = backend;
     if (this.#shared === null) {
       return local;
     }
     this.#runner = new CommandRunner({ ...context, ...this.#shared, find, actions: local });
-    return new RoutedActions({
-      local,
-      isLocal: (organization) => find(organization) !== undefined,
-      organizations: async () => {
-        await backend().refresh();
-        return backend().organizations();
-      },
-      owner: (organization) => this.remote.owner(organization),
-      sender: this.#shared.sender,
-      onAnswered: (organization) => context.events.publish.onChange?.(organization, true),
-    });
+    return new RoutedActions(local, find, backend, this.#shared.sender);
   }
 
   /** Writes the states of the organizations of this replica from now on. */
-  start(backend: Backend): void {
-    this.#backend = backend;
+  start(): void {
     const { context, stopping, configured } = this.#options;
     if (this.#shared === null) {
       return;
@@ -160,19 +150,20 @@ export class FleetLink {
     };
   }
 
-  /** Notifies the other replicas that notifications were stored. */
-  wakeNotifications(): void {
-    this.#send(NOTIFICATIONS);
-  }
-
-  /** Notifies the other replicas that the reports of this one have changed. */
-  announceReports(): void {
-    this.#send(CONFIGURATION);
+  /**
+   * Notifies the other replicas of a change: of an organization, of `notifications` that were stored, or of `configuration`,
+   * the reports of this replica.
+   */
+  announce(topic: string): void {
+    const { replica, signals } = this.#shared ?? {};
+    signals?.send({ kind: 'change', payload: { topic, from: replica ?? '' } }).catch((error: unknown) => {
+      this.#options.context.log.debug({ reason: messageOf(error) }, 'cannot notify the other replicas of a change');
+    });
   }
 
   #open(): Shared | null {
     const { context, leases, stopping } = this.#options;
-    const { store, clock, log } = context;
+    const { store, clock, log, events } = context;
     const fleet = store.fleet();
     if (fleet === null || leases.replica === null) {
       return null;
@@ -182,8 +173,8 @@ export class FleetLink {
     return {
       replica: leases.replica,
       signals,
-      sender: new CommandSender({ commands: store.commands(), signals, clock, stopping, owner }),
-      publisher: new StatePublisher({ clock, log, onWritten: (organization) => this.#send(organization) }),
+      sender: new CommandSender({ commands: store.commands(), signals, clock, stopping, owner, events }),
+      publisher: new StatePublisher({ clock, log, onWritten: (organization) => this.announce(organization) }),
     };
   }
 
@@ -228,13 +219,6 @@ export class FleetLink {
       // The state of an organization has the queue of its token.
       publish.onChange?.('budget', true);
     }
-  }
-
-  #send(topic: string): void {
-    const { replica, signals } = this.#shared ?? {};
-    signals?.send({ kind: 'change', payload: { topic, from: replica ?? '' } }).catch((error: unknown) => {
-      this.#options.context.log.debug({ reason: messageOf(error) }, 'cannot notify the other replicas of a change');
-    });
   }
 
   /** The owner polls regularly, so that a lost command only delays. */

@@ -7,7 +7,7 @@ import type { PassEvents } from '../reconcile/pass.ts';
 import { logClusters } from '../server/cluster-log.ts';
 import { logConversations } from '../server/conversation-log.ts';
 import { logEvents, metricEvents, observeQueue } from '../server/pass-events.ts';
-import type { FactReporting } from './facts/reporting.ts';
+import type { FactCollector } from './facts/collector.ts';
 import type { FleetLink } from './fleet-link.ts';
 import type { DaemonNotifications } from './notifications.ts';
 import type { DaemonOptions } from './options.ts';
@@ -58,7 +58,7 @@ export interface OrganizationSubscribers {
   readonly clusterEvents: DaemonOptions['clusterEvents'];
   /** Returns the command that approves a checksum, for the log. */
   readonly approveCommand: (checksum: string) => string;
-  readonly facts: FactReporting;
+  readonly facts: FactCollector;
   readonly notifications: Pick<DaemonNotifications, 'wake'>;
   readonly memory: IdleMemory;
 }
@@ -130,8 +130,8 @@ export function changesOfPages(notify: () => void): OrganizationEvents {
 
 /** Parts of the daemon that follow it as a whole. */
 export interface DaemonSubscribers {
-  readonly link: Pick<FleetLink, 'show' | 'announceReports' | 'wakeNotifications'>;
-  readonly facts: Pick<FactReporting, 'forget'>;
+  readonly link: Pick<FleetLink, 'show' | 'announce'>;
+  readonly facts: Pick<FactCollector, 'forget'>;
   readonly notifications: Pick<DaemonNotifications, 'wakeHere'>;
   readonly reports: { markChanged(): void; publish(): Promise<void> };
   /** Reports what is wrong now, for notifications. */
@@ -168,8 +168,8 @@ export function subscribeToDaemon({ events, metrics }: DaemonContext, subscriber
       void subscribers.observeFacts();
     },
     // 3. What replicas tell each other.
-    onReportsStored: () => link.announceReports(),
-    onNotificationsStored: () => link.wakeNotifications(),
+    onReportsStored: () => link.announce('configuration'),
+    onNotificationsStored: () => link.announce('notifications'),
     onRemoteNotifications: () => notifications.wakeHere(),
     onRemoteReports() {
       reports.markChanged();

@@ -4,31 +4,27 @@ import { randomBytes } from 'node:crypto';
 import type { OrganizationConfig } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { messageOf } from '../core/errors.ts';
-import type { EventBus } from '../core/event-bus.ts';
+import { compareText } from '../core/lists.ts';
 import type { RequestQueue } from '../queue/dispatcher.ts';
 import { type Actor, DAEMON_HISTORY, type History } from '../store/history.ts';
-import type { Notifications } from '../store/notifications.ts';
-import type { Store } from '../store/store.ts';
 import type {
   ActionHandlers,
   Backend,
   FleetState,
   NotificationReader,
   OrganizationState,
-  QueueState,
 } from '../web/model/backend.ts';
 import { BudgetSamples, sampleInterval } from '../web/model/budget-samples.ts';
 import type { ReplicaConfigurationProblem } from '../web/model/configuration.ts';
 import { LogBuffer } from '../web/model/log-buffer.ts';
 import type { PageServer } from '../web/server/page-server.ts';
-import { Actions, AuditWriter, DeliveryActions, SessionActions } from './actions.ts';
+import { Actions, AuditWriter } from './actions.ts';
 import type { FleetReports } from './fleet/fleet-reports.ts';
 import type { TokenConnections } from './fleet/token-connections.ts';
 import type { FleetLink } from './fleet-link.ts';
 import type { DaemonNotifications } from './notifications.ts';
-import type { DaemonContext, DaemonEvents } from './organization/feature.ts';
+import type { DaemonContext } from './organization/feature.ts';
 import type { ManagedOrganization } from './organization/managed-organization.ts';
-import type { RemoteOrganizations } from './states/remote-organizations.ts';
 
 /** Samples of the queues, by name. */
 class BudgetSampler {
@@ -67,27 +63,19 @@ class BudgetSampler {
   }
 }
 
-interface BackendOptions {
-  readonly version: string;
-  readonly clock: Clock;
-  readonly store: Store;
+interface WebPageOptions {
+  readonly context: DaemonContext;
   /** Returns the organizations of this replica. The list is another object after each change. */
   readonly organizations: () => readonly ManagedOrganization[];
   /** Returns the organizations of the configuration. The list is another object after each change. */
   readonly configured: () => readonly OrganizationConfig[];
+  readonly link: FleetLink;
   readonly fleet: () => FleetState | null;
   readonly reports: Pick<FleetReports, 'configurationProblems' | 'refresh'>;
-  /** Organizations of the configuration that this replica does not have. */
-  readonly remote: RemoteOrganizations;
-  /** Returns the name of the queue of an organization. */
-  readonly queueName: (organization: OrganizationConfig) => string;
-  /** Null: the budgets are not sampled, because no page shows them. */
-  readonly sampler: BudgetSampler | null;
-  readonly log: LogBuffer;
-  /** Names of the notification channels. */
-  readonly channels: readonly string[];
-  readonly actions: ActionHandlers;
-  readonly events: EventBus<DaemonEvents>;
+  readonly connections: Pick<TokenConnections, 'queues' | 'queueName'>;
+  readonly notifications: Pick<DaemonNotifications, 'wake'>;
+  /** Latest records of the log; undefined: none. */
+  readonly logBuffer: LogBuffer | undefined;
 }
 
 /** State of a running daemon. */
@@ -98,20 +86,24 @@ class DaemonBackend implements Backend {
   readonly log: LogBuffer;
   readonly notifications: NotificationReader;
   readonly history: Pick<History, 'audit'>;
-  readonly #options: BackendOptions;
+  readonly #options: WebPageOptions;
+  readonly #sampler: BudgetSampler | null;
   #states: readonly OrganizationState[] = [];
   /** Organizations that the states are of. */
   #managed: readonly ManagedOrganization[] = [];
   #configured: readonly OrganizationConfig[] = [];
 
-  constructor(options: BackendOptions) {
-    const { version, clock, store, actions, log } = options;
+  /** `sampler` null: the budgets are not sampled. */
+  constructor(options: WebPageOptions, sampler: BudgetSampler | null, audit: AuditWriter) {
+    const { context, link, notifications, organizations, logBuffer = new LogBuffer() } = options;
+    const { version, clock, config, store } = context;
     this.#options = options;
+    this.#sampler = sampler;
     this.version = version;
     this.clock = clock;
-    this.actions = actions;
-    this.log = log;
-    this.notifications = notificationState(store.notifications(), options.channels);
+    this.actions = link.route(new Actions(context, audit, notifications, organizations), this);
+    this.log = logBuffer;
+    this.notifications = { ...store.notifications(), channels: Object.keys(config.notifications.channels) };
     this.history = store.history(DAEMON_HISTORY);
   }
 
@@ -125,18 +117,18 @@ class DaemonBackend implements Backend {
       this.#states = configured
         .map((config) => {
           const each = own.get(config.id);
-          return each === undefined ? this.#options.remote.of(config).state : organizationState(this.#options, each);
+          return each === undefined ? this.#options.link.remote.of(config).state : this.#stateOf(each);
         })
-        .toSorted(byId);
+        .toSorted((a, b) => compareText(a.id, b.id));
     }
     return this.#states;
   }
 
   async refresh(): Promise<void> {
-    const own = new Set(this.#options.organizations().map(({ id }) => id));
-    const others = this.#options.configured().filter(({ id }) => !own.has(id));
-    await this.#options.reports.refresh();
-    await this.#options.remote.refresh(new Set(others.map(({ id }) => id)));
+    const { organizations, configured, reports, link } = this.#options;
+    const own = new Set(organizations().map(({ id }) => id));
+    await reports.refresh();
+    await link.remote.refresh(new Set(configured().flatMap(({ id }) => (own.has(id) ? [] : [id]))));
   }
 
   fleet(): FleetState | null {
@@ -148,68 +140,35 @@ class DaemonBackend implements Backend {
   }
 
   onChange(listener: (topic: string) => void): () => void {
-    return this.#options.events.subscribe({ onChange: listener });
+    return this.#options.context.events.subscribe({ onChange: listener });
   }
-}
 
-function byId(a: OrganizationState, b: OrganizationState): number {
-  return a.id < b.id ? -1 : 1;
-}
-
-function organizationState(options: BackendOptions, managed: ManagedOrganization): OrganizationState {
-  const { store } = options;
-  const { id, config } = managed;
-  return {
-    id,
-    config,
-    get owner() {
-      return options.remote.owner(id);
-    },
-    reconciler: managed.reconciliation?.reconciler ?? null,
-    resources: async () => managed.reconciliation?.resources ?? null,
-    record: store.organization(id),
-    history: store.history(id),
-    queue: queueState(options, managed),
-    conversations: managed.conversations,
-    clusters: managed.clusters,
-    pollInterval: config.source?.git?.pollInterval ?? null,
-    webhook: managed.reconciliation?.pushes ?? null,
-    statuses: managed.statuses,
-  };
-}
-
-function queueState({ queueName, sampler }: BackendOptions, { config, queue }: ManagedOrganization): QueueState {
-  const name = queueName(config);
-  return {
-    name,
-    isKnown: true,
-    snapshot: () => queue.snapshot(),
-    samples: async () => sampler?.of(name)?.read() ?? [],
-  };
-}
-
-function notificationState(notifications: Notifications, channels: readonly string[]): NotificationReader {
-  return {
-    channels,
-    conditions: (limit) => notifications.conditions(limit),
-    deliveries: (query) => notifications.deliveries(query),
-    lastSent: () => notifications.lastSent(),
-  };
-}
-
-interface WebPageOptions {
-  readonly context: DaemonContext;
-  /** Returns the organizations of this replica. The list is another object after each change. */
-  readonly organizations: () => readonly ManagedOrganization[];
-  /** Returns the organizations of the configuration. */
-  readonly configured: () => readonly OrganizationConfig[];
-  readonly link: FleetLink;
-  readonly fleet: () => FleetState | null;
-  readonly reports: BackendOptions['reports'];
-  readonly connections: Pick<TokenConnections, 'queues' | 'queueName'>;
-  readonly notifications: Pick<DaemonNotifications, 'wake'>;
-  /** Latest records of the log; undefined: none. */
-  readonly logBuffer: LogBuffer | undefined;
+  #stateOf({ id, config, queue, reconciliation, conversations, clusters, statuses }: ManagedOrganization) {
+    const { context, link, connections } = this.#options;
+    const name = connections.queueName(config);
+    return {
+      id,
+      config,
+      get owner() {
+        return link.remote.owner(id);
+      },
+      reconciler: reconciliation?.reconciler ?? null,
+      resources: async () => reconciliation?.resources ?? null,
+      record: context.store.organization(id),
+      history: context.store.history(id),
+      queue: {
+        name,
+        isKnown: true,
+        snapshot: () => queue.snapshot(),
+        samples: async () => this.#sampler?.of(name)?.read() ?? [],
+      },
+      conversations,
+      clusters,
+      pollInterval: config.source?.git?.pollInterval ?? null,
+      webhook: reconciliation?.pushes ?? null,
+      statuses,
+    };
+  }
 }
 
 /** State and actions of the daemon, and the page that shows them if it is configured. */
@@ -225,62 +184,12 @@ export class WebPage {
   #logged = 0;
 
   constructor(options: WebPageOptions) {
-    const {
-      context,
-      organizations,
-      configured,
-      link,
-      fleet,
-      reports,
-      connections,
-      notifications,
-      logBuffer = new LogBuffer(),
-    } = options;
-    const { config, store, clock, version, events } = context;
+    const { context, connections } = options;
     this.#context = context;
-    this.#audit = new AuditWriter({ ...context, stopping: this.#stopping.signal });
-    this.#sampler = config.ui.listen === undefined ? null : new BudgetSampler(() => connections.queues(), clock);
-    const local = new Actions({
-      organizations,
-      store,
-      clock,
-      audit: this.#audit,
-      onAudited: (id) => {
-        this.#changed(id);
-        // An approval was stored with its event.
-        notifications.wake();
-      },
-      deliveries: new DeliveryActions({
-        store,
-        clock,
-        audit: this.#audit,
-        notifications,
-        channels: Object.keys(config.notifications.channels),
-        onAudited: () => this.#changed('notifications'),
-      }),
-      sessions: new SessionActions({
-        store,
-        clock,
-        audit: this.#audit,
-        onAudited: () => this.#changed('notifications'),
-      }),
-    });
-    this.backend = new DaemonBackend({
-      version,
-      clock,
-      store,
-      events,
-      sampler: this.#sampler,
-      log: logBuffer,
-      organizations,
-      configured,
-      fleet,
-      remote: link.remote,
-      reports,
-      queueName: (organization) => connections.queueName(organization),
-      channels: Object.keys(config.notifications.channels),
-      actions: link.route(local, () => this.backend),
-    });
+    this.#audit = new AuditWriter(context, this.#stopping.signal);
+    this.#sampler =
+      context.config.ui.listen === undefined ? null : new BudgetSampler(() => connections.queues(), context.clock);
+    this.backend = new DaemonBackend(options, this.#sampler, this.#audit);
   }
 
   /** Serves the page. Returns its URL; null if it is not configured. Its modules are loaded only then. */

@@ -1,15 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { LeaseLostError, StoreError } from '../../src/core/errors.ts';
-import { type AuditedAction, AuditWriter } from '../../src/daemon/actions.ts';
+import { AuditWriter } from '../../src/daemon/actions.ts';
 import type { Logger } from '../../src/log.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import { createVirtualClock } from '../queue/virtual-clock.ts';
 
 const FAILURE = new StoreError('the state cannot be used; wait');
-const ACTION: AuditedAction = {
-  ...{ actor: { name: 'ana', method: 'socket' }, action: 'pause', subject: 'team/a', reason: 'a freeze' },
-  detail: ({ id }) => `as ${String(id)}`,
-};
+const ANA = { name: 'ana', method: 'socket' } as const;
+const ACTION = { actor: ANA, action: 'pause', subject: 'team/a', reason: 'a freeze' };
 
 /** A writer whose store has these outcomes first, and then works. */
 function open(...fates: ('refused' | 'lost' | 'lease-lost')[]) {
@@ -18,11 +16,8 @@ function open(...fates: ('refused' | 'lost' | 'lease-lost')[]) {
   const stopping = new AbortController();
   const lines: string[] = [];
   const write = (_fields: object, message: string) => void lines.push(message);
-  const writer = new AuditWriter({
-    clock,
-    log: { warn: write, error: write } as unknown as Logger,
-    stopping: stopping.signal,
-  });
+  const log = { warn: write, error: write } as unknown as Logger;
+  const writer = new AuditWriter({ clock, log }, stopping.signal);
   const table: Pick<typeof history, 'addAudit'> = {
     addAudit: async (...call) => {
       const fate = fates.shift();
@@ -37,13 +32,14 @@ function open(...fates: ('refused' | 'lost' | 'lease-lost')[]) {
       }
     },
   };
-  const entries = async () => (await history.audit({ limit: 10 })).map(({ outcome, detail }) => `${outcome} ${detail}`);
+  const entries = async () =>
+    (await history.audit({ limit: 10 })).map(({ outcome, detail }) => `${outcome} ${detail}`.trim());
   return {
     clock,
     stopping,
     lines,
     entries,
-    carryOut: (work: () => Promise<{ id: string }>) => writer.carryOut(table, ACTION, work),
+    carryOut: (work: () => Promise<{ id: string }>) => writer.carryOut(table, ACTION, work, () => []),
   };
 }
 
@@ -59,7 +55,7 @@ describe('an action whose entry the store does not take', () => {
     expect(await carryOut(async () => ({ id: 's1' }))).toEqual({ id: 's1' });
     expect(clock.monotonic()).toBe(from);
     await clock.advance(60_000);
-    expect(await entries()).toEqual(['done as s1']);
+    expect(await entries()).toEqual(['done']);
     expect(lines).toHaveLength(fates.length === 0 ? 0 : 1);
   });
 

@@ -28,7 +28,7 @@ function subscribed() {
   const note = (what: string) => () => void done.push(what);
   events.subscribe({ onChange: (topic, isRemote) => void done.push(`${isRemote ? 'remote ' : ''}${topic}`) });
   const subscribers = {
-    link: { show: note('show'), announceReports: note('announce reports'), wakeNotifications: note('wake others') },
+    link: { show: note('show'), announce: (topic) => void done.push(`announce ${topic}`) },
     facts: { forget: note('forget facts') },
     notifications: { wakeHere: note('plan notifications') },
     reports: { markChanged: note('read reports'), publish: async () => void done.push('publish reports') },
@@ -62,8 +62,8 @@ test.each<[string, (publish: DaemonEvents) => void, string[]]>([
     (publish) => publish.onConfigurationProblem?.(),
     ['configuration', 'publish reports', 'observe facts'],
   ],
-  ['reports were stored', (publish) => publish.onReportsStored?.(), ['announce reports']],
-  ['notifications were stored', (publish) => publish.onNotificationsStored?.(), ['wake others']],
+  ['reports were stored', (publish) => publish.onReportsStored?.(), ['announce configuration']],
+  ['notifications were stored', (publish) => publish.onNotificationsStored?.(), ['announce notifications']],
   ['another replica stored notifications', (publish) => publish.onRemoteNotifications?.(), ['plan notifications']],
   ['another replica stored reports', (publish) => publish.onRemoteReports?.(), ['read reports', 'observe facts']],
 ])('%s', (_what, publish, expected) => {

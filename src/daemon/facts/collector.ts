@@ -1,15 +1,19 @@
 /** Collects what is true now from the state of the daemon, and reports what has changed. */
 
-import type { Clock } from '../../core/clock.ts';
+import type { ClusterEvents } from '../../clusters/events.ts';
 import { LeaseLostError, messageOf, StoreError } from '../../core/errors.ts';
 import { type Json, sameJson } from '../../core/json.ts';
-import type { Logger } from '../../log.ts';
 import type { Revert } from '../../plan/flapping.ts';
 import type { QueueSnapshot } from '../../queue/snapshot.ts';
 import type { PassEvents } from '../../reconcile/pass.ts';
-import type { Fact, FactReport, Notifications, Scope } from '../../store/notifications.ts';
+import type { Lease } from '../../store/leases.ts';
+import type { Fact, FactReport, Notifications } from '../../store/notifications.ts';
+import { untilStored } from '../../store/until-stored.ts';
 import type { Backend, OrganizationState, QueueState } from '../../web/model/backend.ts';
 import { checkTimes } from '../../web/model/status.ts';
+import type { DaemonNotifications } from '../notifications.ts';
+import type { DaemonContext } from '../organization/feature.ts';
+import type { ManagedOrganization } from '../organization/managed-organization.ts';
 import {
   type BreakerState,
   budgetFacts,
@@ -26,29 +30,7 @@ import {
   stateFileFacts,
   unownedFacts,
 } from './facts.ts';
-
-interface FactCollectorOptions {
-  readonly backend: Backend;
-  /** Activity of the passes, by organization. */
-  readonly activity: ReadonlyMap<string, PassActivity>;
-  /** Origin of the platform. */
-  readonly platform: string;
-  readonly notifications: Pick<Notifications, 'facts'>;
-  /**
-   * Returns the writer for the facts of an organization, or for those that belong to none (null). Null: another replica has
-   * the lease.
-   */
-  readonly writer: (organization: string | null) => FactWriter | null;
-  readonly log: Pick<Logger, 'warn' | 'debug'>;
-  /** Called after facts have changed. */
-  readonly onReported: () => void;
-}
-
-/** Writes facts, fenced by a lease of this replica. */
-interface FactWriter extends Pick<Notifications, 'report'> {
-  /** Epoch of the lease. What was written with an earlier one may have been replaced by another replica. */
-  readonly epoch: number;
-}
+import { changeRequestEvents } from './reporting.ts';
 
 /** Facts by reporter, with the organization whose owner writes them (null: none). */
 type Reports = Map<string, Report>;
@@ -58,10 +40,23 @@ interface Report {
   readonly facts: readonly Fact[] | null;
 }
 
-/** Facts as they were reported last, with the lease. */
+/** Facts as they were reported last, with the epoch of the lease. */
 interface Reported extends Pick<Report, 'organization'> {
   readonly facts: readonly Fact[];
   readonly epoch: number;
+}
+
+/** Passes of an organization. */
+interface PassActivity {
+  /** Fields that are flapping since the last pass that planned. */
+  flapping: readonly Revert[];
+  /** Time at which the pass that runs last made progress, in milliseconds since the epoch; null if none runs. */
+  activeAt: number | null;
+}
+
+interface ObservedBreaker extends BreakerState {
+  /** Requests that the platform had answered at that time. */
+  readonly answers: number;
 }
 
 /** Milliseconds after which organizations without an event are read again: they may have become stale. */
@@ -69,8 +64,15 @@ const REREAD_AFTER = 60_000;
 
 /** Facts of a daemon. Facts that were reported by an earlier process stay true until it is known that they are not. */
 export class FactCollector {
-  readonly #options: FactCollectorOptions;
-  readonly #breakers = new BreakerWatch();
+  readonly #context: Pick<DaemonContext, 'config' | 'store' | 'clock' | 'log' | 'events'>;
+  readonly #notifications: Pick<DaemonNotifications, 'wake' | 'lease'>;
+  readonly #find: (organization: string) => Pick<ManagedOrganization, 'lease'> | undefined;
+  readonly #backend: () => Backend;
+  /** Origin of the platform. */
+  readonly #platform: string;
+  readonly #activity = new Map<string, PassActivity>();
+  /** Circuit breakers by the name of the token. */
+  #breakers: ReadonlyMap<string, ObservedBreaker> = new Map();
   /** By reporter. */
   readonly #reported = new Map<string, Reported>();
   /** Organizations with an event since they were read. */
@@ -81,17 +83,74 @@ export class FactCollector {
   #failure: string | null = null;
   #running: Promise<void> | null = null;
   #isWanted = false;
+  /** Ends the observation; null before it has started, and after it. */
+  #end: (() => void) | null = null;
 
-  constructor(options: FactCollectorOptions) {
-    this.#options = options;
+  /** `find` returns an organization of this replica. What the leases do not cover, other replicas report. */
+  constructor(
+    context: Pick<DaemonContext, 'config' | 'store' | 'clock' | 'log' | 'events'>,
+    notifications: Pick<DaemonNotifications, 'wake' | 'lease'>,
+    find: (organization: string) => Pick<ManagedOrganization, 'lease'> | undefined,
+    backend: () => Backend,
+  ) {
+    this.#context = context;
+    this.#notifications = notifications;
+    this.#find = find;
+    this.#backend = backend;
+    this.#platform = new URL(context.config.platform.baseUrl).origin;
   }
 
-  /** Reads an organization at the next run. Does nothing for other topics. */
-  markChanged(topic: string): void {
-    this.#changed.add(topic);
+  /** Returns the listener for the passes of an organization. */
+  passEvents(organization: string): PassEvents {
+    const activity: PassActivity = { flapping: [], activeAt: null };
+    this.#activity.set(organization, activity);
+    const progress = () => {
+      activity.activeAt = this.#context.clock.now();
+    };
+    return {
+      onPassStart: progress,
+      onSource: progress,
+      onPlan: progress,
+      onResult: progress,
+      onFlapping: (flapping) => {
+        activity.flapping = flapping;
+      },
+      onPassEnd: () => {
+        activity.activeAt = null;
+      },
+    };
   }
 
-  /** Reports everything about an organization again. */
+  /**
+   * Returns the listener for the issue clusters of an organization. `notifications`: fenced by its lease; `stopping` aborts
+   * when the organization stops.
+   */
+  clusterEvents(
+    organization: string,
+    notifications: Pick<Notifications, 'addEvents'>,
+    stopping: AbortSignal,
+  ): ClusterEvents {
+    const { clock, log } = this.#context;
+    const report = (error: unknown, message: string) => log.warn({ organization, reason: messageOf(error) }, message);
+    return changeRequestEvents(organization, clock, (event) => {
+      untilStored(() => notifications.addEvents([event]), {
+        clock,
+        signal: stopping,
+        onError: (error) => report(error, 'cannot store an event; retrying'),
+      }).then(
+        () => this.#notifications.wake(),
+        (error: unknown) => report(error, 'cannot store an event'),
+      );
+    });
+  }
+
+  /** Observes the daemon from now on. */
+  start(): void {
+    // Topics that are no organization are of no use, and harmless.
+    this.#end = this.#context.events.subscribe({ onChange: (topic) => void this.#changed.add(topic) });
+  }
+
+  /** Reports everything about an organization again: another replica may have reported something else meanwhile. */
   forget(organization: string): void {
     this.#changed.add(organization);
     for (const reporter of this.#reported.keys()) {
@@ -103,6 +162,9 @@ export class FactCollector {
 
   /** Collects and reports; calls meanwhile cause one further run. Never throws: a failure is a fact of the next run. */
   async collect(): Promise<void> {
+    if (this.#end === null) {
+      return;
+    }
     this.#isWanted = true;
     this.#running ??= this.#run().finally(() => {
       this.#running = null;
@@ -110,15 +172,17 @@ export class FactCollector {
     await this.#running;
   }
 
-  /** Resolves when nothing is being collected. */
-  async idle(): Promise<void> {
+  /** Stops. What the shutdown interrupts is not reported. */
+  async stop(): Promise<void> {
+    this.#end?.();
+    this.#end = null;
     await this.#running;
   }
 
   async #run(): Promise<void> {
     while (this.#isWanted) {
       this.#isWanted = false;
-      const { backend } = this.#options;
+      const { clock } = this.#context;
       const reports: Reports = new Map();
       const failures = this.#failure === null ? [] : [this.#failure];
       const queues = this.#queues();
@@ -128,9 +192,8 @@ export class FactCollector {
           reports.set(`queue/${state.id}`, { organization: state.id, facts: [] });
         }
       }
-      const now = backend.clock.now();
-      this.#addTokens(reports, queues, now);
-      if (this.#options.writer(null) !== null) {
+      this.#addTokens(reports, queues, clock.now());
+      if (this.#notifications.lease !== null) {
         this.#addShared(reports, failures[0] ?? null);
       }
       await this.#report(reports);
@@ -139,19 +202,17 @@ export class FactCollector {
 
   /** Adds what belongs to no organization and no token. */
   #addShared(reports: Reports, failure: string | null): void {
-    const { backend, platform } = this.#options;
-    const now = backend.clock.now();
-    const add = (reporter: string, facts: readonly Fact[] | null) =>
-      reports.set(reporter, { organization: null, facts });
-    add('fleet', unownedFacts(backend.fleet(), platform, now));
+    const backend = this.#backend();
+    const now = this.#context.clock.now();
+    const add = (reporter: string, facts: readonly Fact[]) => reports.set(reporter, { organization: null, facts });
+    add('fleet', unownedFacts(backend.fleet(), this.#platform, now));
     add('configuration', configurationFacts(backend.configurationProblems()));
     add('daemon', stateFileFacts(this.#passFailure() ?? failure, now));
   }
 
   /** Returns the organizations that may have changed. */
   #due(): readonly OrganizationState[] {
-    const { backend } = this.#options;
-    const now = backend.clock.monotonic();
+    const now = this.#context.clock.monotonic();
     const changed = new Set(this.#changed);
     this.#changed.clear();
     if (this.#readAt === null || now - this.#readAt >= REREAD_AFTER) {
@@ -163,8 +224,9 @@ export class FactCollector {
 
   /** Organizations of this replica. */
   get #owned(): readonly OrganizationState[] {
-    const { backend, writer } = this.#options;
-    return backend.organizations().filter(({ id }) => writer(id) !== null);
+    return this.#backend()
+      .organizations()
+      .filter(({ id }) => this.#find(id) !== undefined);
   }
 
   /** Returns why a last pass could not use the state file; null if none failed so. */
@@ -174,15 +236,13 @@ export class FactCollector {
   }
 
   async #addOrganization(reports: Reports, state: OrganizationState, failures: string[]): Promise<void> {
-    const { backend, activity } = this.#options;
-    const { id, reconciler, config, clusters, statuses } = state;
-    const now = backend.clock.now();
-    const scope = { ...this.#tokenScope(state), organization: id };
-    const passes = activity.get(id);
+    const { id, reconciler, config, clusters, statuses, queue } = state;
+    const now = this.#context.clock.now();
+    const scope = { organization: id, token: queue.name, platform: this.#platform };
+    const { flapping = [], activeAt = null } = this.#activity.get(id) ?? {};
     const add = (reporter: string, facts: readonly Fact[] | null) =>
       reports.set(`${reporter}/${id}`, { organization: id, facts });
     if (reconciler !== null) {
-      const flapping = passes?.flapping ?? [];
       add('passes', passFacts(id, scope, reconciler));
       add('plan', planFacts({ organization: id, scope, reconciler, flapping }));
     }
@@ -194,7 +254,7 @@ export class FactCollector {
         if (error instanceof StoreError) {
           failures.push(error.message);
         } else {
-          this.#options.log.warn(
+          this.#context.log.warn(
             { organization: id, reporter: `${reporter}/${id}`, reason: messageOf(error) },
             'cannot read what conditions are true',
           );
@@ -202,8 +262,7 @@ export class FactCollector {
       }
     };
     await read('organization', async () => {
-      const { freshness } = await checkTimes(backend, state, now);
-      const activeAt = passes?.activeAt ?? null;
+      const { freshness } = await checkTimes(this.#backend(), state, now);
       return [
         ...staleFacts(id, scope, freshness, { activeAt, now }),
         ...pauseFacts(id, scope, await state.history.pauses(now)),
@@ -227,13 +286,13 @@ export class FactCollector {
    * shared work may have none, so the platform is part of it.
    */
   #addTokens(reports: Reports, queues: ReadonlyMap<string, QueueState>, now: number): void {
-    const scope = { organization: null, platform: this.#options.platform };
-    this.#breakers.retain(new Set([...queues.values()].map(({ name }) => name)));
-    const observed = [...queues].map(([organization, queue]) => {
-      const { name } = queue;
-      const state = queue.snapshot();
-      return { organization, name, state, breaker: this.#breakers.observe(name, state, now) };
+    const scope = { organization: null, platform: this.#platform };
+    const observed = [...queues].map(([organization, { name, snapshot }]) => {
+      const state = snapshot();
+      return { organization, name, state, breaker: observeBreaker(this.#breakers.get(name), state, now) };
     });
+    // Of tokens that another process uses now, nothing is known when this one uses them again.
+    this.#breakers = new Map(observed.map(({ name, breaker }) => [name, breaker]));
     const breakers = observed.map(({ breaker }) => breaker);
     for (const { organization, name, state, breaker } of observed) {
       const platform = platformFacts({ ...scope, token: null }, breaker, breakers);
@@ -250,31 +309,27 @@ export class FactCollector {
     return new Map([...firsts.values()].map(({ id, queue }) => [id, queue]));
   }
 
-  #tokenScope({ queue }: OrganizationState): Scope {
-    return { organization: null, token: queue.name, platform: this.#options.platform };
-  }
-
   async #report(reports: Reports): Promise<void> {
-    const { notifications, onReported, log } = this.#options;
+    const { store, log } = this.#context;
     /** Facts of an earlier process, or of the last owner; null before they were read. */
     let stored: readonly Fact[] | null = null;
     try {
       let hasChanged = false;
       for (const [reporter, { organization, facts: found }] of reports) {
-        const writer = this.#options.writer(organization);
-        if (writer === null || found === null) {
+        const lease = organization === null ? this.#notifications.lease : this.#find(organization)?.lease;
+        if (lease === null || lease === undefined || found === null) {
           continue;
         }
-        const before = this.#lastReport(reporter, organization, writer);
-        stored ??= before === null ? await notifications.facts() : null;
+        const before = this.#lastReport(reporter, organization, lease);
+        stored ??= before === null ? await store.notifications().facts() : null;
         const facts = keepSince(before ?? stored ?? [], found);
         if (before === null || !sameJson(before as unknown as Json, facts as unknown as Json)) {
-          hasChanged = (await this.#write(writer, organization, { reporter, facts })) || hasChanged;
+          hasChanged = (await this.#write(lease, organization, { reporter, facts })) || hasChanged;
         }
       }
       this.#failure = null;
       if (hasChanged) {
-        onReported();
+        this.#notifications.wake();
       }
     } catch (error) {
       const level = this.#failure === null ? 'warn' : 'debug';
@@ -286,19 +341,19 @@ export class FactCollector {
   }
 
   /** Returns what this replica has reported last; null if it has not, or not with this lease. */
-  #lastReport(reporter: string, organization: string | null, { epoch }: FactWriter): readonly Fact[] | null {
+  #lastReport(reporter: string, organization: string | null, { epoch }: Lease): readonly Fact[] | null {
     const last = this.#reported.get(reporter);
     return last?.epoch === epoch && last.organization === organization ? last.facts : null;
   }
 
   /** Returns true if that changed something. After the loss of the lease nothing is written: the new owner reports. */
-  async #write(writer: FactWriter, organization: string | null, report: FactReport): Promise<boolean> {
+  async #write(lease: Lease, organization: string | null, report: FactReport): Promise<boolean> {
     const { reporter, facts } = report;
     try {
       // Without an answer it is not known what is stored, so that the next report is written in any case.
       this.#reported.delete(reporter);
-      const hasChanged = await writer.report(report);
-      this.#reported.set(reporter, { organization, facts, epoch: writer.epoch });
+      const hasChanged = await this.#context.store.fenced(lease).notifications().report(report);
+      this.#reported.set(reporter, { organization, facts, epoch: lease.epoch });
       return hasChanged;
     } catch (error) {
       if (error instanceof LeaseLostError) {
@@ -309,75 +364,17 @@ export class FactCollector {
   }
 }
 
-interface Observed extends BreakerState {
-  /** Requests that the platform had answered at that time. */
-  readonly answers: number;
-}
-
-class BreakerWatch {
-  readonly #observed = new Map<string, Observed>();
-
-  /** Forgets all but these tokens: another process uses them now, and this one may use them again later. */
-  retain(tokens: ReadonlySet<string>): void {
-    for (const token of this.#observed.keys()) {
-      if (!tokens.has(token)) {
-        this.#observed.delete(token);
-      }
-    }
-  }
-
-  /** Adds an observation of a token, and returns its state. */
-  observe(
-    token: string,
-    { breaker, outcomes }: Pick<QueueSnapshot, 'breaker' | 'outcomes'>,
-    now: number,
-  ): BreakerState {
-    const before = this.#observed.get(token) ?? { failingSince: null, answeredAt: null, answers: 0 };
-    const answers = outcomes.answered + outcomes.rejected + outcomes.refused;
-    const state = {
-      failingSince: breaker === 'closed' ? null : (before.failingSince ?? now),
-      answeredAt: answers > before.answers ? now : before.answeredAt,
-      answers,
-    };
-    this.#observed.set(token, state);
-    return state;
-  }
-}
-
-export class PassActivity {
-  readonly #clock: Pick<Clock, 'now'>;
-  #flapping: readonly Revert[] = [];
-  #activeAt: number | null = null;
-
-  constructor(clock: Pick<Clock, 'now'>) {
-    this.#clock = clock;
-  }
-
-  /** Fields that are flapping since the last pass that planned. */
-  get flapping(): readonly Revert[] {
-    return this.#flapping;
-  }
-
-  /** Time at which the pass that runs last made progress, in milliseconds since the epoch; null if none runs. */
-  get activeAt(): number | null {
-    return this.#activeAt;
-  }
-
-  events(): PassEvents {
-    const progress = () => {
-      this.#activeAt = this.#clock.now();
-    };
-    return {
-      onPassStart: progress,
-      onSource: progress,
-      onPlan: progress,
-      onResult: progress,
-      onFlapping: (flapping) => {
-        this.#flapping = flapping;
-      },
-      onPassEnd: () => {
-        this.#activeAt = null;
-      },
-    };
-  }
+/** Returns the state of a circuit breaker, given what was observed before. */
+function observeBreaker(
+  before: ObservedBreaker | undefined,
+  { breaker, outcomes }: Pick<QueueSnapshot, 'breaker' | 'outcomes'>,
+  now: number,
+): ObservedBreaker {
+  const { failingSince, answeredAt, answers: known } = before ?? { failingSince: null, answeredAt: null, answers: 0 };
+  const answers = outcomes.answered + outcomes.rejected + outcomes.refused;
+  return {
+    failingSince: breaker === 'closed' ? null : (failingSince ?? now),
+    answeredAt: answers > known ? now : answeredAt,
+    answers,
+  };
 }

@@ -2,6 +2,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { ConfigError, LeaseLostError, RefusedPlanError, TransientError } from '../../../src/core/errors.ts';
+import { EventBus } from '../../../src/core/event-bus.ts';
 import type { JsonObject } from '../../../src/core/json.ts';
 import { CommandRunner, CommandSender } from '../../../src/daemon/commands.ts';
 import type { ManagedOrganization } from '../../../src/daemon/organization/managed-organization.ts';
@@ -53,7 +54,7 @@ function openFleet() {
   const audit: Partial<AuditEntry>[] = [];
   let owner: OrganizationOwner = { kind: 'replica', id: 'r-1', address: 'host-1 42' };
   const sender = new CommandSender({
-    ...{ commands: table, signals: bus, clock, stopping: stopping.signal, owner: () => owner },
+    ...{ commands: table, signals: bus, clock, stopping: stopping.signal, owner: () => owner, events: new EventBus() },
   });
   const start = (
     epoch: number,

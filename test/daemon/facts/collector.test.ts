@@ -1,11 +1,14 @@
 /** Reports of facts: what is reported again, and what a restart keeps. */
 import { expect, test } from 'vitest';
 import { AuthError, LeaseLostError, StoreError } from '../../../src/core/errors.ts';
+import { EventBus } from '../../../src/core/event-bus.ts';
 import { FactCollector } from '../../../src/daemon/facts/collector.ts';
 import { configuredReporters } from '../../../src/daemon/facts/reporting.ts';
+import type { DaemonEvents } from '../../../src/daemon/organization/feature.ts';
+import type { Lease } from '../../../src/store/leases.ts';
 import { openMemoryStore } from '../../../src/store/memory.ts';
 import type { FactReport, Notifications } from '../../../src/store/notifications.ts';
-import type { OrganizationState } from '../../../src/web/model/backend.ts';
+import type { Backend, OrganizationState } from '../../../src/web/model/backend.ts';
 import { someQueue } from '../../views/queue-samples.ts';
 import { NOW, someBackend, someOrganization, someSource } from '../../views/some-backend.ts';
 
@@ -23,40 +26,71 @@ function openCollector(store = openMemoryStore(), error: string | null = 'no', n
   const some = someOrganization('acme', { sources, queue: { snapshot }, status: { sources: [someSource({ error })] } });
   const acme = { ...some, config: { ...some.config, schedule: { drift: '*/5 * * * *' } } };
   const backend = someBackend([acme]);
-  let woken = 0;
   const lease = { epoch: 1, isLost: false };
   /** Which leases this replica has. */
   const has = { acme: true, shared: true };
-  const collector = new FactCollector({
-    backend: { ...backend, clock: { ...backend.clock, now: () => now } },
-    activity: new Map(),
-    platform: 'https://api.example',
-    notifications,
-    writer: (organization) => {
-      const isHeld = organization === null ? has.shared : has.acme;
-      const report = (each: FactReport) => {
-        if (lease.isLost) {
-          return Promise.reject(new LeaseLostError('organization/acme'));
-        }
-        reports.push(each);
-        return notifications.report(each);
-      };
-      return isHeld ? { epoch: lease.epoch, report } : null;
-    },
-    log: { warn: () => undefined, debug: () => undefined } as never,
-    onReported: () => {
-      woken += 1;
+  const opened = startCollector({ ...backend, clock: { ...backend.clock, now: () => now } }, notifications, {
+    find: () => (has.acme ? lease.epoch : null),
+    shared: () => (has.shared ? lease.epoch : null),
+    report: (each) => {
+      if (lease.isLost) {
+        return Promise.reject(new LeaseLostError('organization/acme'));
+      }
+      reports.push(each);
+      return notifications.report(each);
     },
   });
-  return { collector, lease, has, token, backend, reports, notifications, woken: () => woken };
+  return { ...opened, lease, has, token, backend, reports, notifications };
+}
+
+/** Starts a collector whose leases have these epochs (null: another replica has the lease). */
+function startCollector(
+  backend: Backend,
+  notifications: Notifications,
+  {
+    find,
+    shared = () => null,
+    report = (each) => notifications.report(each),
+  }: {
+    find: (id: string) => number | null;
+    shared?: () => number | null;
+    report?: Notifications['report'];
+  },
+) {
+  const events = new EventBus<DaemonEvents>();
+  const leaseOf = (epoch: number | null) => (epoch === null ? null : ({ epoch } as Lease));
+  let woken = 0;
+  const collector = new FactCollector(
+    {
+      config: { platform: { baseUrl: 'https://api.example' } },
+      store: { notifications: () => notifications, fenced: () => ({ notifications: () => ({ report }) }) },
+      log: { warn: () => undefined, debug: () => undefined },
+      ...{ clock: backend.clock, events },
+    } as never,
+    {
+      get lease() {
+        return leaseOf(shared());
+      },
+      wake: () => {
+        woken += 1;
+      },
+    },
+    (id) => {
+      const lease = leaseOf(find(id));
+      return lease === null ? undefined : { lease };
+    },
+    () => backend,
+  );
+  collector.start();
+  return { collector, markChanged: (id: string) => events.publish.onChange?.(id, false), woken: () => woken };
 }
 
 test('facts are written once, and again only when they change', async () => {
-  const { collector, reports, woken } = openCollector();
+  const { collector, markChanged, reports, woken } = openCollector();
   await collector.collect();
   const written = reports.length;
   expect(reports.flatMap(({ facts }) => facts.map(({ code }) => code))).toEqual(['connector-failing']);
-  collector.markChanged('acme');
+  markChanged('acme');
   await collector.collect();
   expect([reports.length, woken()]).toEqual([written, 1]);
 });
@@ -87,18 +121,12 @@ test('a restart keeps the time since when something is true, and what is not kno
 
 /** Opens the collector of a replica that has these organizations of three with one token. */
 function openReplica(notifications: Notifications, organizations: readonly OrganizationState[], owned: Set<string>) {
-  const collector = new FactCollector({
-    backend: someBackend(organizations),
-    activity: new Map(),
-    platform: 'https://api.example',
-    notifications,
-    writer: (id) => (id !== null && owned.has(id) ? { epoch: 1, report: (each) => notifications.report(each) } : null),
-    log: { warn: () => undefined, debug: () => undefined } as never,
-    onReported: () => undefined,
+  const { collector, markChanged } = startCollector(someBackend(organizations), notifications, {
+    find: (id) => (owned.has(id) ? 1 : null),
   });
   return async () => {
     for (const { id } of organizations) {
-      collector.markChanged(id);
+      markChanged(id);
     }
     await collector.collect();
   };
@@ -181,7 +209,7 @@ test('after the loss of a lease nothing is written, and the next owner corrects 
   await first.collector.collect();
   const codes = async () => (await store.notifications().facts()).map(({ code }) => code);
   expect(await codes()).toEqual([]);
-  first.collector.markChanged('acme');
+  first.markChanged('acme');
   await first.collector.collect();
   expect(await codes()).toEqual(['connector-failing']);
 
@@ -189,21 +217,13 @@ test('after the loss of a lease nothing is written, and the next owner corrects 
   const [configuration] = first.reports.filter(({ reporter }) => reporter === 'configuration');
   expect(configuration?.facts).toEqual([]);
   const scope = { organization: null, token: null, platform: 'https://api.example' };
-  const dead = {
-    code: 'platform-failing',
-    scope,
-    subject: '',
-    since: NOW,
-    summary: 'dead',
-    details: [],
-    path: null,
-  } as const;
-  await store.notifications().report({ reporter: 'configuration', facts: [dead] });
+  const dead = { code: 'platform-failing', scope, subject: '', since: NOW, details: [], path: null } as const;
+  await store.notifications().report({ reporter: 'configuration', facts: [{ ...dead, summary: 'dead' }] });
   await store.notifications().report({ reporter: 'conversations/acme', facts: [] });
   await first.collector.collect();
   expect(await codes()).toEqual(['platform-failing']);
   first.lease.epoch = 3;
-  first.collector.markChanged('acme');
+  first.markChanged('acme');
   await first.collector.collect();
   expect(await codes()).toEqual(['connector-failing']);
 });

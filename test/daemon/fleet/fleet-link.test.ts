@@ -4,7 +4,6 @@ import { EventBus } from '../../../src/core/event-bus.ts';
 import { FleetLink, type FleetLinkOptions } from '../../../src/daemon/fleet-link.ts';
 import type { DaemonEvents } from '../../../src/daemon/organization/feature.ts';
 import type { FleetSignal } from '../../../src/store/leases.ts';
-import type { Backend } from '../../../src/web/model/backend.ts';
 
 /** Opens the link of the replica `a`, and returns what it does for the messages that it receives. */
 function openLink() {
@@ -30,7 +29,7 @@ function openLink() {
     connections: { queueName: () => '', tokenUsers: () => [] },
     stopping,
   } as unknown as FleetLinkOptions);
-  link.start({} as Backend);
+  link.start();
   events.subscribe({
     onChange: (topic) => void done.push(topic),
     onRemoteNotifications: () => void done.push('plan notifications'),

@@ -1,31 +1,31 @@
 // Work that exists once in a fleet, while the database cannot be used.
 import { expect, test } from 'vitest';
 import { StoreError } from '../../../src/core/errors.ts';
-import { SharedWork } from '../../../src/daemon/notifications.ts';
+import { DaemonNotifications } from '../../../src/daemon/notifications.ts';
 import { HeldLease } from '../../../src/fleet/held-lease.ts';
-import { createLogger } from '../../../src/log.ts';
+import type { Lease } from '../../../src/store/leases.ts';
 import { createVirtualClock } from '../../queue/virtual-clock.ts';
 
 function openWork(failures: number) {
   const clock = createVirtualClock();
   const events: string[] = [];
   let left = failures;
-  const work = new SharedWork({
-    notifications: {
-      start: async (lease) => {
+  const fenced = ({ epoch }: Lease) => ({
+    notifications: () => ({
+      retainReporters: async () => {
         left -= 1;
         if (left >= 0) {
           throw new StoreError('the database is gone');
         }
-        events.push(`start ${lease.epoch}`);
       },
-      retain: async () => undefined,
-      pause: async () => void events.push('pause'),
-    },
-    reporters: () => [],
-    clock,
-    log: createLogger({ level: 'fatal', format: 'json', secrets: [] }),
+      recover: async () => void events.push(`start ${epoch}`),
+    }),
   });
+  const context = {
+    ...{ clock, dryRun: true, store: { fenced }, log: { error: () => undefined } },
+    metrics: { channels: () => undefined, firing: () => void events.push('stop') },
+  };
+  const work = new DaemonNotifications(context as never, [], () => []);
   const claim = (epoch: number) => {
     const lease = new HeldLease({ name: 'fleet', epoch, sequence: epoch, claimedAt: 0 }, () => 60_000);
     work.begin(lease);
@@ -53,5 +53,5 @@ test('does not start again under a lease that ended meanwhile', async () => {
   await work.end();
   claim(2);
   await clock.advance(60_000);
-  expect(events).toEqual(['pause', 'start 2']);
+  expect(events).toEqual(['stop', 'start 2']);
 });
