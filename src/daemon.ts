@@ -6,7 +6,7 @@ import { EventBus } from './core/event-bus.ts';
 import { describeFleet, metricOwnership, observeFleet, TransactionTimes } from './daemon/describe-fleet.ts';
 import { FactCollector } from './daemon/facts/collector.ts';
 import { configuredReporters } from './daemon/facts/reporting.ts';
-import { type Configuration, openConfiguration } from './daemon/fleet/configuration.ts';
+import { Configuration } from './daemon/fleet/configuration.ts';
 import { FleetReports } from './daemon/fleet/fleet-reports.ts';
 import { openClock, openLeases, sharedBudgets } from './daemon/fleet/open-leases.ts';
 import { FleetOrganizations, IN_FLIGHT } from './daemon/fleet/organizations.ts';
@@ -47,7 +47,7 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
   const times = new TransactionTimes(metrics);
   const store = await (options.openStore?.(config.store) ?? openStore(config.store, clock, random, times.listener));
   try {
-    const shared = await openClock(options, store);
+    const shared = await openClock(clock, store, log);
     const events = new EventBus<DaemonEvents>();
     const context: DaemonContext = { config, clock: shared, random, version, log, dryRun, metrics, store, events };
     const channels = await openChannels(config, version, shared);
@@ -87,30 +87,24 @@ class RunningDaemon implements Daemon {
   #control: ControlServer | null = null;
 
   constructor(context: DaemonContext, options: DaemonOptions, { times, channels }: DaemonParts) {
-    const { metrics, clock, log, store, events } = context;
+    const { metrics, clock, log, events } = context;
     this.#context = context;
     this.#config = context.config;
     const configured = () => this.#config.organizations;
     const find = (id: string) => this.#organizations.find(id);
     // 1. Configuration and leases, which decide on the organizations of this replica.
-    this.#configuration = openConfiguration(context, options.configuration, async (changed) => {
+    const reconfigure = async (changed: Config) => {
       this.#configure(changed);
       await this.#notifications.forgetRemoved();
-    });
+    };
+    const { configuration: files } = options;
+    this.#configuration = files === undefined ? null : new Configuration(context, files, reconfigure);
     const work = { begin: (lease: Lease) => this.#begin(lease), end: (lease: Lease) => this.#end(lease) };
-    this.#leases = openLeases({ ...context, isComplete: () => this.#config.invalidFiles.length === 0 }, work);
+    this.#leases = openLeases(context, work, () => this.#config.invalidFiles.length === 0);
     const { replica } = this.#leases;
-    this.#reports = new FleetReports({
-      config: context.config,
-      store,
-      clock,
-      log,
-      events,
-      leases: this.#leases,
-      problem: () => this.#configuration?.problem ?? null,
-    });
+    this.#reports = new FleetReports(context, this.#leases, () => this.#configuration?.problem ?? null);
     // 2. Connections to the platform and to the channels of notifications.
-    this.#connections = new TokenConnections({ ...context, shared: sharedBudgets(context, this.#leases) });
+    this.#connections = new TokenConnections(context, sharedBudgets(context, this.#leases));
     this.#notifications = new DaemonNotifications(context, channels, () => this.#reporters());
     this.#facts = new FactCollector(context, this.#notifications, find, () => this.#page.backend);
     // 3. Organizations, and the work that exists once in a fleet.

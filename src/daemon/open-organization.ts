@@ -40,7 +40,12 @@ export class DaemonOrganizationOpener implements OrganizationOpener {
       const terms = sendingTerms({ lease, stopping, timeout, userAgent: userAgent(version, replica, lease) });
       const of = { ...context, organization, lease, store, stopping, abort, connection: { ...connection, terms } };
       const buses = { events: new EventBus<OrganizationEvents>(), daemon: context.events };
-      const checkSend = (milliseconds: number) => throwRefusal(leaseRefusal(lease, milliseconds));
+      const checkSend = (milliseconds: number) => {
+        const refusal = leaseRefusal(lease, milliseconds);
+        if (refusal !== null) {
+          throw refusal;
+        }
+      };
       const probe = new ConversationsProbe();
       return this.#assemble(
         { ...of, ...buses, probe, checkSend, log: log.child({ organization: organization.id }) },
@@ -67,11 +72,5 @@ export class DaemonOrganizationOpener implements OrganizationOpener {
     const features = [reconciliation, statuses, conversations, clusters].filter((feature) => feature !== null);
     const { queue } = connection;
     return { id, config: organization, lease, queue, reconciliation, statuses, conversations, clusters, features };
-  }
-}
-
-function throwRefusal(refusal: Error | null): void {
-  if (refusal !== null) {
-    throw refusal;
   }
 }

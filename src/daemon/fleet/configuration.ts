@@ -1,12 +1,9 @@
 /** Reads the configuration again while the daemon runs, when its files change or somebody asks for it. */
 import { type Config, compareConfigs, keepLastValid } from '../../config/config.ts';
 import type { InvalidFile } from '../../config/document.ts';
-import type { Clock } from '../../core/clock.ts';
 import { messageOf } from '../../core/errors.ts';
-import type { EventBus } from '../../core/event-bus.ts';
-import type { Logger } from '../../log.ts';
 import type { ConfigurationProblem } from '../../web/model/configuration.ts';
-import type { DaemonEvents } from '../organization/feature.ts';
+import type { DaemonContext } from '../organization/feature.ts';
 import { requireWork } from './require-work.ts';
 
 /** Files of a configuration. */
@@ -18,19 +15,10 @@ export interface ConfigurationFiles {
   close(): Promise<void>;
 }
 
-export interface ConfigurationOptions {
-  readonly files: ConfigurationFiles;
-  /** Configuration in use. */
-  readonly config: Config;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly log: Logger;
-  /** Uses the organizations of a configuration. Those that are the same object as before have not changed. */
-  readonly configure: (config: Config) => Promise<void>;
-  readonly events: EventBus<DaemonEvents>;
-}
-
 export class Configuration {
-  readonly #options: ConfigurationOptions;
+  readonly #context: Pick<DaemonContext, 'log' | 'clock' | 'events'>;
+  readonly #files: ConfigurationFiles;
+  readonly #configure: (config: Config) => Promise<void>;
   #config: Config;
   #problem: ConfigurationProblem | null = null;
   /** Time at which the configuration in use was read. */
@@ -41,11 +29,14 @@ export class Configuration {
   #running: Promise<void> | null = null;
   #isClosed = false;
 
-  constructor(options: ConfigurationOptions) {
-    this.#options = options;
-    this.#config = options.config;
-    this.#usedSince = options.clock.now();
-    this.#problem = this.#describe(reasonOf(options.config.invalidFiles), true);
+  /** `configure` uses the organizations of a configuration. Those that are the same object as before have not changed. */
+  constructor(context: DaemonContext, files: ConfigurationFiles, configure: (config: Config) => Promise<void>) {
+    this.#context = context;
+    this.#files = files;
+    this.#configure = configure;
+    this.#config = context.config;
+    this.#usedSince = context.clock.now();
+    this.#problem = this.#describe(reasonOf(context.config.invalidFiles), true);
   }
 
   get problem(): ConfigurationProblem | null {
@@ -54,12 +45,12 @@ export class Configuration {
 
   /** Watches the files, until `close`. */
   async start(): Promise<void> {
-    const { files, log, events } = this.#options;
+    const { log, events } = this.#context;
     if (this.#problem !== null) {
       this.#logProblem(this.#problem);
       events.publish.onConfigurationProblem?.();
     }
-    await files.watch(
+    await this.#files.watch(
       () => void this.reload(),
       (error) => log.warn({ reason: error.message }, 'changes of the configuration are not noticed; send SIGHUP'),
     );
@@ -75,17 +66,16 @@ export class Configuration {
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#running;
-    await this.#options.files.close();
+    await this.#files.close();
   }
 
   async #run(): Promise<void> {
-    const { files } = this.#options;
     while (this.#isWanted && !this.#isClosed) {
       this.#isWanted = false;
       try {
-        const config = await files.read();
+        const config = await this.#files.read();
         await this.#apply(config);
-        this.#usedSince = this.#options.clock.now();
+        this.#usedSince = this.#context.clock.now();
         this.#report(reasonOf(config.invalidFiles), true);
       } catch (error) {
         this.#report(messageOf(error), false);
@@ -96,7 +86,7 @@ export class Configuration {
 
   /** Uses what has changed. Throws ConfigError. */
   async #apply(read: Config): Promise<void> {
-    const { log, configure } = this.#options;
+    const { log } = this.#context;
     requireWork(read);
     const config = keepLastValid(this.#config, read);
     const { organizationFiles, invalidFiles } = config;
@@ -108,13 +98,13 @@ export class Configuration {
         log.warn({ settings: needRestart }, 'changed settings are used after a restart');
       }
     }
-    if (added.length + removed.length + changed.length > 0) {
+    const hasChanged = added.length + removed.length + changed.length > 0;
+    if (hasChanged) {
       log.info({ added, removed, changed }, 'the organizations of the configuration have changed');
     }
-    const hasChanged = added.length + removed.length + changed.length > 0 || isComplete;
     this.#config = { ...this.#config, organizations, organizationFiles, invalidFiles };
-    if (hasChanged) {
-      await configure(this.#config);
+    if (hasChanged || isComplete) {
+      await this.#configure(this.#config);
     }
   }
 
@@ -125,15 +115,15 @@ export class Configuration {
     }
     this.#problem = this.#describe(reason, isPartial);
     if (this.#problem === null) {
-      this.#options.log.info('the configuration can be used again');
+      this.#context.log.info('the configuration can be used again');
     } else {
       this.#logProblem(this.#problem);
     }
-    this.#options.events.publish.onConfigurationProblem?.();
+    this.#context.events.publish.onConfigurationProblem?.();
   }
 
   #describe(reason: string | null, isPartial: boolean): ConfigurationProblem | null {
-    const since = this.#problem?.since ?? this.#options.clock.now();
+    const since = this.#problem?.since ?? this.#context.clock.now();
     return reason === null ? null : { reason, since, usedSince: this.#usedSince, isPartial };
   }
 
@@ -141,19 +131,10 @@ export class Configuration {
     const message = isPartial
       ? 'organization files cannot be used; their organizations keep their last valid settings; those that have none do not run'
       : 'the new configuration cannot be used; the earlier one stays in use';
-    this.#options.log.error({ problems: reason.split('\n') }, message);
+    this.#context.log.error({ problems: reason.split('\n') }, message);
   }
 }
 
 function reasonOf(files: readonly InvalidFile[]): string | null {
   return files.length === 0 ? null : files.flatMap(({ problems }) => problems).join('\n');
-}
-
-/** Opens the configuration of a daemon; null if it is not read again. */
-export function openConfiguration(
-  { config, clock, log, events }: Pick<ConfigurationOptions, 'config' | 'clock' | 'log' | 'events'>,
-  files: ConfigurationFiles | undefined,
-  configure: ConfigurationOptions['configure'],
-): Configuration | null {
-  return files === undefined ? null : new Configuration({ config, clock, log, events, files, configure });
 }

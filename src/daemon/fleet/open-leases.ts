@@ -1,31 +1,24 @@
 /** Opens the leases and the clock of this process: those of a fleet, or those of a single process. */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { Config } from '../../config/config.ts';
 import { shortestLease } from '../../config/store.ts';
-import type { Clock, Random } from '../../core/clock.ts';
+import type { Clock } from '../../core/clock.ts';
 import { ConfigError } from '../../core/errors.ts';
 import { FleetClock } from '../../fleet/fleet-clock.ts';
 import type { FleetLeases, LeaseWork } from '../../fleet/fleet-leases.ts';
-import type { RetentionOptions } from '../../fleet/lease-retention.ts';
 import { LocalLeases } from '../../fleet/local-leases.ts';
 import { SharedLeases } from '../../fleet/shared-leases.ts';
 import type { Logger } from '../../log.ts';
 import type { SharedState } from '../../queue/shared-limiter.ts';
 import type { Store } from '../../store/store.ts';
+import type { DaemonContext } from '../organization/feature.ts';
 
-export interface LeaseOptions extends RetentionOptions {
-  readonly config: Pick<Config, 'fleet' | 'platform'>;
-  readonly store: Pick<Store, 'fleet'>;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly version: string;
-  readonly log: Logger;
-}
-
-/** Opens the leases. Throws ConfigError if they are too short for the timeout of requests. */
-export function openLeases(options: LeaseOptions, work: LeaseWork): FleetLeases {
-  const { config, store, clock, random, version, log, isComplete } = options;
+/**
+ * Opens the leases. `isComplete` returns false while the configuration may have organizations that are not known. Throws
+ * ConfigError if they are too short for the timeout of requests.
+ */
+export function openLeases(context: DaemonContext, work: LeaseWork, isComplete: () => boolean): FleetLeases {
+  const { config, store, clock, random, version, log } = context;
   const shared = store.fleet();
   if (shared === null) {
     return new LocalLeases(clock, work);
@@ -55,10 +48,7 @@ export function openLeases(options: LeaseOptions, work: LeaseWork): FleetLeases 
 }
 
 /** Opens the clock that the replicas of a fleet share; a single process uses that of its machine. */
-export async function openClock(
-  { clock, log }: Pick<LeaseOptions, 'clock' | 'log'>,
-  store: LeaseOptions['store'],
-): Promise<Clock> {
+export async function openClock(clock: Clock, store: Store, log: Logger): Promise<Clock> {
   const shared = store.fleet();
   if (shared === null) {
     return clock;
@@ -78,7 +68,7 @@ export async function openClock(
 
 /** Returns the shared state of each token's budgets, if replicas divide the organizations of a token. */
 export function sharedBudgets(
-  { config, store }: Pick<LeaseOptions, 'config' | 'store'>,
+  { config, store }: Pick<DaemonContext, 'config' | 'store'>,
   { replica }: Pick<FleetLeases, 'replica'>,
 ): (digest: string) => SharedState | undefined {
   const fleet = store.fleet();

@@ -33,59 +33,50 @@ export interface OrganizationOpener {
   close(organization: ManagedOrganization): Promise<void>;
 }
 
+interface FleetOrganizationsOptions {
+  readonly opener: OrganizationOpener;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly events: EventBus<DaemonEvents>;
+}
+
 interface Controllers {
   readonly stopping: AbortController;
   readonly abort: AbortController;
-  /** Aborts when the organization has stopped. */
-  readonly ended: AbortController;
 }
 
 class RunningOrganization {
   readonly managed: ManagedOrganization;
-  readonly #stopping: AbortController;
-  readonly #abort: AbortController;
-  readonly #ended: AbortController;
-  readonly #opener: OrganizationOpener;
-  readonly #clock: Clock;
-  readonly #log: Logger;
-  #starting: Promise<void> | null = null;
+  readonly #options: FleetOrganizationsOptions;
+  readonly #controllers: Controllers;
+  /** Aborts when the organization stops. */
+  readonly #stopping: AbortSignal;
   /** Number of features that have started. */
   #started = 0;
 
   private constructor(
     managed: ManagedOrganization,
-    { stopping, abort, ended }: Controllers,
-    { opener, clock, log }: { readonly opener: OrganizationOpener; readonly clock: Clock; readonly log: Logger },
+    options: FleetOrganizationsOptions,
+    controllers: Controllers,
+    stopping: AbortSignal,
   ) {
     this.managed = managed;
+    this.#options = options;
+    this.#controllers = controllers;
     this.#stopping = stopping;
-    this.#abort = abort;
-    this.#ended = ended;
-    this.#opener = opener;
-    this.#clock = clock;
-    this.#log = log;
   }
 
   /** Opens an organization. Throws AppError. */
   static async open(
     config: OrganizationConfig,
     lease: Lease,
-    context: { readonly opener: OrganizationOpener; readonly clock: Clock; readonly log: Logger },
+    options: FleetOrganizationsOptions,
   ): Promise<RunningOrganization> {
-    const controllers = { stopping: new AbortController(), abort: new AbortController(), ended: new AbortController() };
-    const { stopping, abort, ended } = controllers;
-    const onLost = () => {
-      stopping.abort();
-      abort.abort();
-    };
-    lease.lost.addEventListener('abort', onLost, { once: true, signal: ended.signal });
-    try {
-      const managed = await context.opener.open({ config, lease, stopping: stopping.signal, abort: abort.signal });
-      return new RunningOrganization(managed, controllers, context);
-    } catch (error) {
-      ended.abort();
-      throw error;
-    }
+    const controllers = { stopping: new AbortController(), abort: new AbortController() };
+    const stopping = AbortSignal.any([controllers.stopping.signal, lease.lost]);
+    const abort = AbortSignal.any([controllers.abort.signal, lease.lost]);
+    const managed = await options.opener.open({ config, lease, stopping, abort });
+    return new RunningOrganization(managed, options, controllers, stopping);
   }
 
   /** Checks what only the manifests and the platform can verify. Throws ConfigError. */
@@ -94,101 +85,78 @@ class RunningOrganization {
   }
 
   /** Starts the features, in their order. After a failure, another call starts the rest. */
-  start(): Promise<void> {
-    this.#starting ??= this.#start().catch((error: unknown) => {
-      this.#starting = null;
-      throw error;
-    });
-    return this.#starting;
-  }
-
-  /** Checks and starts, again and again until it succeeds or the organization stops. Never rejects. */
-  async startAlone(): Promise<void> {
-    const { signal } = this.#stopping;
-    while (!signal.aborted && !(await this.#tryStart())) {
-      await this.#clock.sleep(START_RETRY, signal).catch(() => undefined);
-    }
-  }
-
-  /** Stops the features, and closes the organization. Never rejects. */
-  async stop(): Promise<void> {
-    const { managed } = this;
-    this.#stopping.abort();
-    managed.queue.recheck();
-    const ended = managed.features.map((feature) => feature.stop(IN_FLIGHT));
-    const all = Promise.all(ended).catch((error: unknown) => {
-      this.#log.error({ organization: managed.id, reason: messageOf(error) }, 'cannot stop the organization');
-    });
-    if (!(await endsWithin(this.#clock, IN_FLIGHT, [all]))) {
-      this.#abort.abort();
-      if (!(await endsWithin(this.#clock, STOP_LIMIT - IN_FLIGHT, [all]))) {
-        this.#log.warn({ organization: managed.id }, 'shutdown timed out; abandoning unfinished work');
-      }
-    }
-    await this.#opener.close(managed).catch((error: unknown) => {
-      this.#log.error({ organization: managed.id, reason: messageOf(error) }, 'cannot close the organization');
-    });
-    this.#ended.abort();
-  }
-
-  /** Returns false if the start failed, for example because the database could not be used. */
-  async #tryStart(): Promise<boolean> {
-    const { id } = this.managed;
-    try {
-      await this.check().catch((error: unknown) => {
-        if (!(error instanceof ConfigError)) {
-          throw error;
-        }
-        this.#log.error({ organization: id, reason: error.message }, 'settings cannot be used');
-      });
-      await this.start();
-      return true;
-    } catch (error) {
-      if (!this.#stopping.signal.aborted) {
-        const reason = messageOf(error);
-        this.#log.error({ organization: id, reason, retryIn: START_RETRY }, 'cannot start the organization; retrying');
-      }
-      return false;
-    }
-  }
-
-  async #start(): Promise<void> {
+  async start(): Promise<void> {
     for (const feature of this.managed.features.slice(this.#started)) {
-      if (this.#stopping.signal.aborted) {
+      if (this.#stopping.aborted) {
         return;
       }
       await feature.start();
       this.#started += 1;
     }
   }
-}
 
-interface FleetOrganizationsOptions {
-  readonly opener: OrganizationOpener;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly events: EventBus<DaemonEvents>;
-}
+  /** Checks and starts, again and again until it succeeds or the organization stops. Never rejects. */
+  async startAlone(): Promise<void> {
+    const { clock, log } = this.#options;
+    const organization = this.managed.id;
+    while (!this.#stopping.aborted) {
+      try {
+        await this.check().catch((error: unknown) => {
+          if (!(error instanceof ConfigError)) {
+            throw error;
+          }
+          log.error({ organization, reason: error.message }, 'settings cannot be used');
+        });
+        await this.start();
+        return;
+      } catch (error) {
+        if (!this.#stopping.aborted) {
+          const reason = messageOf(error);
+          log.error({ organization, reason, retryIn: START_RETRY }, 'cannot start the organization; retrying');
+        }
+        await clock.sleep(START_RETRY, this.#stopping).catch(() => undefined);
+      }
+    }
+  }
 
-interface Running {
-  readonly config: OrganizationConfig;
-  readonly lease: Lease;
-  readonly work: RunningOrganization;
+  /** Stops the features, and closes the organization. Never rejects. */
+  async stop(): Promise<void> {
+    const { managed } = this;
+    const { opener, clock, log } = this.#options;
+    const organization = managed.id;
+    this.#controllers.stopping.abort();
+    managed.queue.recheck();
+    const ended = managed.features.map((feature) => feature.stop(IN_FLIGHT));
+    const all = Promise.all(ended).catch((error: unknown) => {
+      log.error({ organization, reason: messageOf(error) }, 'cannot stop the organization');
+    });
+    if (!(await endsWithin(clock, IN_FLIGHT, [all]))) {
+      this.#controllers.abort.abort();
+      if (!(await endsWithin(clock, STOP_LIMIT - IN_FLIGHT, [all]))) {
+        log.warn({ organization }, 'shutdown timed out; abandoning unfinished work');
+      }
+    }
+    await opener.close(managed).catch((error: unknown) => {
+      log.error({ organization, reason: messageOf(error) }, 'cannot close the organization');
+    });
+  }
 }
 
 /** Wanted and actual state of an organization. */
-interface Slot {
+interface Assignment {
   readonly id: string;
   /** Null: not configured. */
   config: OrganizationConfig | null;
   /** Null: another replica has it, or nobody. */
   lease: Lease | null;
-  running: Running | null;
+  running: RunningOrganization | null;
   /** Settles when the organization is what it should be; null then. */
   settling: Promise<void> | null;
   /** The last attempt to open it; null if it succeeded, or is to be repeated. */
   failed: { readonly config: OrganizationConfig; readonly lease: Lease; readonly error: unknown } | null;
 }
+
+const UNASSIGNED = { config: null, lease: null, running: null, settling: null, failed: null };
 
 /** Milliseconds before an organization that could not be opened is opened again. */
 const RETRY = 10_000;
@@ -196,7 +164,7 @@ const RETRY = 10_000;
 export class FleetOrganizations implements LeaseWork {
   readonly #options: FleetOrganizationsOptions;
   /** By the name of the lease. */
-  readonly #slots = new Map<string, Slot>();
+  readonly #assignments = new Map<string, Assignment>();
   readonly #closed = new AbortController();
   #hasStarted = false;
   /** Null: has to be made again. */
@@ -213,16 +181,16 @@ export class FleetOrganizations implements LeaseWork {
   }
 
   find(id: string): ManagedOrganization | undefined {
-    return this.#slots.get(organizationLease(id))?.running?.work.managed;
+    return this.#assignments.get(organizationLease(id))?.running?.managed;
   }
 
   isConfigured(id: string): boolean {
-    return (this.#slots.get(organizationLease(id))?.config ?? null) !== null;
+    return (this.#assignments.get(organizationLease(id))?.config ?? null) !== null;
   }
 
   /** Returns true if this replica has the lease of a configured organization. */
   isHeld(id: string): boolean {
-    const lease = this.#slots.get(organizationLease(id))?.lease ?? null;
+    const lease = this.#assignments.get(organizationLease(id))?.lease ?? null;
     return lease !== null && !lease.lost.aborted && this.isConfigured(id);
   }
 
@@ -231,46 +199,46 @@ export class FleetOrganizations implements LeaseWork {
    * requests in flight completed.
    */
   setOrganizations(configs: readonly OrganizationConfig[]): void {
-    const before = new Map(this.#slots);
+    const before = new Map(this.#assignments);
     this.#list = null;
-    this.#slots.clear();
+    this.#assignments.clear();
     for (const config of configs) {
-      const slot = before.get(organizationLease(config.id)) ?? newSlot(config.id);
-      slot.config = config;
-      this.#slots.set(organizationLease(config.id), slot);
+      const assignment = before.get(organizationLease(config.id)) ?? { ...UNASSIGNED, id: config.id };
+      assignment.config = config;
+      this.#assignments.set(organizationLease(config.id), assignment);
     }
-    for (const [name, slot] of before) {
-      if (!this.#slots.has(name)) {
-        slot.config = null;
-        this.#slots.set(name, slot);
+    for (const [name, assignment] of before) {
+      if (!this.#assignments.has(name)) {
+        assignment.config = null;
+        this.#assignments.set(name, assignment);
       }
     }
-    for (const slot of before.values()) {
-      void this.#settle(slot);
+    for (const assignment of before.values()) {
+      void this.#settle(assignment);
     }
   }
 
   begin(lease: Lease): void {
-    const slot = this.#slots.get(lease.name);
-    if (slot !== undefined) {
-      slot.lease = lease;
-      void this.#settle(slot);
+    const assignment = this.#assignments.get(lease.name);
+    if (assignment !== undefined) {
+      assignment.lease = lease;
+      void this.#settle(assignment);
     }
   }
 
   async end(lease: Lease): Promise<void> {
-    const slot = this.#slots.get(lease.name);
-    if (slot?.lease === lease) {
-      slot.lease = null;
-      await this.#settle(slot);
+    const assignment = this.#assignments.get(lease.name);
+    if (assignment?.lease === lease) {
+      assignment.lease = null;
+      await this.#settle(assignment);
     }
   }
 
   /** Resolves once every organization whose lease was claimed was opened. Returns the errors of those that cannot be. */
   async opened(): Promise<readonly unknown[]> {
-    const slots = [...this.#slots.values()];
-    await Promise.all(slots.map(({ settling }) => settling));
-    return slots.flatMap(({ failed }) => (failed === null ? [] : [failed.error]));
+    const assignments = [...this.#assignments.values()];
+    await Promise.all(assignments.map(({ settling }) => settling));
+    return assignments.flatMap(({ failed }) => (failed === null ? [] : [failed.error]));
   }
 
   /** Checks the settings of the open organizations with the platform. Throws ConfigError. */
@@ -321,68 +289,71 @@ export class FleetOrganizations implements LeaseWork {
   }
 
   get #running(): readonly RunningOrganization[] {
-    return [...this.#slots.values()].flatMap(({ running }) => running?.work ?? []);
+    return [...this.#assignments.values()].flatMap(({ running }) => running ?? []);
   }
 
-  #settle(slot: Slot): Promise<void> {
-    slot.settling ??= this.#reconcile(slot);
-    return slot.settling;
+  #settle(assignment: Assignment): Promise<void> {
+    assignment.settling ??= this.#reconcile(assignment);
+    return assignment.settling;
   }
 
   /** Stops and opens the organization until it is what it should be. Never rejects. */
-  async #reconcile(slot: Slot): Promise<void> {
-    // The slot is marked as settling before the first step.
+  async #reconcile(assignment: Assignment): Promise<void> {
+    // The assignment is marked as settling before the first step.
     await Promise.resolve();
-    for (let next = this.#nextStep(slot); next !== null; next = this.#nextStep(slot)) {
+    for (let next = this.#nextStep(assignment); next !== null; next = this.#nextStep(assignment)) {
       await next();
     }
     // Changes after the last check start another run.
-    slot.settling = null;
+    assignment.settling = null;
   }
 
   /** Returns what has to be done for an organization; null if nothing has to be done now. */
-  #nextStep(slot: Slot): (() => Promise<void>) | null {
-    const { running, config, lease, failed } = slot;
+  #nextStep(assignment: Assignment): (() => Promise<void>) | null {
+    const { running, config, lease, failed } = assignment;
     if (running !== null) {
-      return running.config === config && running.lease === lease ? null : () => this.#stop(slot, running);
+      const isWanted = running.managed.config === config && running.managed.lease === lease;
+      return isWanted ? null : () => this.#stop(assignment, running);
     }
-    if (config === null && lease === null) {
-      this.#forget(slot);
+    const name = organizationLease(assignment.id);
+    if (config === null && lease === null && this.#assignments.get(name) === assignment) {
+      this.#assignments.delete(name);
     }
     const isOpenable = config !== null && lease !== null && !lease.lost.aborted;
     return isOpenable && !(failed?.config === config && failed.lease === lease)
-      ? () => this.#open(slot, config, lease)
+      ? () => this.#open(assignment, config, lease)
       : null;
   }
 
-  async #stop(slot: Slot, { work, lease }: Running): Promise<void> {
+  async #stop(assignment: Assignment, running: RunningOrganization): Promise<void> {
+    const { lease } = running.managed;
     const isLost = lease.lost.aborted;
-    await work.stop();
-    slot.running = null;
+    await running.stop();
+    assignment.running = null;
     this.#list = null;
-    this.#log(slot, lease, isLost ? 'lease lost; the organization was stopped' : 'organization stopped');
-    this.#options.events.publish.onOrganization?.(slot.id);
+    this.#log(assignment, lease, isLost ? 'lease lost; the organization was stopped' : 'organization stopped');
+    this.#options.events.publish.onOrganization?.(assignment.id);
   }
 
-  async #open(slot: Slot, config: OrganizationConfig, lease: Lease): Promise<void> {
+  async #open(assignment: Assignment, config: OrganizationConfig, lease: Lease): Promise<void> {
     const { clock, log, events } = this.#options;
     try {
-      const work = await RunningOrganization.open(config, lease, this.#options);
-      slot.failed = null;
-      slot.running = { config, lease, work };
+      const running = await RunningOrganization.open(config, lease, this.#options);
+      assignment.failed = null;
+      assignment.running = running;
       this.#list = null;
-      this.#log(slot, lease, 'organization claimed');
-      events.publish.onOrganization?.(slot.id);
+      this.#log(assignment, lease, 'organization claimed');
+      events.publish.onOrganization?.(assignment.id);
       if (this.#hasStarted) {
-        void work.startAlone();
+        void running.startAlone();
       }
     } catch (error) {
-      slot.failed = { config, lease, error };
-      log.error({ organization: slot.id, reason: messageOf(error) }, 'cannot open the organization');
+      assignment.failed = { config, lease, error };
+      log.error({ organization: assignment.id, reason: messageOf(error) }, 'cannot open the organization');
       clock.sleep(RETRY, this.#closed.signal).then(
         () => {
-          slot.failed = null;
-          void this.#settle(slot);
+          assignment.failed = null;
+          void this.#settle(assignment);
         },
         () => undefined,
       );
@@ -390,20 +361,9 @@ export class FleetOrganizations implements LeaseWork {
   }
 
   /** Logs who works on an organization, in a fleet. */
-  #log({ id }: Slot, { epoch }: Lease, message: string): void {
+  #log({ id }: Assignment, { epoch }: Lease, message: string): void {
     if (epoch > 0) {
       this.#options.log.info({ organization: id, epoch }, message);
     }
   }
-
-  #forget(slot: Slot): void {
-    const name = organizationLease(slot.id);
-    if (this.#slots.get(name) === slot) {
-      this.#slots.delete(name);
-    }
-  }
-}
-
-function newSlot(id: string): Slot {
-  return { id, config: null, lease: null, running: null, settling: null, failed: null };
 }

@@ -1,29 +1,15 @@
 /** Connections to the platform: one queue for each token, which the organizations of the token share. */
 import { createHash } from 'node:crypto';
-import type { Config, OrganizationConfig } from '../../config/config.ts';
-import type { Clock, Random } from '../../core/clock.ts';
+import type { OrganizationConfig } from '../../config/config.ts';
 import { messageOf } from '../../core/errors.ts';
-import type { EventBus } from '../../core/event-bus.ts';
 import type { Json } from '../../core/json.ts';
-import type { Logger } from '../../log.ts';
 import { type Connection, openConnection } from '../../platform/connection.ts';
 import { RequestQueue } from '../../queue/dispatcher.ts';
 import { isWorthSaving, type QueueMemory } from '../../queue/memory.ts';
 import type { SharedState } from '../../queue/shared-limiter.ts';
 import type { Note } from '../../store/record.ts';
 import type { Store } from '../../store/store.ts';
-import type { DaemonEvents } from '../organization/feature.ts';
-
-export interface TokenConnectionsOptions {
-  readonly config: Pick<Config, 'platform' | 'queue' | 'tokenSources'>;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly version: string;
-  readonly log: Logger;
-  readonly events: EventBus<DaemonEvents>;
-  /** State for replicas that use the same token, by its digest; undefined: each token is used by one replica. */
-  readonly shared: (digest: string) => SharedState | undefined;
-}
+import type { DaemonContext } from '../organization/feature.ts';
 
 /** A token in use. */
 interface TokenUse {
@@ -47,7 +33,8 @@ export function tokenDigest(baseUrl: string, token: string): string {
  * another replica, uses only the remaining budget. See docs/rate-limiting.md#shutdown-and-restart.
  */
 export class TokenConnections {
-  readonly #options: TokenConnectionsOptions;
+  readonly #context: DaemonContext;
+  readonly #shared: (digest: string) => SharedState | undefined;
   readonly #uses = new Map<string, TokenUse>();
   /** Connections that are being closed, by token. */
   readonly #closing = new Map<string, Promise<void>>();
@@ -58,8 +45,10 @@ export class TokenConnections {
   /** The tokens by these names. */
   #tokens: ReadonlyMap<string, string> = new Map();
 
-  constructor(options: TokenConnectionsOptions) {
-    this.#options = options;
+  /** `shared` returns the state for replicas that use a token; undefined: each token is used by one replica. */
+  constructor(context: DaemonContext, shared: (digest: string) => SharedState | undefined) {
+    this.#context = context;
+    this.#shared = shared;
   }
 
   /** Replaces the organizations of the configuration, by which queues are named. */
@@ -153,7 +142,7 @@ export class TokenConnections {
 
   async #open(token: string, store: Pick<Store, 'note'>) {
     await this.#closing.get(token);
-    const { config, clock, random, version, events, shared } = this.#options;
+    const { config, clock, random, version, events } = this.#context;
     const { baseUrl, timeout } = config.platform;
     const { concurrency, deadline } = config.queue;
     const memory = await this.#note(token, store).read();
@@ -166,7 +155,7 @@ export class TokenConnections {
       onEvent: (event) => events.publish.onQueueEvent?.(event),
       owner,
       memory,
-      shared: shared(owner),
+      shared: this.#shared(owner),
     });
     const connection = openConnection({
       baseUrl,
@@ -191,7 +180,7 @@ export class TokenConnections {
   }
 
   #note(token: string, store: Pick<Store, 'note'>): Note {
-    return store.note(`budgets/${tokenDigest(this.#options.config.platform.baseUrl, token)}`);
+    return store.note(`budgets/${tokenDigest(this.#context.config.platform.baseUrl, token)}`);
   }
 
   async #remember(use: TokenUse, queue: RequestQueue, note: Note): Promise<void> {
@@ -203,7 +192,7 @@ export class TokenConnections {
       await note.write(memory as Json);
       use.saved = memory;
     } catch (error) {
-      this.#options.log.debug({ reason: messageOf(error) }, 'cannot save the learned rate limits');
+      this.#context.log.debug({ reason: messageOf(error) }, 'cannot save the learned rate limits');
     }
   }
 }

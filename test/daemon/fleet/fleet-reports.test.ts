@@ -140,13 +140,15 @@ function openReports(
   };
   const events = new EventBus<DaemonEvents>();
   events.subscribe({ onReportsStored: onStored });
-  return new FleetReports({
-    store: { note: (topic) => store.note(topic), fleet: () => ({ update }) as never },
-    ...{ clock: systemClock, log: { debug: () => undefined } as never, problem: () => null },
-    leases: { replica: id, status: () => ({ unowned: [], ...leases }) as never },
-    config: { fleet: { lease: LEASE } },
-    events,
-  });
+  const context = {
+    store: { note: (topic: string) => store.note(topic), fleet: () => ({ update }) },
+    ...{ clock: systemClock, log: { debug: () => undefined }, config: { fleet: { lease: LEASE } }, events },
+  };
+  return new FleetReports(
+    context as never,
+    { replica: id, status: () => ({ unowned: [], ...leases }) as never },
+    () => null,
+  );
 }
 
 test('a replica reports organizations that had no owner for a lease period, and no other leases', async () => {

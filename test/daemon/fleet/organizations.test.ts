@@ -31,10 +31,16 @@ function openOrganizations(over: {
     ...(failing.check === undefined ? {} : { check: failing.check }),
   });
   const opener: OrganizationOpener = {
-    open: async ({ lease }) => {
+    open: async ({ config, lease }) => {
       events.push(`open ${lease.epoch}`);
       const features = [feature('first'), feature('second', over)];
-      return { id: 'acme', lease, features, queue: { recheck: () => undefined } } as unknown as ManagedOrganization;
+      return {
+        id: 'acme',
+        config,
+        lease,
+        features,
+        queue: { recheck: () => undefined },
+      } as unknown as ManagedOrganization;
     },
     close: over.close ?? (async () => undefined),
   };
