@@ -49,17 +49,9 @@ export class FleetLink {
 
   constructor(options: FleetLinkOptions) {
     const { context, leases, connections } = options;
-    const { store, clock, random, version } = context;
     this.#options = options;
-    this.remote = new RemoteOrganizations({
-      store,
-      clock,
-      random,
-      version,
-      leases,
-      queueName: (organization) => connections.queueName(organization),
-      onPush: (organization) => this.#tell(organization, 'push'),
-    });
+    const queueName = (organization: OrganizationConfig) => connections.queueName(organization);
+    this.remote = new RemoteOrganizations(context, leases, queueName, (id) => this.#tell(id, 'push'));
     this.#shared = this.#open();
   }
 
@@ -163,7 +155,7 @@ export class FleetLink {
 
   #open(): Shared | null {
     const { context, leases, stopping } = this.#options;
-    const { store, clock, log, events } = context;
+    const { store, clock, events } = context;
     const fleet = store.fleet();
     if (fleet === null || leases.replica === null) {
       return null;
@@ -174,7 +166,7 @@ export class FleetLink {
       replica: leases.replica,
       signals,
       sender: new CommandSender({ commands: store.commands(), signals, clock, stopping, owner, events }),
-      publisher: new StatePublisher({ clock, log, onWritten: (organization) => this.announce(organization) }),
+      publisher: new StatePublisher(context, (organization) => this.announce(organization)),
     };
   }
 

@@ -13,35 +13,31 @@ import { openSources } from '../../conversations/open-sources.ts';
 import { findIdPseudonymizer, type PseudonymizeId } from '../../conversations/private-ids.ts';
 import { redactionOptions } from '../../conversations/redact/options.ts';
 import { createConversationRedactor } from '../../conversations/redact/redactor.ts';
-import type { Clock, Random } from '../../core/clock.ts';
 import { StoreError } from '../../core/errors.ts';
 import type { WebhookRequest } from '../../core/signature.ts';
 import type { FleetLeases } from '../../fleet/fleet-leases.ts';
 import { PushReceiver, pushWebhook } from '../../reconcile/push-receiver.ts';
 import { organizationLease } from '../../store/leases.ts';
 import type { DeadFilter, DeadLetter, Outbox } from '../../store/outbox/outbox.ts';
-import type { Store } from '../../store/store.ts';
 import type { OrganizationOwner, OrganizationState } from '../../web/model/backend.ts';
+import type { DaemonContext } from '../organization/feature.ts';
 import { UNKNOWN_QUEUE, UNKNOWN_STATE } from './state-parts.ts';
 import { StateReader } from './state-reader.ts';
 
-interface StoredConversationsOptions {
-  readonly config: OrganizationConfig;
-  readonly store: Store;
-  readonly version: string;
-  readonly clock: Clock;
-  readonly random: Random;
-}
+type StoreContext = Pick<DaemonContext, 'store' | 'clock' | 'random' | 'version'>;
 
 /** Opens what it needs when it is first used. It neither polls nor sends. */
 export class StoredConversations {
-  readonly #options: StoredConversationsOptions;
-  #outbox: Outbox | null = null;
+  readonly #config: OrganizationConfig;
+  readonly #context: StoreContext;
+  readonly #outbox: Outbox;
   #reading: Ingestion | null = null;
   #accepting: Promise<Ingestion> | null = null;
 
-  constructor(options: StoredConversationsOptions) {
-    this.#options = options;
+  constructor(config: OrganizationConfig, context: StoreContext) {
+    this.#config = config;
+    this.#context = context;
+    this.#outbox = context.store.outbox(config.id, outboxLimit(config.conversations));
   }
 
   /** Returns the status; `activity` is that of the owner. Throws StoreError. */
@@ -56,7 +52,7 @@ export class StoredConversations {
 
   /** Throws StoreError. */
   deadLetters(filter: DeadFilter, limit: number): Promise<readonly DeadLetter[]> {
-    return this.#stored.dead(filter, limit);
+    return this.#outbox.dead(filter, limit);
   }
 
   /** Stores the content of a webhook request. The caller notifies the owner. Throws StoreError. */
@@ -69,12 +65,6 @@ export class StoredConversations {
     return ingestion.deliver(source, delivery);
   }
 
-  get #stored(): Outbox {
-    const { config, store } = this.#options;
-    this.#outbox ??= store.outbox(config.id, outboxLimit(config.conversations));
-    return this.#outbox;
-  }
-
   /** Ids are not read, so they need no pseudonyms. */
   get #reader(): Ingestion {
     this.#reading ??= this.#open((id) => id);
@@ -82,21 +72,21 @@ export class StoredConversations {
   }
 
   async #accept(): Promise<Ingestion> {
-    const { config, store } = this.#options;
-    const pseudonymizeId = await findIdPseudonymizer(store, config.id);
+    const { id } = this.#config;
+    const pseudonymizeId = await findIdPseudonymizer(this.#context.store, id);
     if (pseudonymizeId === null) {
-      throw new StoreError(`no replica has opened organization ${config.id} yet, so it accepts no conversations`);
+      throw new StoreError(`no replica has opened organization ${id} yet, so it accepts no conversations`);
     }
     return this.#open(pseudonymizeId);
   }
 
   #open(pseudonymizeId: PseudonymizeId): Ingestion {
-    const { config, store, version, clock, random } = this.#options;
-    const { conversations } = config;
-    const note = (topic: string) => store.note(`conversations/${config.id}/${topic}`);
+    const { store, version, clock, random } = this.#context;
+    const { id, conversations } = this.#config;
+    const note = (topic: string) => store.note(`conversations/${id}/${topic}`);
     return new Ingestion({
       sources: openSources(conversations, { note, userAgent: `octavo/${version}`, clock, random }),
-      outbox: this.#stored,
+      outbox: this.#outbox,
       redactor: createConversationRedactor(redactionOptions(conversations.redact), pseudonymizeId),
       writer: null,
       settleDelay: conversations.settleDelay,
@@ -106,18 +96,6 @@ export class StoredConversations {
       events: {},
     });
   }
-}
-
-interface RemoteOrganizationsOptions {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly version: string;
-  readonly leases: Pick<FleetLeases, 'replica' | 'holder'>;
-  /** Returns the name of the queue of an organization. */
-  readonly queueName: (organization: OrganizationConfig) => string;
-  /** Called for a push to the repository of an organization. */
-  readonly onPush: (organization: string) => void;
 }
 
 /** An organization that this replica does not have. */
@@ -130,13 +108,25 @@ interface RemoteOrganization {
 }
 
 export class RemoteOrganizations {
-  readonly #options: RemoteOrganizationsOptions;
+  readonly #context: StoreContext;
+  readonly #leases: Pick<FleetLeases, 'replica' | 'holder'>;
+  readonly #queueName: (organization: OrganizationConfig) => string;
+  readonly #onPush: (organization: string) => void;
   readonly #states: StateReader;
   readonly #organizations = new Map<string, RemoteOrganization>();
 
-  constructor(options: RemoteOrganizationsOptions) {
-    this.#options = options;
-    this.#states = new StateReader(options.store.organizationStates());
+  /** `queueName` returns the name of the queue of an organization; `onPush` is called for a push to its repository. */
+  constructor(
+    context: StoreContext,
+    leases: Pick<FleetLeases, 'replica' | 'holder'>,
+    queueName: (organization: OrganizationConfig) => string,
+    onPush: (organization: string) => void,
+  ) {
+    this.#context = context;
+    this.#leases = leases;
+    this.#queueName = queueName;
+    this.#onPush = onPush;
+    this.#states = new StateReader(context.store.organizationStates());
   }
 
   /** Returns an organization; the same object as long as its settings are the same object. */
@@ -149,14 +139,13 @@ export class RemoteOrganizations {
 
   /** Returns the owner of an organization. */
   owner(id: string): OrganizationOwner {
-    const { leases, clock } = this.#options;
-    const holder = leases.holder(organizationLease(id));
+    const holder = this.#leases.holder(organizationLease(id));
     if (holder === null) {
       return { kind: 'only' };
     }
     const { replica, age } = holder;
     return replica === null
-      ? { kind: 'none', since: age === null ? null : Math.round(clock.now() - age) }
+      ? { kind: 'none', since: age === null ? null : Math.round(this.#context.clock.now() - age) }
       : { kind: 'replica', id: replica.id, address: replica.address };
   }
 
@@ -167,89 +156,72 @@ export class RemoteOrganizations {
         this.#organizations.delete(id);
       }
     }
-    if (this.#options.leases.replica !== null && organizations.size > 0) {
+    if (this.#leases.replica !== null && organizations.size > 0) {
       await this.#states.refresh(organizations);
     }
   }
 
   #open(config: OrganizationConfig): RemoteOrganization {
-    const { store, clock, random, version, onPush } = this.#options;
+    const { store, clock } = this.#context;
     const { id } = config;
-    const conversations = new StoredConversations({ config, store, version, clock, random });
+    const conversations = new StoredConversations(config, this.#context);
     const webhook = pushWebhook(config);
     const note = (name: string) => store.note(`push-webhook/${name}/${id}`);
-    const pushes = webhook === null ? null : new PushReceiver({ webhook, note, clock, onPush: () => onPush(id) });
-    const state = remoteOrganization({
-      config,
-      store,
-      clock,
-      conversations,
-      pushes,
-      states: this.#states,
-      owner: () => this.owner(id),
-      queueName: () => this.#options.queueName(config),
-    });
-    return { config, state, conversations, pushes };
+    const pushes = webhook === null ? null : new PushReceiver({ webhook, note, clock, onPush: () => this.#onPush(id) });
+    return { config, conversations, pushes, state: this.#stateOf(config, conversations, pushes) };
   }
-}
 
-interface RemoteOrganizationOptions {
-  readonly config: OrganizationConfig;
-  readonly store: Store;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly states: Pick<StateReader, 'find' | 'resources' | 'samples'>;
-  readonly conversations: StoredConversations;
-  /** Null if no webhook is configured. */
-  readonly pushes: PushReceiver | null;
-  /** Returns the replica that has the organization. */
-  readonly owner: () => OrganizationOwner;
-  /** Returns the name of the queue. */
-  readonly queueName: () => string;
-}
-
-/** Returns the state of an organization, which changes whenever `states` is refreshed. */
-export function remoteOrganization(options: RemoteOrganizationOptions): OrganizationState {
-  const { config, store, clock, states, conversations, pushes } = options;
-  const { id, source } = config;
-  const stored = () => states.find(id) ?? UNKNOWN_STATE;
-  return {
-    id,
-    config,
-    get owner() {
-      return options.owner();
-    },
-    get reconciler() {
-      return source === null ? null : stored().reconciler;
-    },
-    resources: async () => (source === null || stored().reconciler.lastDesired === null ? null : states.resources(id)),
-    record: store.organization(id),
-    history: store.history(id),
-    queue: {
-      get name() {
-        return options.queueName();
+  /** Returns the state of an organization, which changes whenever the states are refreshed. */
+  #stateOf(
+    config: OrganizationConfig,
+    conversations: StoredConversations,
+    webhook: PushReceiver | null,
+  ): OrganizationState {
+    const { store, clock } = this.#context;
+    const { id, source } = config;
+    const stored = () => this.#states.find(id) ?? UNKNOWN_STATE;
+    const owner = () => this.owner(id);
+    const queueName = () => this.#queueName(config);
+    return {
+      id,
+      config,
+      get owner() {
+        return owner();
       },
-      get isKnown() {
-        return stored().queue !== null;
+      get reconciler() {
+        return source === null ? null : stored().reconciler;
       },
-      snapshot: () => stored().queue?.(clock.now()) ?? UNKNOWN_QUEUE,
-      samples: () => states.samples(id),
-    },
-    conversations: {
-      status: () => conversations.status(stored().ingestion),
-      recentStatus: () => conversations.status(stored().ingestion),
-      outdated: () => conversations.outdated(),
-      deadLetters: (filter, limit) => conversations.deadLetters(filter, limit),
-    },
-    clusters: {
-      get overview() {
-        return stored().overview;
+      resources: async () =>
+        source === null || stored().reconciler.lastDesired === null ? null : this.#states.resources(id),
+      record: store.organization(id),
+      history: store.history(id),
+      queue: {
+        get name() {
+          return queueName();
+        },
+        get isKnown() {
+          return stored().queue !== null;
+        },
+        snapshot: () => stored().queue?.(clock.now()) ?? UNKNOWN_QUEUE,
+        samples: () => this.#states.samples(id),
       },
-      changeRequests: () => readChangeRequests(store.note(`clusters/${id}`)),
-    },
-    pollInterval: source?.git?.pollInterval ?? null,
-    webhook: pushes,
-    get statuses() {
-      return stored().statuses;
-    },
-  };
+      conversations: {
+        status: () => conversations.status(stored().ingestion),
+        recentStatus: () => conversations.status(stored().ingestion),
+        outdated: () => conversations.outdated(),
+        deadLetters: (filter, limit) => conversations.deadLetters(filter, limit),
+      },
+      clusters: {
+        get overview() {
+          return stored().overview;
+        },
+        changeRequests: () => readChangeRequests(store.note(`clusters/${id}`)),
+      },
+      pollInterval: source?.git?.pollInterval ?? null,
+      webhook,
+      get statuses() {
+        return stored().statuses;
+      },
+    };
+  }
 }

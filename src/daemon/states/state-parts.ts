@@ -6,6 +6,7 @@ import type { IngestionActivity } from '../../conversations/ingestion.ts';
 import type { Address } from '../../core/address.ts';
 import { errorFromJson, errorToJson } from '../../core/error-json.ts';
 import type { Json } from '../../core/json.ts';
+import { compareText } from '../../core/lists.ts';
 import type { Declared } from '../../core/resource.ts';
 import { planForReplicas, readPlan } from '../../plan/render/document.ts';
 import { PRIORITIES } from '../../queue/request.ts';
@@ -81,6 +82,10 @@ export function sectionsOf(state: OwnedState, now: number): readonly StateSectio
   const sections: StateSection[] = [];
   const add = (name: string, of: readonly unknown[], value: () => unknown) =>
     sections.push({ name, of, write: () => [{ part: name, content: JSON.stringify(value()) }] });
+  const addText = (name: string, value: object) => {
+    const content = JSON.stringify(value);
+    sections.push({ name, of: [content], write: () => [{ part: name, content }] });
+  };
   const addMap = (name: string, map: ReadonlyMap<string, unknown>) =>
     sections.push({ name, of: [map], write: () => splitMap(name, map) });
   if (lastEnd !== null) {
@@ -107,14 +112,11 @@ export function sectionsOf(state: OwnedState, now: number): readonly StateSectio
   }
   const { lastRun, clusters: list, omitted } = clusters.overview;
   if (lastRun !== null || list.length > 0) {
-    const overview = { lastRun, clusters: list, omitted };
-    add('clusters', [JSON.stringify(overview)], () => overview);
+    addText('clusters', { lastRun, clusters: list, omitted });
   }
-  const activity = { ...ingestion, errors: [...ingestion.errors] };
-  add('ingestion', [JSON.stringify(activity)], () => activity);
+  addText('ingestion', { ...ingestion, errors: [...ingestion.errors] });
   if (queue !== null) {
-    const kept = writeQueue(queue.snapshot(), now);
-    add('queue', [JSON.stringify(kept)], () => kept);
+    addText('queue', writeQueue(queue.snapshot(), now));
     const write = async () => writeSamples(await queue.samples());
     sections.push({ name: 'samples', of: [Math.floor(now / SAMPLES_INTERVAL)], write });
   }
@@ -262,7 +264,7 @@ export function resourcesOf(parts: readonly PartContent[]): KnownResources {
   const join = <V>(name: string) => {
     const own = parts.filter(({ part }) => part.startsWith(`${name}/`));
     const entries = own.flatMap(({ content }) => JSON.parse(content) as [Address, V][]);
-    return new Map(entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
+    return new Map(entries.sort(([a], [b]) => compareText(a, b)));
   };
   return { declared: join<Declared>('declared'), ids: join<string>('bindings') };
 }
@@ -285,7 +287,7 @@ function splitMap<V>(name: string, map: ReadonlyMap<string, V>): readonly PartCo
   }
   return chunks.map((entries, index) => ({
     part: `${name}/${count}/${index}`,
-    content: JSON.stringify(entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))),
+    content: JSON.stringify(entries.sort(([a], [b]) => compareText(a, b))),
   }));
 }
 
@@ -320,8 +322,7 @@ function writeQueue({ budgets, oldest, ...rest }: QueueSnapshot, now: number): S
   };
 }
 
-function readQueue({ budgets: stored, oldestAt, ...rest }: StoredQueue): (now: number) => QueueSnapshot {
-  const budgets = [...stored];
+function readQueue({ budgets, oldestAt, ...rest }: StoredQueue): (now: number) => QueueSnapshot {
   return (now) => ({
     ...rest,
     budgets: budgets.map(({ resetAt, cooldownUntil, ...budget }) => ({

@@ -14,9 +14,9 @@ import {
   TransientError,
 } from '../../../src/core/errors.ts';
 import type { Declared } from '../../../src/core/resource.ts';
-import { remoteOrganization, StoredConversations } from '../../../src/daemon/states/remote-organizations.ts';
+import { RemoteOrganizations, StoredConversations } from '../../../src/daemon/states/remote-organizations.ts';
+import type { OwnedState } from '../../../src/daemon/states/state-parts.ts';
 import { StateWriter } from '../../../src/daemon/states/state-publisher.ts';
-import { StateReader } from '../../../src/daemon/states/state-reader.ts';
 import { openOrganizationStates } from '../../../src/store/organization-states.ts';
 import { ORGANIZATION_STATE_LAYOUT } from '../../../src/store/sql/schema-migrations.ts';
 import { SqliteDatabase } from '../../../src/store/sqlite.ts';
@@ -30,6 +30,7 @@ import { someBudget, someQueue } from '../../views/queue-samples.ts';
 import { someRequest } from '../../views/some-backend.ts';
 
 const OWNER = { kind: 'replica', id: 'r-1', address: 'host-1:42' } as const;
+const LEASE = { epoch: 1, lost: new AbortController().signal };
 
 function openStates() {
   const sqlite = new DatabaseSync(':memory:');
@@ -152,10 +153,8 @@ async function ownState(given: Case) {
     .toSorted((a, b) => b - a)
     .map((age) => ({ at: NOW - age, waiting: 1, inFlight: 0, refused: 0, budgets: [] }));
   const ingestion: IngestionActivity = { sender: given.sender, inFlight: 2, errors: new Map([['help', 'HTTP 401']]) };
-  const conversations = new StoredConversations({
-    ...{ config: state.config, store, version: '1', random: () => 0.5 },
-    clock: { ...backend.clock, now: () => NOW },
-  });
+  const context = { store, version: '1', random: () => 0.5, clock: { ...backend.clock, now: () => NOW } };
+  const conversations = new StoredConversations(state.config, context);
   const own: OrganizationState = {
     ...state,
     owner: OWNER,
@@ -174,7 +173,7 @@ async function ownState(given: Case) {
       deadLetters: (filter, limit) => conversations.deadLetters(filter, limit),
     },
   };
-  return { own, ingestion, backend, store, conversations };
+  return { own, ingestion, backend, context };
 }
 
 /** Content of all pages, with their JSON, by path. */
@@ -206,32 +205,33 @@ test('every page and its JSON are the same at the owner and at another replica',
   await fc.assert(
     fc.asyncProperty(fc.array(organizationCase, { minLength: 1, maxLength: 3 }), async (cases) => {
       const states = openStates();
-      const reader = new StateReader(states);
-      let writer = new StateWriter(new Map());
-      // One owner after the other writes its state; the reader has what it read before.
+      let state: OwnedState | null = null;
+      const openWriter = () =>
+        new StateWriter({ ...{ id: 'org_1', states, read: () => state as OwnedState }, lease: LEASE });
+      let writer = openWriter();
+      const replica = {} as ConstructorParameters<typeof RemoteOrganizations>[0];
+      let remote: RemoteOrganizations | null = null;
+      // One owner after the other writes its state; the other replica has what it read before.
       for (const [index, given] of cases.entries()) {
-        const { own, ingestion, backend, store, conversations } = await ownState({
-          ...given,
-          samples: cases[0]?.samples ?? [],
-        });
+        const { own, ingestion, backend, context } = await ownState({ ...given, samples: cases[0]?.samples ?? [] });
         if (index === 1) {
-          const versions = await states.versions('org_1');
-          writer = new StateWriter(new Map(versions.map(({ part, hash }) => [part, hash])));
+          writer = openWriter();
         }
-        const written = await writer.write({ ...own, resources: await own.resources(), ingestion }, NOW);
-        await states.write('org_1', { epoch: index, at: NOW, ...written });
-        writer.stored(written);
-        const clock = { ...backend.clock, now: () => NOW };
-        const remote = remoteOrganization({
-          ...{ config: own.config, store, clock, states: reader, conversations, pushes: null },
-          ...{ owner: () => OWNER, queueName: () => 'org_1' },
-        });
-        const at = (state: OrganizationState): Backend =>
-          ({ ...backend, clock, organizations: () => [state] }) as Backend;
+        state = { ...own, resources: await own.resources(), ingestion };
+        await writer.write(NOW);
+        Object.assign(replica, context, { store: { ...context.store, organizationStates: () => states } });
+        remote ??= new RemoteOrganizations(
+          replica,
+          { replica: 'r-2', holder: () => ({ replica: OWNER as never, age: 0 }) },
+          () => 'org_1',
+          () => undefined,
+        );
+        const at = (shown: OrganizationState): Backend =>
+          ({ ...backend, clock: context.clock, organizations: () => [shown] }) as Backend;
         const there = {
-          ...at(remote),
-          refresh: () => reader.refresh(new Set(['org_1'])),
-        };
+          ...at(remote.of(own.config).state),
+          refresh: () => remote?.refresh(new Set(['org_1'])),
+        } as Backend;
         expect(await contentOf(there, own)).toEqual(await contentOf(at(own), own));
       }
     }),

@@ -33,11 +33,8 @@ async function openPublisher(before: (change: StateChange) => void = () => undef
   };
   const clock = createVirtualClock();
   const written: string[] = [];
-  const publisher = new StatePublisher({
-    clock,
-    log: { debug: () => undefined, warn: () => undefined },
-    onWritten: (organization) => written.push(organization),
-  });
+  const log = { debug: () => undefined };
+  const publisher = new StatePublisher({ clock, log } as never, (organization) => written.push(organization));
   const stopping = new AbortController();
   void publisher.run(stopping.signal);
   const parts = () => writes.map((change) => change.parts.map(({ part }) => part));
