@@ -51,19 +51,13 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
     const events = new EventBus<DaemonEvents>();
     const context: DaemonContext = { config, clock: shared, random, version, log, dryRun, metrics, store, events };
     const channels = await openChannels(config, version, shared);
-    const daemon = new RunningDaemon(context, options, { channels, times });
+    const daemon = new RunningDaemon(context, options, channels, times);
     await daemon.open();
     return daemon;
   } catch (error) {
     await store.close();
     throw error;
   }
-}
-
-/** Parts of the daemon that are opened before it is created. */
-interface DaemonParts {
-  readonly times: TransactionTimes;
-  readonly channels: readonly Channel[];
 }
 
 class RunningDaemon implements Daemon {
@@ -86,7 +80,7 @@ class RunningDaemon implements Daemon {
   #isStorable = true;
   #control: ControlServer | null = null;
 
-  constructor(context: DaemonContext, options: DaemonOptions, { times, channels }: DaemonParts) {
+  constructor(context: DaemonContext, options: DaemonOptions, channels: readonly Channel[], times: TransactionTimes) {
     const { metrics, clock, log, events } = context;
     this.#context = context;
     this.#config = context.config;
@@ -108,15 +102,14 @@ class RunningDaemon implements Daemon {
     this.#notifications = new DaemonNotifications(context, channels, () => this.#reporters());
     this.#facts = new FactCollector(context, this.#notifications, find, () => this.#page.backend);
     // 3. Organizations, and the work that exists once in a fleet.
-    const { approveCommand = (checksum: string) => `octavo approve ${checksum}`, releaseMemory = () => {} } = options;
+    const { listeners = () => [], releaseMemory = () => {} } = options;
+    const { approveCommand = (checksum: string) => `octavo approve ${checksum}` } = options;
     const opener = new DaemonOrganizationOpener({
       context,
       connections: this.#connections,
       replica,
       subscribers: {
-        events: options.events,
-        conversationEvents: options.conversationEvents,
-        clusterEvents: options.clusterEvents,
+        listeners,
         approveCommand,
         facts: this.#facts,
         notifications: this.#notifications,

@@ -1,15 +1,13 @@
 /** Options and interface of the daemon. */
-import type { ClusterEvents } from '../clusters/events.ts';
 import type { Config } from '../config/config.ts';
 import type { StoreConfig } from '../config/store.ts';
-import type { ConversationEvents } from '../conversations/model/source.ts';
 import type { Clock, Random } from '../core/clock.ts';
 import type { Logger } from '../log.ts';
 import type { OrganizationReconciler } from '../reconcile/organization.ts';
-import type { PassEvents } from '../reconcile/pass.ts';
 import type { Store } from '../store/store.ts';
 import type { LogBuffer } from '../web/model/log-buffer.ts';
 import type { ConfigurationFiles } from './fleet/configuration.ts';
+import type { OrganizationEvents } from './organization/feature.ts';
 
 /** Parts and settings of the daemon. */
 export interface DaemonOptions {
@@ -30,12 +28,8 @@ export interface DaemonOptions {
   readonly logBuffer?: LogBuffer;
   /** Releases memory to the system; called when the daemon becomes idle. Default: does nothing. */
   readonly releaseMemory?: () => void;
-  /** Listener for passes, in addition to the log and the metrics. */
-  readonly events?: (organization: string) => PassEvents;
-  /** Listener for conversations, in addition to the log and the metrics. */
-  readonly conversationEvents?: (organization: string) => ConversationEvents;
-  /** Listener for issue clusters, in addition to the log and the metrics. */
-  readonly clusterEvents?: (organization: string) => ClusterEvents;
+  /** Returns listeners for the events of an organization, in addition to the log and the metrics. Default: none. */
+  readonly listeners?: (organization: string) => readonly OrganizationEvents[];
 }
 
 /** A running daemon. */

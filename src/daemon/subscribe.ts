@@ -52,10 +52,7 @@ export class IdleMemory {
 
 /** Parts of the daemon that follow its organizations. */
 export interface OrganizationSubscribers {
-  /** Listeners of what embeds the daemon. */
-  readonly events: DaemonOptions['events'];
-  readonly conversationEvents: DaemonOptions['conversationEvents'];
-  readonly clusterEvents: DaemonOptions['clusterEvents'];
+  readonly listeners: NonNullable<DaemonOptions['listeners']>;
   /** Returns the command that approves a checksum, for the log. */
   readonly approveCommand: (checksum: string) => string;
   readonly facts: FactCollector;
@@ -84,18 +81,15 @@ export function subscribeToOrganization(
   events.subscribe(clusters.overview.events());
   // 3. Pages, commit statuses and notifications.
   events.subscribe(changesOfPages(() => daemon.publish.onChange?.(id, false)));
-  if (statuses !== null) {
-    events.subscribe(statuses.events());
-    events.subscribe({ onRecorded: (number) => statuses.recorded(number) });
-  }
+  events.subscribe(statuses?.events() ?? {});
   events.subscribe(facts.passEvents(id));
   events.subscribe(facts.clusterEvents(id, store.notifications(), stopping));
   events.subscribe({ onRecorded: () => notifications.wake(), onPassEnd: () => daemon.publish.onPassEnd?.() });
   // 4. Memory, and what embeds the daemon.
   events.subscribe(memory.events());
-  events.subscribe(subscribers.events?.(id) ?? {});
-  events.subscribe(subscribers.conversationEvents?.(id) ?? {});
-  events.subscribe(subscribers.clusterEvents?.(id) ?? {});
+  for (const each of subscribers.listeners(id)) {
+    events.subscribe(each);
+  }
 }
 
 /** Events after which pages show something else. The end of a pass is shown once more after it is recorded. */

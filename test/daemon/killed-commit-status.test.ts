@@ -60,7 +60,7 @@ class Daemon {
     events.onApply?.({ plan } as Planned);
     if (end !== null) {
       events.onPassEnd?.({ plan, results: [], error: null, ...end } as PassEnd);
-      this.#statuses.recorded(1);
+      events.onRecorded?.(1);
     }
     for (let turn = 0; turn < 5; turn += 1) {
       await this.#clock.settle();

@@ -97,9 +97,7 @@ async function startDemo(
     logBuffer,
     version,
     dryRun: false,
-    events: () => passes.events,
-    conversationEvents: () => intake.events,
-    clusterEvents: () => clusterEvents(demo),
+    listeners: () => [passes.events, intake.events, clusterEvents(demo)],
   });
   cleanup.defer(() => daemon.stop());
   const client = { organization: emulator.organization, priority: 'person' } as const;

@@ -30,12 +30,12 @@ import {
   type StatusRequest,
   StatusSender,
 } from '../../notify/status-sender.ts';
-import type { PassEnd, PassEvents } from '../../reconcile/pass.ts';
+import type { PassEnd } from '../../reconcile/pass.ts';
 import { createRedactor } from '../../redact.ts';
 import type { CommitStatusRecord } from '../../store/commit-statuses.ts';
 import type { History, PassRecord } from '../../store/history.ts';
 import { organizationPath, passPath } from '../../web/model/paths.ts';
-import type { Feature, OrganizationContext } from './feature.ts';
+import type { Feature, OrganizationContext, OrganizationEvents } from './feature.ts';
 
 /** Reports of a pass that has not ended. */
 interface RunningPass {
@@ -113,7 +113,7 @@ export class OrganizationCommitStatuses implements Feature {
   }
 
   /** Listener for the passes of the organization. */
-  events(): PassEvents {
+  events(): OrganizationEvents {
     return {
       onPassStart: () => {
         this.#pass = newPass();
@@ -158,11 +158,12 @@ export class OrganizationCommitStatuses implements Feature {
         this.#pass.isShown = true;
         this.#ended = { end, pass: this.#pass, commit: this.#commit };
       },
+      onRecorded: (number) => this.#recorded(number),
     };
   }
 
   /** Shows the result of the last pass, which is in the history with this number. */
-  recorded(number: number): void {
+  #recorded(number: number): void {
     const ended = this.#ended;
     this.#ended = null;
     if (ended === null) {

@@ -1,91 +1,79 @@
 /** Records the passes of an organization in its history. */
 import { type Change, type ChangeResult, changeId } from '../../core/change.ts';
-import type { Clock } from '../../core/clock.ts';
 import { DesiredStateError, messageOf, StoreError } from '../../core/errors.ts';
 import { maskUrlsIn } from '../../core/text/safe-url.ts';
-import type { Logger } from '../../log.ts';
 import { excerptPlan } from '../../plan/render/document.ts';
 import type { PassEnd, PassEvents } from '../../reconcile/pass.ts';
 import type { Desired, SourceHead } from '../../reconcile/source.ts';
-import type { History, NewPass, NewResourceChange, PassCounts } from '../../store/history.ts';
+import type { NewPass, NewResourceChange, PassCounts } from '../../store/history.ts';
 import { untilStored } from '../../store/until-stored.ts';
 import { appliedEvents } from '../facts/reporting.ts';
-
-export interface PassHistoryOptions {
-  readonly organization: string;
-  readonly history: Pick<History, 'addPass'>;
-  readonly log: Logger;
-  readonly clock: Pick<Clock, 'sleep'>;
-  /** Aborts when the organization stops: what cannot be recorded then is lost. */
-  readonly stopping: AbortSignal;
-  /** Returns the number of refused requests (429) since the start. */
-  readonly refusals: () => number;
-  /** Called after a pass was recorded. */
-  readonly onRecorded?: (number: number) => void;
-}
+import type { OrganizationContext } from './feature.ts';
 
 /** Maximum characters of an error. */
 const MAX_ERROR = 1000;
 /** Number of passes that wait to be recorded, after which those that applied nothing are not recorded any more. */
 const MAX_WAITING = 20;
 
-/** Listener that records every pass. */
-export interface PassRecorder {
-  readonly events: PassEvents;
-  /** Resolves when all passes that have ended are recorded, or cannot be recorded now. */
-  idle(): Promise<void>;
-  /** Resolves when all passes that have ended are recorded, or are given up because the organization stops. */
-  close(): Promise<void>;
-}
-
-/** Returns a recorder. A pass that cannot be recorded is recorded when the store works again, and delays no other pass. */
-export function recordPasses(options: PassHistoryOptions): PassRecorder {
-  const { refusals } = options;
-  const queue = new RecordingQueue(options);
-  let desired: Desired | null = null;
-  /** Commit whose manifests are invalid. */
-  let invalid: SourceHead | null = null;
-  let before = 0;
-  let drift: ReadonlySet<string> = new Set();
-  const events: PassEvents = {
-    onPassStart: () => {
-      before = refusals();
-      invalid = null;
-    },
-    onSource: (read) => {
-      desired = read;
-    },
-    onBadSource: (error, _lastGood, head) => {
-      invalid = error instanceof DesiredStateError ? head : null;
-    },
-    onPlan: (_planned, found) => {
-      drift = new Set(found.map(changeId));
-    },
-    onPassEnd: (end) => {
-      // What was applied comes from the last valid commit.
-      const isOfLastValid = invalid === null || end.results.some(({ status }) => status === 'applied');
-      const pass = toRecord(end, isOfLastValid ? desired : invalid, refusals() - before, drift);
-      drift = new Set();
-      // A pass that could not use the state file has already been logged with the same reason.
-      queue.add(pass, end.error instanceof StoreError ? 'debug' : 'warn');
-    },
-  };
-  return { events, idle: () => queue.idle(), close: () => queue.close() };
-}
-
-/** Records passes one after the other, each until the store takes it. */
-class RecordingQueue {
-  readonly #options: PassHistoryOptions;
+/**
+ * Records every pass, one after the other. A pass that cannot be recorded is recorded when the store works again, and delays
+ * no other pass. What cannot be recorded when the organization stops is lost.
+ */
+export class PassRecorder {
+  readonly #context: OrganizationContext;
   #last: Promise<void> = Promise.resolve();
   #waiting = 0;
   /** Settles when the store fails while a pass is recorded. */
   #failed = Promise.withResolvers<void>();
 
-  constructor(options: PassHistoryOptions) {
-    this.#options = options;
+  constructor(context: OrganizationContext) {
+    this.#context = context;
   }
 
-  add(pass: NewPass, level: 'debug' | 'warn'): void {
+  /** Listener for the passes. */
+  events(): PassEvents {
+    const refusals = () => this.#context.connection.queue.snapshot().outcomes.refused;
+    let desired: Desired | null = null;
+    /** Commit whose manifests are invalid. */
+    let invalid: SourceHead | null = null;
+    let before = 0;
+    let drift: ReadonlySet<string> = new Set();
+    return {
+      onPassStart: () => {
+        before = refusals();
+        invalid = null;
+      },
+      onSource: (read) => {
+        desired = read;
+      },
+      onBadSource: (error, _lastGood, head) => {
+        invalid = error instanceof DesiredStateError ? head : null;
+      },
+      onPlan: (_planned, found) => {
+        drift = new Set(found.map(changeId));
+      },
+      onPassEnd: (end) => {
+        // What was applied comes from the last valid commit.
+        const isOfLastValid = invalid === null || end.results.some(({ status }) => status === 'applied');
+        const pass = toRecord(end, isOfLastValid ? desired : invalid, refusals() - before, drift);
+        drift = new Set();
+        // A pass that could not use the state file has already been logged with the same reason.
+        this.#add(pass, end.error instanceof StoreError ? 'debug' : 'warn');
+      },
+    };
+  }
+
+  /** Resolves when all passes that have ended are recorded, or cannot be recorded now. */
+  async idle(): Promise<void> {
+    await Promise.race([this.#last, this.#failed.promise]);
+  }
+
+  /** Resolves when all passes that have ended are recorded, or are given up because the organization stops. */
+  async close(): Promise<void> {
+    await this.#last;
+  }
+
+  #add(pass: NewPass, level: 'debug' | 'warn'): void {
     if (this.#waiting >= MAX_WAITING && (pass.counts.applied ?? 0) === 0) {
       return;
     }
@@ -97,20 +85,13 @@ class RecordingQueue {
       });
   }
 
-  async idle(): Promise<void> {
-    await Promise.race([this.#last, this.#failed.promise]);
-  }
-
-  async close(): Promise<void> {
-    await this.#last;
-  }
-
   async #record(pass: NewPass, level: 'debug' | 'warn'): Promise<void> {
-    const { organization, history, clock, stopping, onRecorded } = this.#options;
-    const report = (error: unknown, message: string) => this.#options.log[level]({ reason: messageOf(error) }, message);
-    const events = (number: number) => appliedEvents(organization, pass, number);
+    const { organization, store, clock, stopping, log, events } = this.#context;
+    const { id } = organization;
+    const report = (error: unknown, message: string) => log[level]({ reason: messageOf(error) }, message);
+    const newEvents = (number: number) => appliedEvents(id, pass, number);
     try {
-      const number = await untilStored((isRepeated) => history.addPass(pass, events, isRepeated), {
+      const number = await untilStored((isRepeated) => store.history(id).addPass(pass, newEvents, isRepeated), {
         clock,
         signal: stopping,
         onError: (error) => {
@@ -119,7 +100,7 @@ class RecordingQueue {
         },
       });
       this.#failed = Promise.withResolvers();
-      onRecorded?.(number);
+      events.publish.onRecorded?.(number);
     } catch (error) {
       report(error, 'cannot record the pass in the history');
     }
@@ -173,9 +154,10 @@ function countsOf({ plan, results }: PassEnd, drift: ReadonlySet<string>): PassC
 }
 
 function changesOf(changes: readonly Change[], results: readonly ChangeResult[]): readonly NewResourceChange[] {
-  const tried = new Map(results.map((result) => [`${result.action} ${result.address}`, result]));
-  return changes.map(({ address, action, held, paused }) => {
-    const result = tried.get(`${action} ${address}`);
+  const tried = new Map(results.map((result) => [changeId(result), result]));
+  return changes.map((change) => {
+    const { address, action, held, paused } = change;
+    const result = tried.get(changeId(change));
     const waits = held !== null ? 'held' : paused !== null ? 'paused' : 'planned';
     return { address, action, status: result?.status ?? waits, error: errorText(result?.error ?? null) };
   });

@@ -16,7 +16,7 @@ import { type DesiredSource, openSource } from '../../reconcile/source.ts';
 import { FlappingFields } from '../../reconcile/waiting.ts';
 import type { KnownResources } from '../../web/model/backend.ts';
 import type { Feature, OrganizationContext } from './feature.ts';
-import { type PassRecorder, recordPasses } from './pass-history.ts';
+import { PassRecorder } from './pass-history.ts';
 
 /** Reconciles an organization with its source of manifests: at the start, on a schedule and when the source changes. */
 export class Reconciliation implements Feature {
@@ -29,7 +29,7 @@ export class Reconciliation implements Feature {
   readonly #recorder: PassRecorder;
 
   constructor(context: OrganizationContext, source: ManifestSource) {
-    const { organization, config, connection, store, clock, log, stopping, abort, events } = context;
+    const { organization, config, store, clock, log, stopping, abort, events } = context;
     const { id } = organization;
     const clones = join(resolve(config.runtime.directory), 'checkouts');
     this.source = openSource(source, organization, createManifestLoader(kinds), {
@@ -37,15 +37,7 @@ export class Reconciliation implements Feature {
       signal: abort,
       clock,
     });
-    this.#recorder = recordPasses({
-      organization: id,
-      history: store.history(id),
-      log,
-      clock,
-      stopping,
-      refusals: () => connection.queue.snapshot().outcomes.refused,
-      onRecorded: (number) => events.publish.onRecorded?.(number),
-    });
+    this.#recorder = new PassRecorder(context);
     this.reconciler = new OrganizationReconciler({
       config: organization,
       user: config.platform.user,
@@ -83,7 +75,7 @@ export class Reconciliation implements Feature {
   /** Subscriptions of the history and of the schedule to the passes. */
   get subscriptions(): readonly PassEvents[] {
     return [
-      this.#recorder.events,
+      this.#recorder.events(),
       {
         onPassEnd: ({ retryIn }) => {
           if (retryIn !== null) {

@@ -110,7 +110,7 @@ export class FailingDaemon implements AsyncDisposable {
     const daemon = await this.clock.run(
       createDaemon({
         ...{ config, clock, random, log, version: '0', dryRun: false, openStore: () => store },
-        events: () => ({ onPassEnd: (end) => this.ended.push(end) }),
+        listeners: () => [{ onPassEnd: (end) => void this.ended.push(end) }],
       }),
     );
     try {

@@ -81,12 +81,12 @@ export class DirectoryWorld implements AsyncDisposable {
     const config = await configuration.read();
     const openings: string[] = [];
     const ended: string[] = [];
-    const events = (id: string): PassEvents => {
+    const listeners = (id: string): PassEvents[] => {
       openings.push(id);
-      return { onPassEnd: ({ outcome }) => ended.push(`${id} ${outcome}`) };
+      return [{ onPassEnd: ({ outcome }) => ended.push(`${id} ${outcome}`) }];
     };
     const daemon = await createDaemon({
-      ...{ config, configuration, clock, random: Math.random, version: '1.2.3', dryRun: false, events },
+      ...{ config, configuration, clock, random: Math.random, version: '1.2.3', dryRun: false, listeners },
       log: createLogger({ level: 'info', format: 'json', secrets: config.secrets, destination }),
     });
     this.#daemons.push(daemon);

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { StoreError } from '../../../src/core/errors.ts';
-import { type PassRecorder, recordPasses } from '../../../src/daemon/organization/pass-history.ts';
-import type { Logger } from '../../../src/log.ts';
+import { EventBus } from '../../../src/core/event-bus.ts';
+import type { OrganizationEvents } from '../../../src/daemon/organization/feature.ts';
+import { PassRecorder } from '../../../src/daemon/organization/pass-history.ts';
 import type { PassEnd } from '../../../src/reconcile/pass.ts';
 import type { History } from '../../../src/store/history.ts';
 import { openMemoryStore } from '../../../src/store/memory.ts';
@@ -16,6 +17,7 @@ let stopping: AbortController;
 /** Outcomes of the next calls; afterwards the store works. */
 let fates: ('refused' | 'lost')[];
 let numbers: number[];
+let onPassEnd: (end: PassEnd) => void;
 let lines: string[];
 
 beforeEach(() => {
@@ -26,31 +28,32 @@ beforeEach(() => {
   numbers = [];
   lines = [];
   const write = (_fields: object, message: string) => void lines.push(message);
-  recorder = recordPasses({
-    ...{ organization: 'org_1', clock, stopping: stopping.signal, refusals: () => 0 },
-    log: { debug: write, warn: write } as unknown as Logger,
-    onRecorded: (number) => void numbers.push(number),
-    history: {
-      addPass: async (...call) => {
-        const fate = fates.shift();
-        if (fate === 'refused') {
-          throw FAILURE;
-        }
-        const number = await history.addPass(...call);
-        if (fate === 'lost') {
-          throw FAILURE;
-        }
-        return number;
-      },
-    },
-  });
+  const addPass: History['addPass'] = async (...call) => {
+    const fate = fates.shift();
+    if (fate === 'refused') {
+      throw FAILURE;
+    }
+    const number = await history.addPass(...call);
+    if (fate === 'lost') {
+      throw FAILURE;
+    }
+    return number;
+  };
+  const events = new EventBus<OrganizationEvents>();
+  events.subscribe({ onRecorded: (number) => void numbers.push(number) });
+  recorder = new PassRecorder({
+    ...{ organization: { id: 'org_1' }, clock, stopping: stopping.signal, events },
+    ...{ log: { debug: write, warn: write }, store: { history: () => ({ addPass }) } },
+    connection: { queue: { snapshot: () => ({ outcomes: { refused: 0 } }) } },
+  } as never);
+  onPassEnd = recorder.events().onPassEnd as typeof onPassEnd;
 });
 afterEach(() => stopping.abort());
 
 /** Reports the end of a pass, and lets time pass. */
 async function endPass(trigger: PassEnd['trigger']): Promise<void> {
   await clock.advance(10);
-  recorder.events.onPassEnd?.({
+  onPassEnd({
     ...{ trigger, outcome: 'done', plan: null, results: [], requests: { reads: 1, writes: 1 }, error: null },
     ...{ milliseconds: 1.5, endedAt: clock.now(), retryIn: null },
   });
