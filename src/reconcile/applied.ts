@@ -3,14 +3,14 @@ import { posix } from 'node:path';
 import { z } from 'zod';
 import { type Address, kindOf } from '../core/address.ts';
 import { ConfigError, DesiredStateError, problemOfFile } from '../core/errors.ts';
-import { append } from '../core/lists.ts';
+import { append, compareText } from '../core/lists.ts';
 import type { BaseEntry } from '../core/resource.ts';
 import { ROOT_SCOPE } from '../core/scope.ts';
 import { isAncestor, isShallow } from '../git/commits.ts';
 import { readTreeAt } from '../git/objects.ts';
 import { type AppliedRefs, appliedRef } from '../git/refs.ts';
 import { kinds } from '../kinds/registry.ts';
-import type { ManifestLoader } from '../manifests/loader.ts';
+import { createManifestLoader } from '../manifests/loader.ts';
 import { type Claim, OtherScopes } from '../plan/identity.ts';
 import { baseOfManifests } from './record.ts';
 
@@ -30,9 +30,6 @@ export interface AppliedBase {
   readonly commit: string;
 }
 
-/** Creates a loader of manifests; each directory has its own. */
-type MakeLoader = () => ManifestLoader;
-
 /**
  * Reads the base that a scope last applied; null if none was recorded. A ref in the earlier format, which has no
  * scopes, gives a base without ids. Throws DesiredStateError for a damaged record, and SourceError.
@@ -41,16 +38,15 @@ export async function readAppliedBase(
   refs: AppliedRefs,
   place: ScopedDirectory,
   head: string | null,
-  makeLoader: MakeLoader,
 ): Promise<AppliedBase | null> {
   const found = await readOwn(refs, place.organization, place.scope);
   if (found === null) {
     return null;
   }
   if (found.record !== null) {
-    await requireOwnDirectory(place, found.record, head, makeLoader());
+    await requireOwnDirectory(place, found.record, head);
   }
-  return baseOf(found, place, makeLoader());
+  return baseOf(found, place);
 }
 
 /** Returns true if an applied commit is recorded for a scope. */
@@ -63,13 +59,12 @@ export async function readRecordedBase(
   refs: AppliedRefs,
   place: ScopedDirectory,
   { tip, ref }: { readonly tip: string; readonly ref: string },
-  makeLoader: MakeLoader,
 ): Promise<AppliedBase> {
-  return baseOf(await readRef(refs, tip, ref, place.organization), place, makeLoader());
+  return baseOf(await readRef(refs, tip, ref, place.organization), place);
 }
 
-async function baseOf({ commit, record }: Read, place: ScopedDirectory, loader: ManifestLoader): Promise<AppliedBase> {
-  const base = await baseAt(place.repository, commit, record?.directory ?? place.directory, loader);
+async function baseOf({ commit, record }: Read, place: ScopedDirectory): Promise<AppliedBase> {
+  const base = await baseAt(place.repository, commit, record?.directory ?? place.directory);
   return { base: record === null ? base : withIds(base, record.ids), commit };
 }
 
@@ -81,13 +76,11 @@ async function requireOwnDirectory(
   { repository, scope, directory }: ScopedDirectory,
   record: AppliedCommit,
   head: string | null,
-  loader: ManifestLoader,
 ): Promise<void> {
   if (record.directory === directory || head === null || !(await isInHistory(repository, record.commit, head))) {
     return;
   }
-  const places = await placesIn(repository, head, record.directory, loader);
-  const [first] = [...places.values()];
+  const [first] = (await placesIn(repository, head, record.directory)).values();
   if (first !== undefined) {
     throw new ConfigError(
       `scope ${JSON.stringify(scope)} was last applied from ${record.directory}, which still declares resources (${first}); ` +
@@ -145,7 +138,6 @@ export async function readOtherScopes(
   refs: AppliedRefs,
   place: ScopedDirectory,
   head: string | null,
-  makeLoader: MakeLoader,
 ): Promise<OtherScopes> {
   const claims: Claim[] = [];
   for (const [ref, tip] of refs.others(place.scope)) {
@@ -155,7 +147,7 @@ export async function readOtherScopes(
       if (isHere && record.directory === place.directory) {
         throw sameDirectory(place, record, ref);
       }
-      append(claims, await claimsOf(record, place.repository, isHere ? head : commit, makeLoader()));
+      append(claims, await claimsOf(record, place.repository, isHere ? head : commit));
     }
   }
   return new OtherScopes(claims);
@@ -170,9 +162,8 @@ async function claimsOf(
   { scope, directory, ids }: AppliedCommit,
   repository: string,
   commit: string,
-  loader: ManifestLoader,
 ): Promise<readonly Claim[]> {
-  const places = await placesIn(repository, commit, directory, loader);
+  const places = await placesIn(repository, commit, directory);
   const claim = (address: Address): Claim => ({
     address,
     kind: kindOf(address),
@@ -184,13 +175,9 @@ async function claimsOf(
 }
 
 /** Returns the position of each declaration in a directory of a commit, as `file:line`. */
-async function placesIn(
-  repository: string,
-  commit: string,
-  folder: string,
-  loader: ManifestLoader,
-): Promise<ReadonlyMap<Address, string>> {
+async function placesIn(repository: string, commit: string, folder: string): Promise<ReadonlyMap<Address, string>> {
   const tree = await readTreeAt(repository, commit, folder);
+  const loader = createManifestLoader(kinds);
   const root = folder === '.' ? '' : folder;
   try {
     const { declared } = await loader.load(tree, { root });
@@ -276,7 +263,7 @@ const shape = z.strictObject({
 
 /** Writes a record as text; the same record is always the same text. */
 function writeAppliedRecord({ organization, scope, directory, commit, ids }: AppliedCommit): string {
-  const sorted = Object.fromEntries([...ids].sort(([a], [b]) => (a < b ? -1 : 1)));
+  const sorted = Object.fromEntries([...ids].sort(([a], [b]) => compareText(a, b)));
   return `${JSON.stringify({ format: FORMAT, organization, scope, directory, commit, ids: sorted }, null, 1)}\n`;
 }
 
@@ -345,16 +332,17 @@ export async function baseAt(
   repository: string,
   commit: string,
   folder: string,
-  loader: ManifestLoader,
 ): Promise<ReadonlyMap<Address, BaseEntry>> {
   const tree = await readTreeAt(repository, commit, folder);
   const files = await tree.list();
   if (!files.some((file) => /\.ya?ml$/.test(file.path))) {
     return new Map();
   }
-  const { declared } = await loader.load(tree).catch((error: unknown) => {
-    throw error instanceof DesiredStateError ? inBase(error, commit, folder) : error;
-  });
+  const { declared } = await createManifestLoader(kinds)
+    .load(tree)
+    .catch((error: unknown) => {
+      throw error instanceof DesiredStateError ? inBase(error, commit, folder) : error;
+    });
   return baseOfManifests(kinds, declared) ?? new Map();
 }
 

@@ -105,21 +105,18 @@ export function authorsNotice(authors: CommitAuthors | null, { notAuthor }: Appr
     : '';
 }
 
-interface PlanAuthorsOptions {
-  /** Keeps the last commit that was applied completely. */
-  readonly note: Note;
-  readonly source: Pick<DesiredSource, 'authors' | 'applied'>;
-}
-
 /** Authors of the plans of one organization. */
 export class PlanAuthors {
-  readonly #options: PlanAuthorsOptions;
+  readonly #note: Note;
+  readonly #source: Pick<DesiredSource, 'authors' | 'applied'>;
   /** Last commit that was applied completely; null if there is none, undefined before it was read. */
   #applied: string | null | undefined;
   #last: { readonly range: string; readonly authors: CommitAuthors } | null = null;
 
-  constructor(options: PlanAuthorsOptions) {
-    this.#options = options;
+  /** `note` keeps the last commit that was applied completely. */
+  constructor(note: Note, source: Pick<DesiredSource, 'authors' | 'applied'>) {
+    this.#note = note;
+    this.#source = source;
   }
 
   /** Returns who wrote what a plan for this commit would apply; null if it cannot be known. Throws what the source throws. */
@@ -127,10 +124,10 @@ export class PlanAuthors {
     if (commit === null) {
       return null;
     }
-    this.#applied ??= (await this.#noted()) ?? (await this.#options.source.applied?.read())?.commit ?? null;
+    this.#applied ??= (await this.#noted()) ?? (await this.#source.applied?.read())?.commit ?? null;
     const range = `${this.#applied} ${commit}`;
     if (this.#last?.range !== range) {
-      const authors = await this.#options.source.authors({ from: this.#applied, to: commit });
+      const authors = await this.#source.authors({ from: this.#applied, to: commit });
       this.#last = authors === null ? null : { range, authors };
     }
     return this.#last?.authors ?? null;
@@ -139,13 +136,13 @@ export class PlanAuthors {
   /** Records that every change of a commit was applied. Throws StoreError. */
   async recordApplied(commit: string | null): Promise<void> {
     if (commit !== null && commit !== this.#applied) {
-      await this.#options.note.write({ commit });
+      await this.#note.write({ commit });
       this.#applied = commit;
     }
   }
 
   async #noted(): Promise<string | null> {
-    const value = await this.#options.note.read();
+    const value = await this.#note.read();
     return isObject(value) && typeof value.commit === 'string' ? value.commit : null;
   }
 }

@@ -14,8 +14,10 @@ export class OrganizationReconciler {
   /** Cause of the pass that follows the running one; null: none was requested. */
   #next: Trigger | null = null;
   #running: Promise<void> | null = null;
-  #lastEnd: PassEnd | null = null;
-  #failingSince: number | null = null;
+  /** Result of the last pass; null before the first one has ended. */
+  lastEnd: PassEnd | null = null;
+  /** End of the first of the passes that have failed with the same kind of error since, in milliseconds since the epoch. */
+  failingSince: number | null = null;
 
   constructor(options: PassOptions) {
     this.#options = options;
@@ -24,16 +26,6 @@ export class OrganizationReconciler {
 
   get id(): string {
     return this.#options.config.id;
-  }
-
-  /** Result of the last pass; null before the first one has ended. */
-  get lastEnd(): PassEnd | null {
-    return this.#lastEnd;
-  }
-
-  /** End of the first of the passes that have failed with the same kind of error since, in milliseconds since the epoch. */
-  get failingSince(): number | null {
-    return this.#failingSince;
   }
 
   get lastPlan(): Plan | null {
@@ -71,8 +63,8 @@ export class OrganizationReconciler {
         const trigger = this.#next;
         this.#next = null;
         const end = await this.#passes.run(trigger);
-        this.#failingSince = failingSince(this.#lastEnd, this.#failingSince, end);
-        this.#lastEnd = end;
+        this.failingSince = failingSince(this.lastEnd, this.failingSince, end);
+        this.lastEnd = end;
         events.onPassEnd?.(end);
       }
     } finally {

@@ -125,26 +125,19 @@ class PassProgress {
 /** Runs the passes of one organization, one after the other, and keeps the state that the next pass needs. */
 export class PassRunner {
   readonly #options: PassOptions;
-  readonly #backoff = new Backoff();
+  /** Milliseconds before the next retry of a pass that failed, or that waits for the platform. */
+  #delay = FIRST_DELAY;
   /** Digest of the commit and the ids that this process has recorded in the repository. */
   #recorded: string | null = null;
-  #lastGood: Desired | null = null;
-  #lastCheck: Check | null = null;
+  /** The last manifests that were valid; null before they were read. */
+  lastDesired: Desired | null = null;
+  /** The last check that succeeded; null before that. */
+  lastCheck: Check | null = null;
   /** Pauses that have not ended, as of the last time they were read. */
   #pauses: readonly ManualPause[] = [];
 
   constructor(options: PassOptions) {
     this.#options = options;
-  }
-
-  /** The last check that succeeded; null before that. */
-  get lastCheck(): Check | null {
-    return this.#lastCheck;
-  }
-
-  /** The last manifests that were valid; null before they were read. */
-  get lastDesired(): Desired | null {
-    return this.#lastGood;
   }
 
   /** Reads the pauses again. A pause of the organization also stops the pass that is running. */
@@ -214,19 +207,19 @@ export class PassRunner {
   #failed(error: Error | null, { plan, results }: PassProgress): PassResult {
     const hasApplied = results.some(({ status }) => status === 'applied');
     const known = hasApplied ? { plan, results } : { plan: null, results: [] };
-    return { outcome: 'failed', ...known, error, retryIn: this.#backoff.next() };
+    return { outcome: 'failed', ...known, error, retryIn: this.#nextDelay() };
   }
 
   async #readManifests(): Promise<{ readonly desired: Desired | null; readonly error: Error | null }> {
     const { source, events } = this.#options;
     try {
-      this.#lastGood = await source.read();
-      events.onSource?.(this.#lastGood);
-      return { desired: this.#lastGood, error: null };
+      this.lastDesired = await source.read();
+      events.onSource?.(this.lastDesired);
+      return { desired: this.lastDesired, error: null };
     } catch (thrown) {
       const error = toError(thrown);
-      events.onBadSource?.(error, this.#lastGood?.commit ?? null, source.head);
-      return { desired: this.#lastGood, error };
+      events.onBadSource?.(error, this.lastDesired?.commit ?? null, source.head);
+      return { desired: this.lastDesired, error };
     }
   }
 
@@ -275,7 +268,7 @@ export class PassRunner {
     await giveTurn(input.declared.size);
     const drift = driftOf(input.kinds, planned.plan.changes, input.base);
     progress.plan = planned.plan;
-    this.#lastCheck = { plan: planned.plan, drift, authors, at: this.#options.clock.now() };
+    this.lastCheck = { plan: planned.plan, drift, authors, at: this.#options.clock.now() };
     await giveTurn(input.declared.size);
     this.#options.events.onPlan?.(planned, [...drift]);
     return { planned, drift };
@@ -391,10 +384,16 @@ export class PassRunner {
     const slow = new Set(this.#options.kinds.filter((kind) => kind.unusableReason).map((kind) => kind.name));
     const hasStarted = changes.some((change) => change.action === 'create' && slow.has(change.kind));
     if (outcome === 'failed' || isWorking || hasStarted) {
-      return this.#backoff.next();
+      return this.#nextDelay();
     }
-    this.#backoff.reset();
+    this.#delay = FIRST_DELAY;
     return null;
+  }
+
+  #nextDelay(): number {
+    const delay = this.#delay;
+    this.#delay = Math.min(delay * 2, MAX_DELAY);
+    return delay;
   }
 }
 
@@ -406,22 +405,6 @@ function toError(error: unknown): Error {
 const FIRST_DELAY = 2000;
 
 const MAX_DELAY = 300_000;
-
-/** Exponential backoff between retries of a pass that failed, or that waits for the platform. */
-class Backoff {
-  #delay = FIRST_DELAY;
-
-  /** Returns the delay of the next retry, in milliseconds. */
-  next(): number {
-    const delay = this.#delay;
-    this.#delay = Math.min(delay * 2, MAX_DELAY);
-    return delay;
-  }
-
-  reset(): void {
-    this.#delay = FIRST_DELAY;
-  }
-}
 
 /** Reason for not applying a plan now. */
 interface PlanWait {

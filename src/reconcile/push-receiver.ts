@@ -4,8 +4,9 @@ import type { OrganizationConfig } from '../config/config.ts';
 import { forgeTarget } from '../config/forge.ts';
 import type { Clock } from '../core/clock.ts';
 import type { WebhookRequest } from '../core/signature.ts';
-import { type PushResult, type PushWebhook, readPush } from '../forge/webhooks.ts';
+import { type PushWebhook, readPush } from '../forge/webhooks.ts';
 import type { Note } from '../store/record.ts';
+import type { Store } from '../store/store.ts';
 
 /** Outcome of a webhook request. `repeated`: the delivery was received before. */
 export type PushOutcome = 'accepted' | 'repeated' | 'ignored' | 'ping' | 'refused';
@@ -37,15 +38,6 @@ export interface PushStatus {
   readonly refusedAt: number | null;
 }
 
-interface PushReceiverOptions {
-  readonly webhook: PushWebhook;
-  /** Opens a note of this webhook. */
-  readonly note: (name: 'last' | 'seen') => Note;
-  readonly clock: Clock;
-  /** Requests a fetch. Requests during a fetch are coalesced. */
-  readonly onPush: () => void;
-}
-
 /** Deliveries are remembered this long, in milliseconds, and at most this many. An older one only causes a fetch. */
 const MEMORY = 24 * 3_600_000;
 
@@ -53,43 +45,63 @@ const MAX_MEMORY = 1000;
 
 const seenSchema = z.array(z.tuple([z.string(), z.number()])).max(MAX_MEMORY);
 
-/** Returns the webhook of the repository; null if it is not configured. */
-export function pushWebhook({ source, forge }: OrganizationConfig): PushWebhook | null {
+/** Opens the receiver of an organization; null if no webhook of its repository is configured. `onPush` requests a fetch. */
+export function openPushReceiver(
+  { id, source, forge }: OrganizationConfig,
+  store: Pick<Store, 'note'>,
+  clock: Pick<Clock, 'now'>,
+  onPush: () => void,
+): PushReceiver | null {
   if (source?.git === undefined || forge?.webhookSecret === undefined) {
     return null;
   }
   const { type, repository } = forgeTarget(forge, source.git.url);
-  return type === null || repository === null
-    ? null
-    : { forge: type, secret: forge.webhookSecret, repository, ref: source.git.ref };
+  if (type === null || repository === null) {
+    return null;
+  }
+  const webhook = { forge: type, secret: forge.webhookSecret, repository, ref: source.git.ref };
+  return new PushReceiver(webhook, (name) => store.note(`push-webhook/${name}/${id}`), clock, onPush);
 }
 
 /** Receiver of one organization. */
 export class PushReceiver {
-  readonly #options: PushReceiverOptions;
+  readonly #webhook: PushWebhook;
+  readonly #note: (name: 'last' | 'seen') => Note;
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #onPush: () => void;
   /** Settles when the last push was remembered. Another replica may remember pushes meanwhile, so nothing is cached. */
   #remembered: Promise<unknown> = Promise.resolve();
   #refusedAt: number | null = null;
 
-  constructor(options: PushReceiverOptions) {
-    this.#options = options;
+  /** `note` opens a note of this webhook. `onPush` requests a fetch; requests during a fetch are coalesced. */
+  constructor(
+    webhook: PushWebhook,
+    note: (name: 'last' | 'seen') => Note,
+    clock: Pick<Clock, 'now'>,
+    onPush: () => void,
+  ) {
+    this.#webhook = webhook;
+    this.#note = note;
+    this.#clock = clock;
+    this.#onPush = onPush;
   }
 
   /** Resolves once the delivery is remembered durably. Throws StoreError; the fetch is requested nevertheless. */
   async receive(request: WebhookRequest): Promise<PushAnswer> {
-    const result = readPush(this.#options.webhook, request);
+    const result = readPush(this.#webhook, request);
     if (result.kind === 'refused') {
       this.#refusedAt = request.receivedAt;
       return { status: result.status, outcome: 'refused', reason: result.reason };
     }
     const outcome = result.kind === 'push' ? await this.#pushInTurn(result.id) : result.kind;
-    await this.#remember({ at: this.#options.clock.now(), outcome, mismatch: mismatchOf(result) });
+    const mismatch = result.kind === 'ignored' ? result.reason : null;
+    await this.#note('last').write({ at: this.#clock.now(), outcome, mismatch });
     return { status: outcome === 'accepted' ? 202 : 200, outcome, reason: null };
   }
 
   /** Returns the last deliveries. Throws StoreError. */
   async status(): Promise<PushStatus> {
-    const last = lastSchema.safeParse(await this.#options.note('last').read());
+    const last = lastSchema.safeParse(await this.#note('last').read());
     return { last: last.success ? last.data : null, refusedAt: this.#refusedAt };
   }
 
@@ -100,33 +112,22 @@ export class PushReceiver {
   }
 
   async #push(id: string): Promise<'accepted' | 'repeated'> {
-    const { note, clock, onPush } = this.#options;
-    const seen = await this.#load().catch((error: unknown) => {
-      onPush();
-      throw error;
-    });
+    const stored = await this.#note('seen')
+      .read()
+      .catch((error: unknown) => {
+        this.#onPush();
+        throw error;
+      });
+    const seen = new Map(seenSchema.safeParse(stored).data ?? []);
     if (seen.has(id)) {
       return 'repeated';
     }
-    seen.set(id, clock.now());
-    forgetOld(seen, clock.now());
-    onPush();
-    await note('seen').write([...seen]);
+    seen.set(id, this.#clock.now());
+    forgetOld(seen, this.#clock.now());
+    this.#onPush();
+    await this.#note('seen').write([...seen]);
     return 'accepted';
   }
-
-  async #load(): Promise<Map<string, number>> {
-    const stored = seenSchema.safeParse(await this.#options.note('seen').read());
-    return new Map(stored.success ? stored.data : []);
-  }
-
-  #remember(last: LastPush): Promise<void> {
-    return this.#options.note('last').write({ ...last });
-  }
-}
-
-function mismatchOf(result: PushResult): LastPush['mismatch'] {
-  return result.kind === 'ignored' ? result.reason : null;
 }
 
 function forgetOld(seen: Map<string, number>, now: number): void {

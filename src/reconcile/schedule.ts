@@ -6,17 +6,6 @@ import { messageOf } from '../core/errors.ts';
 import type { OrganizationReconciler } from './organization.ts';
 import type { DesiredSource } from './source.ts';
 
-/** Automatic triggers of an organization's passes. */
-export interface Schedule {
-  /** Starts; resolves once every later change of the source is noticed. */
-  start(): Promise<void>;
-  /** Triggers a pass after a delay; replaces the delay of an earlier call. */
-  retryIn(milliseconds: number): void;
-  /** Checks for a new commit now. Calls during a check are coalesced into one more. Git only. */
-  fetchNow(): void;
-  stop(): Promise<void>;
-}
-
 /** Milliseconds between two checks of the wall clock during a delay: it may be set meanwhile. */
 const CLOCK_CHECK = 60_000;
 
@@ -30,6 +19,9 @@ const SECOND_CHECK = 5000;
 
 /** Longest jump of the clock, in milliseconds, whose seconds are checked one by one. */
 const MAX_STEP = 60 * 60_000;
+
+/** Automatic triggers of an organization's passes. */
+export type Schedule = ReturnType<typeof createSchedule>;
 
 /** Triggers passes on new commits, on the drift schedule, and after retry delays. */
 export function createSchedule({
@@ -45,7 +37,7 @@ export function createSchedule({
   readonly drift: string;
   readonly clock: Clock;
   readonly onError: (message: string) => void;
-}): Schedule {
+}) {
   const stopping = new AbortController();
   const { signal } = stopping;
   let retry: AbortController | null = null;
@@ -86,6 +78,7 @@ export function createSchedule({
     return true;
   };
   return {
+    /** Starts; resolves once every later change of the source is noticed. */
     async start() {
       working = [runOnCron(drift, clock, signal, () => void reconciler.trigger('schedule'))];
       try {
@@ -101,7 +94,8 @@ export function createSchedule({
         working = [...working, poll(source.poll)];
       }
     },
-    retryIn(milliseconds) {
+    /** Triggers a pass after a delay; replaces the delay of an earlier call. */
+    retryIn(milliseconds: number) {
       retry?.abort();
       retry = new AbortController();
       void callAfter(
@@ -111,6 +105,7 @@ export function createSchedule({
         () => void reconciler.trigger('retry'),
       );
     },
+    /** Checks for a new commit now. Calls during a check are coalesced into one more. Git only. */
     fetchNow: () => requests.notify(),
     async stop() {
       stopping.abort();

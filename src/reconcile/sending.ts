@@ -49,24 +49,25 @@ export async function sendPlanned(
 ): Promise<readonly string[]> {
   const { instead } = planned;
   const rules = context.kinds.find(({ name }) => name === change.kind);
-  if (instead === null) {
-    return storedOtherwise(await sendOne(planned, change, context, onMaybeDone), rules);
-  }
-  let notes: readonly string[] = [];
-  await context.versions.choose(instead.feature, {
-    documented: async () => {
-      notes = storedOtherwise(await sendOne(planned, change, context, onMaybeDone), rules);
-    },
-    alternative: async () => {
-      const { request } = instead;
-      const sent = await sendOne(request, change, context, onMaybeDone);
-      if (!instead.isDone(sent.answer, sent.input)) {
-        throw new RejectedError(`${request.operation.name}: the platform answered, but the change was not made`, 404);
-      }
-      notes = storedOtherwise(sent, rules);
-    },
-  });
-  return notes;
+  const send = (request: PlannedRequest) => sendOne(request, change, context, onMaybeDone);
+  const sent =
+    instead === null
+      ? await send(planned)
+      : await context.versions.choose(instead.feature, {
+          documented: () => send(planned),
+          alternative: async () => {
+            const { request } = instead;
+            const { input, answer } = await send(request);
+            if (!instead.isDone(answer, input)) {
+              throw new RejectedError(
+                `${request.operation.name}: the platform answered, but the change was not made`,
+                404,
+              );
+            }
+            return { input, answer };
+          },
+        });
+  return storedOtherwise(sent, rules);
 }
 
 /** Longest value in a note, in characters. */
@@ -242,11 +243,11 @@ function idOf(address: Address, change: Change, bindings: Bindings): string {
 /**
  * Two requests with the same effect on different versions of the platform. Each throws AppError if it had no effect.
  */
-export interface VersionVariants {
+export interface VersionVariants<T = void> {
   /** The request that the API document describes. */
-  documented(): Promise<void>;
+  documented(): Promise<T>;
   /** The request for versions that answer the documented one with 404. */
-  alternative(): Promise<void>;
+  alternative(): Promise<T>;
 }
 
 /**
@@ -261,25 +262,20 @@ export class VersionMemory {
   readonly #trials = new Map<string, Promise<void>>();
 
   /** Sends the variant that works on this platform. Throws AppError if neither does; nothing is learned from that. */
-  async choose(feature: string, ways: VersionVariants): Promise<void> {
+  async choose<T>(feature: string, ways: VersionVariants<T>): Promise<T> {
     while (!this.#known.has(feature) && this.#trials.has(feature)) {
       await this.#trials.get(feature);
     }
     const known = this.#known.get(feature);
-    if (known === 'alternative') {
-      await ways.alternative();
-    } else if (known === 'documented') {
-      await ways.documented();
-    } else {
-      await this.#findOut(feature, ways);
+    if (known !== undefined) {
+      return ways[known]();
     }
-  }
-
-  async #findOut(feature: string, ways: VersionVariants): Promise<void> {
     const trial = Promise.withResolvers<void>();
     this.#trials.set(feature, trial.promise);
     try {
-      this.#known.set(feature, await tryBoth(ways));
+      const [variant, result] = await tryBoth(ways);
+      this.#known.set(feature, variant);
+      return result;
     } finally {
       this.#trials.delete(feature);
       trial.resolve();
@@ -291,17 +287,15 @@ export class VersionMemory {
  * A 404 may also mean that the resource no longer exists. Then the alternative fails too, and both errors are reported,
  * since either may give the reason.
  */
-async function tryBoth({ documented, alternative }: VersionVariants): Promise<keyof VersionVariants> {
+async function tryBoth<T>(ways: VersionVariants<T>): Promise<readonly [keyof VersionVariants, T]> {
   try {
-    await documented();
-    return 'documented';
+    return ['documented', await ways.documented()];
   } catch (error) {
     if (!(error instanceof RejectedError && error.status === 404)) {
       throw error;
     }
     try {
-      await alternative();
-      return 'alternative';
+      return ['alternative', await ways.alternative()];
     } catch (second) {
       throw second instanceof RejectedError
         ? new RejectedError(`${error.message}; ${second.message}`, second.status)

@@ -1,7 +1,7 @@
 /** Reads the manifests of an organization from a git repository or a directory, and notices changes. */
 import { realpathSync } from 'node:fs';
 import { join, posix, relative, sep } from 'node:path';
-import type { ManifestSource } from '../config/config.ts';
+import type { ManifestSource, OrganizationConfig } from '../config/config.ts';
 import type { Address } from '../core/address.ts';
 import type { Clock } from '../core/clock.ts';
 import { defaultScope } from '../core/scope.ts';
@@ -14,7 +14,7 @@ import { watchDirectory } from '../git/watch.ts';
 import { findRepositoryRoot, type KnownFiles, readHead } from '../git/work-tree.ts';
 import { kinds } from '../kinds/registry.ts';
 import { openDiskTree } from '../manifests/disk-tree.ts';
-import { createManifestLoader, type DesiredState, type ManifestLoader } from '../manifests/loader.ts';
+import { createManifestLoader, type DesiredState } from '../manifests/loader.ts';
 import type { OtherScopes } from '../plan/identity.ts';
 import { type AppliedBase, readAppliedBase, readOtherScopes, recordApplied } from './applied.ts';
 
@@ -84,12 +84,6 @@ const SETTLE = 300;
 /** Milliseconds without output after which git is terminated. */
 const GIT_TIMEOUT = 60_000;
 
-/** The organization of a source, and its explicit scope; without one, the scope is derived from the directory. */
-interface SourceOwner {
-  readonly id: string;
-  readonly scope?: string | undefined;
-}
-
 /** Clones of git sources. */
 interface CloneOptions {
   /** Directory for clones, created if it does not exist. */
@@ -99,22 +93,20 @@ interface CloneOptions {
   readonly clock: Clock;
 }
 
-/** Opens a source. */
+/** Opens a source of an organization. Without an explicit scope, it is derived from the directory. */
 export function openSource(
   source: ManifestSource,
-  owner: SourceOwner,
-  loader: ManifestLoader,
+  organization: Pick<OrganizationConfig, 'id' | 'scope'>,
   options: CloneOptions,
 ): DesiredSource {
   return source.git === undefined
-    ? directorySource(source.directory, owner, loader)
-    : gitSource(source.git, owner, loader, options);
+    ? directorySource(source.directory, organization.scope)
+    : gitSource(source.git, organization, options);
 }
 
 function gitSource(
   git: NonNullable<ManifestSource['git']>,
-  { id: organization, scope: explicit }: SourceOwner,
-  loader: ManifestLoader,
+  { id: organization, scope: explicit }: Pick<OrganizationConfig, 'id' | 'scope'>,
   { clones, signal, clock }: CloneOptions,
 ): DesiredSource {
   const directory = join(clones, organization);
@@ -141,7 +133,7 @@ function gitSource(
     repository: checkout.repository,
   };
   const refs = git.recordApplied ? new AppliedRefs(checkout.refs, organization) : null;
-  const makeLoader = () => createManifestLoader(kinds);
+  const loader = createManifestLoader(kinds);
   return {
     scope: place.scope,
     applied:
@@ -151,7 +143,7 @@ function gitSource(
             read: () =>
               inTurn(async () => {
                 await refs.fetch();
-                return readAppliedBase(refs, place, read?.commit ?? null, makeLoader);
+                return readAppliedBase(refs, place, read?.commit ?? null);
               }),
             move: (commit, ids) =>
               inTurn(async () => {
@@ -168,7 +160,7 @@ function gitSource(
         read = { commit, subject, author };
         const state = await loader.load(openDiskTree(checkout.root, 'all'));
         await refs?.fetch();
-        const scopes = refs === null ? {} : { otherScopes: await readOtherScopes(refs, place, commit, makeLoader) };
+        const scopes = refs === null ? {} : { otherScopes: await readOtherScopes(refs, place, commit) };
         return { state, commit, subject, author, forced: wasForced, ...scopes };
       }),
     peek: () =>
@@ -186,7 +178,8 @@ function gitSource(
   };
 }
 
-function directorySource(directory: string, { scope }: SourceOwner, loader: ManifestLoader): DesiredSource {
+function directorySource(directory: string, scope: string | undefined): DesiredSource {
+  const loader = createManifestLoader(kinds);
   let close = async () => {};
   const known: KnownFiles = new Map();
   // Resolved on every read: another process fills the directory, and may point its link elsewhere.

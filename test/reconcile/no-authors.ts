@@ -3,8 +3,5 @@ import { PlanAuthors } from '../../src/reconcile/approvals.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 
 export function noAuthors(): PlanAuthors {
-  return new PlanAuthors({
-    note: openMemoryStore().note('applied'),
-    source: { applied: null, authors: async () => null },
-  });
+  return new PlanAuthors(openMemoryStore().note('applied'), { applied: null, authors: async () => null });
 }

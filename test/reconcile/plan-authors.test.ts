@@ -5,14 +5,14 @@ import { PlanAuthors } from '../../src/reconcile/approvals.ts';
 /** Authors of one process; `note` stays over a restart. */
 function start(note: { value: unknown }, appliedRef: string | null = null) {
   const ranges: CommitRange[] = [];
-  const authors = new PlanAuthors({
-    note: {
+  const authors = new PlanAuthors(
+    {
       read: async () => note.value as never,
       write: async (value) => {
         note.value = value;
       },
     },
-    source: {
+    {
       authors: async (range) => {
         ranges.push(range);
         return { emails: new Set(), isComplete: true };
@@ -22,7 +22,7 @@ function start(note: { value: unknown }, appliedRef: string | null = null) {
         move: async () => {},
       },
     },
-  });
+  );
   return { authors, ranges };
 }
 

@@ -27,13 +27,8 @@ beforeEach(() => {
 
 function open(note: (name: string) => Note = (name) => store.note(name)): PushReceiver {
   const webhook = { forge: 'github', secret: SECRET, repository: 'acme/docs', ref: 'main' } as const;
-  return new PushReceiver({
-    webhook,
-    note,
-    clock,
-    onPush: () => {
-      fetches += 1;
-    },
+  return new PushReceiver(webhook, note, clock, () => {
+    fetches += 1;
   });
 }
 

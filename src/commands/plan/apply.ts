@@ -9,7 +9,6 @@ import { isAncestor } from '../../git/commits.ts';
 import { type AppliedRefs, appliedRef } from '../../git/refs.ts';
 import { readHead } from '../../git/work-tree.ts';
 import { kinds } from '../../kinds/registry.ts';
-import { createManifestLoader } from '../../manifests/loader.ts';
 import { resultToJson } from '../../plan/render/document.ts';
 import { summaryLine } from '../../plan/render/text.ts';
 import { counted, printable, printableLines } from '../../plan/render/words.ts';
@@ -140,7 +139,7 @@ async function readRecorded(
   return {
     place,
     refs,
-    otherScopes: await readOtherScopes(refs, place, head.commit, () => createManifestLoader(kinds)),
+    otherScopes: await readOtherScopes(refs, place, head.commit),
   };
 }
 

@@ -121,8 +121,6 @@ export interface FolderBase {
 /** Value of `--base` for a plan without a base. */
 export const NO_BASE = 'none';
 
-const makeLoader = () => createManifestLoader(kinds);
-
 /** Reads the base of a folder, whose commit is `head`. Throws ConfigError, DesiredStateError and SourceError. */
 export async function loadBase(
   cwd: string,
@@ -145,13 +143,13 @@ export async function loadBase(
     ref === NO_BASE
       ? null
       : ref === undefined || ref === 'applied'
-        ? await readAppliedBase(refs, place, head.commit, makeLoader)
+        ? await readAppliedBase(refs, place, head.commit)
         : await baseOfRef(refs, place, ref);
   return {
     base: found?.base ?? null,
     commit: found?.commit ?? null,
     scope,
-    otherScopes: await readOtherScopes(refs, place, head.commit, makeLoader),
+    otherScopes: await readOtherScopes(refs, place, head.commit),
     place,
     refs,
   };
@@ -209,7 +207,7 @@ async function baseOfRef(refs: AppliedRefs, place: ScopedDirectory, ref: string)
     );
   }
   if (ref.startsWith('refs/octavo/')) {
-    return readRecordedBase(refs, place, { tip: commit, ref }, makeLoader);
+    return readRecordedBase(refs, place, { tip: commit, ref });
   }
-  return { base: await baseAt(place.repository, commit, place.directory, makeLoader()), commit };
+  return { base: await baseAt(place.repository, commit, place.directory), commit };
 }

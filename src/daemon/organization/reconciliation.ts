@@ -2,7 +2,6 @@
 import { join, resolve } from 'node:path';
 import type { ManifestSource } from '../../config/config.ts';
 import { kinds } from '../../kinds/registry.ts';
-import { createManifestLoader } from '../../manifests/loader.ts';
 import { openReader, openWriter } from '../../platform/client.ts';
 import type { Connection } from '../../platform/connection.ts';
 import type { Priority } from '../../queue/request.ts';
@@ -10,7 +9,7 @@ import { PlanAuthors } from '../../reconcile/approvals.ts';
 import { OrganizationReconciler } from '../../reconcile/organization.ts';
 import type { PassEvents } from '../../reconcile/pass.ts';
 import { applyParallel } from '../../reconcile/planning.ts';
-import { PushReceiver, pushWebhook } from '../../reconcile/push-receiver.ts';
+import { openPushReceiver, type PushReceiver } from '../../reconcile/push-receiver.ts';
 import { createSchedule, type Schedule } from '../../reconcile/schedule.ts';
 import { type DesiredSource, openSource } from '../../reconcile/source.ts';
 import { FlappingFields } from '../../reconcile/waiting.ts';
@@ -32,11 +31,7 @@ export class Reconciliation implements Feature {
     const { organization, config, store, clock, log, stopping, abort, events } = context;
     const { id } = organization;
     const clones = join(resolve(config.runtime.directory), 'checkouts');
-    this.source = openSource(source, organization, createManifestLoader(kinds), {
-      clones,
-      signal: abort,
-      clock,
-    });
+    this.source = openSource(source, organization, { clones, signal: abort, clock });
     this.#recorder = new PassRecorder(context);
     this.reconciler = new OrganizationReconciler({
       config: organization,
@@ -46,7 +41,7 @@ export class Reconciliation implements Feature {
       record: store.organization(id),
       pauses: store.history(id),
       flappingFields: new FlappingFields(store.note(`flapping/${id}`)),
-      planAuthors: new PlanAuthors({ note: store.note(`applied/${id}`), source: this.source }),
+      planAuthors: new PlanAuthors(store.note(`applied/${id}`), this.source),
       clock,
       ...openClients(context),
       signal: stopping,
@@ -60,16 +55,7 @@ export class Reconciliation implements Feature {
       clock,
       onError: (reason) => stopping.aborted || log.warn({ reason }, 'cannot follow the source'),
     });
-    const webhook = pushWebhook(organization);
-    this.pushes =
-      webhook === null
-        ? null
-        : new PushReceiver({
-            webhook,
-            note: (name) => store.note(`push-webhook/${name}/${id}`),
-            clock,
-            onPush: () => this.fetchNow(),
-          });
+    this.pushes = openPushReceiver(organization, store, clock, () => this.fetchNow());
   }
 
   /** Subscriptions of the history and of the schedule to the passes. */

@@ -16,7 +16,7 @@ import { createConversationRedactor } from '../../conversations/redact/redactor.
 import { StoreError } from '../../core/errors.ts';
 import type { WebhookRequest } from '../../core/signature.ts';
 import type { FleetLeases } from '../../fleet/fleet-leases.ts';
-import { PushReceiver, pushWebhook } from '../../reconcile/push-receiver.ts';
+import { openPushReceiver, type PushReceiver } from '../../reconcile/push-receiver.ts';
 import { organizationLease } from '../../store/leases.ts';
 import type { DeadFilter, DeadLetter, Outbox } from '../../store/outbox/outbox.ts';
 import type { OrganizationOwner, OrganizationState } from '../../web/model/backend.ts';
@@ -163,11 +163,8 @@ export class RemoteOrganizations {
 
   #open(config: OrganizationConfig): RemoteOrganization {
     const { store, clock } = this.#context;
-    const { id } = config;
     const conversations = new StoredConversations(config, this.#context);
-    const webhook = pushWebhook(config);
-    const note = (name: string) => store.note(`push-webhook/${name}/${id}`);
-    const pushes = webhook === null ? null : new PushReceiver({ webhook, note, clock, onPush: () => this.#onPush(id) });
+    const pushes = openPushReceiver(config, store, clock, () => this.#onPush(config.id));
     return { config, conversations, pushes, state: this.#stateOf(config, conversations, pushes) };
   }
 
