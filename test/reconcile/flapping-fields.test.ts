@@ -1,19 +1,15 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
-import { kinds } from '../../src/kinds/registry.ts';
-import { createManifestLoader } from '../../src/manifests/loader.ts';
 import type { Revert } from '../../src/plan/flapping.ts';
 import { openReader, openWriter } from '../../src/platform/client.ts';
 import { type Connection, openConnection } from '../../src/platform/connection.ts';
 import { OrganizationReconciler } from '../../src/reconcile/organization.ts';
 import type { PassEnd, Trigger } from '../../src/reconcile/pass.ts';
-import { FlappingFields } from '../../src/reconcile/waiting.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { Store } from '../../src/store/store.ts';
 import { organizationConfig } from '../soak/organization-config.ts';
-import { memoryTree } from '../support/memory-tree.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { noAuthors } from './no-authors.ts';
+import { reconcilerOptions, sourceOf } from './reconciler-options.ts';
 
 const MINUTE = 60_000;
 let world: World;
@@ -45,39 +41,14 @@ afterAll(async () => {
 function begin(selfHeal = true): (trigger?: Trigger) => Promise<PassEnd> {
   const organization = world.emulator.organization;
   const signal = new AbortController().signal;
-  const loader = createManifestLoader(kinds);
   const reconciler = new OrganizationReconciler({
+    ...reconcilerOptions(organization, store, signal),
     config: { ...organizationConfig(organization, false), selfHeal },
-    user: null,
-    kinds,
-    source: {
-      read: async () => {
-        const state = await loader.load(memoryTree({ 'octavo.yaml': `teams: { writers: { title: ${title} } }` }));
-        return { state, commit: null, subject: '', author: null, forced: false };
-      },
-      peek: async () => {
-        throw new Error('nobody peeks here');
-      },
-      head: null,
-      hasMoved: async () => false,
-      authors: async () => null,
-      watch: async () => undefined,
-      scope: '.',
-      applied: null,
-      poll: null,
-      close: async () => undefined,
-    },
-    record: store.organization(organization),
-    pauses: { pauses: async () => [] },
-    flappingFields: new FlappingFields(store.note(`flapping/${organization}`)),
-    planAuthors: noAuthors(),
+    source: sourceOf(() => `teams: { writers: { title: ${title} } }`),
     clock,
     openReader: (priority) => openReader(connection, { organization, priority }),
     openWriter: (priority) => openWriter(connection, { organization, priority }),
-    estimate: () => 0,
     parallel: 4,
-    signal,
-    abort: signal,
     events: {
       onFlapping: (found) => {
         flapping = found;

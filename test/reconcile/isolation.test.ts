@@ -1,22 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { DesiredStateError, StoreError } from '../../src/core/errors.ts';
 import { createState, emptyOrganization } from '../../src/emulator/emulator.ts';
-import { kinds } from '../../src/kinds/registry.ts';
-import { createManifestLoader } from '../../src/manifests/loader.ts';
 import { openReader, openWriter } from '../../src/platform/client.ts';
 import type { Connection } from '../../src/platform/connection.ts';
 import { OrganizationReconciler } from '../../src/reconcile/organization.ts';
 import type { PassEnd } from '../../src/reconcile/pass.ts';
-import type { DesiredSource } from '../../src/reconcile/source.ts';
-import { FlappingFields } from '../../src/reconcile/waiting.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { metricEvents, queueObservation } from '../../src/server/pass-events.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { OrganizationRecord } from '../../src/store/record.ts';
 import { organizationConfig } from '../soak/organization-config.ts';
-import { memoryTree } from '../support/memory-tree.ts';
 import { type Fault, type Seen, VirtualPlatform } from '../support/virtual-platform.ts';
-import { noAuthors } from './no-authors.ts';
+import { reconcilerOptions, sourceOf } from './reconciler-options.ts';
 
 const TEAMS = ['A', 'B', 'C', 'D', 'E', 'F'];
 const MANIFEST = [
@@ -75,21 +70,20 @@ class OrganizationPair {
       },
     });
     const reconciler = new OrganizationReconciler({
+      ...reconcilerOptions(id, store, this.#stop.signal),
       config: organizationConfig(id, false),
-      user: null,
-      kinds,
-      source: sourceOf(source),
+      source: sourceOf(() => {
+        if (source !== undefined) {
+          throw source();
+        }
+        return MANIFEST;
+      }),
       record: record(store.organization(id)),
-      pauses: { pauses: async () => [] },
-      flappingFields: new FlappingFields(store.note('flapping')),
-      planAuthors: noAuthors(),
       clock: this.platform.clock,
       openReader: (priority, count) => openReader(connection, client(priority, count)),
       openWriter: (priority, count) => openWriter(connection, client(priority, count)),
       estimate: (work) => connection.queue.estimate(work, 20),
       parallel: 20,
-      signal: this.#stop.signal,
-      abort: this.#stop.signal,
       events: metricEvents(id, this.metrics),
     });
     return { reconciler, connection, requests: () => requests };
@@ -132,29 +126,6 @@ function ended({ reconciler }: Party): PassEnd {
     throw new Error(`no pass of ${reconciler.id} has ended`);
   }
   return lastEnd;
-}
-
-function sourceOf(trouble: (() => Error) | undefined): DesiredSource {
-  return {
-    read: async () => {
-      if (trouble !== undefined) {
-        throw trouble();
-      }
-      const state = await createManifestLoader(kinds).load(memoryTree({ 'octavo.yaml': MANIFEST }));
-      return { state, commit: 'c1', subject: '', author: null, forced: false };
-    },
-    peek: async () => {
-      throw new Error('nobody peeks here');
-    },
-    head: null,
-    hasMoved: async () => false,
-    authors: async () => null,
-    watch: async () => undefined,
-    scope: '.',
-    applied: null,
-    poll: null,
-    close: async () => undefined,
-  };
 }
 
 const ALL = [...TEAMS, 'API', 'Guides', 'Shelf'].sort();

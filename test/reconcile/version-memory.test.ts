@@ -21,16 +21,6 @@ function ways(tried: string[], usual: Error | null, other: Error | null): Versio
 
 describe('a feature that versions have in two ways', () => {
   test.each([
-    { usual: null, other: null, expected: ['usual', 'usual', 'usual'] },
-    { usual: refused(404), other: null, expected: ['usual', 'other', 'other', 'other'] },
-  ])('is tried once, whatever the number of concurrent changes: $expected', async ({ usual, other, expected }) => {
-    const memory = new VersionMemory();
-    const tried: string[] = [];
-    await Promise.all([1, 2, 3].map(() => memory.choose('groups', ways(tried, usual, other))));
-    expect(tried).toEqual(expected);
-  });
-
-  test.each([
     ['the platform refuses the change', refused(400), null, ['usual']],
     ['the response is lost', new TransientError('lost', true), null, ['usual']],
     ['the other way is refused too', refused(404), refused(404), ['usual', 'other']],
@@ -45,13 +35,6 @@ describe('a feature that versions have in two ways', () => {
     await expect(first).rejects.toThrow();
     await second;
     expect({ tried, next }).toEqual({ tried: expected, next: ['usual'] });
-  });
-
-  test('reports both refusals', async () => {
-    const both = ways([], refused(404, 'add: no such operation'), refused(404, 'update: no such section'));
-    await expect(new VersionMemory().choose('groups', both)).rejects.toThrow(
-      'add: no such operation; update: no such section',
-    );
   });
 
   test('does not affect another feature', async () => {

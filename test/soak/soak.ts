@@ -8,9 +8,8 @@ import { openReader, openWriter } from '../../src/platform/client.ts';
 import { OrganizationReconciler } from '../../src/reconcile/organization.ts';
 import type { PassEnd, PassEvents } from '../../src/reconcile/pass.ts';
 import type { DesiredSource } from '../../src/reconcile/source.ts';
-import { FlappingFields } from '../../src/reconcile/waiting.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
-import { noAuthors } from '../reconcile/no-authors.ts';
+import { reconcilerOptions } from '../reconcile/reconciler-options.ts';
 import { twoModels } from '../support/arbitrary-manifests.ts';
 import { memoryTree } from '../support/memory-tree.ts';
 import { type Model, manifestsOf } from '../support/model.ts';
@@ -91,20 +90,13 @@ class Soak {
     this.#reconciler = new OrganizationReconciler({
       // A third of the runs requires approval, like organizations with the default configuration.
       config: organizationConfig(organization, seed % 3 === 0),
-      user: null,
-      kinds,
+      ...reconcilerOptions('soak', openMemoryStore(), this.#stop.signal),
       source: this.#source(),
       record: this.#record,
-      pauses: { pauses: async () => [] },
-      flappingFields: new FlappingFields(openMemoryStore().note('flapping')),
-      planAuthors: noAuthors(),
       clock,
       openReader: (priority) => openReader(connection, { organization, priority }),
       openWriter: (priority) => openWriter(connection, { organization, priority }),
-      estimate: () => 0,
       parallel: 10,
-      signal: this.#stop.signal,
-      abort: this.#stop.signal,
       events: this.#events(),
     });
   }
