@@ -22,7 +22,6 @@ export interface LeaseWork {
 export interface FleetStatus {
   /** True once it has joined and made its first claims. */
   readonly hasJoined: boolean;
-  readonly isDraining: boolean;
   /** Milliseconds that its leases last without another renewal; infinite for a state file, at most 0 if they are lost. */
   readonly left: number;
   /** Why the last renewal failed; null if it succeeded. */

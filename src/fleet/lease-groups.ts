@@ -13,13 +13,10 @@ export interface LeaseGroup {
 }
 
 /** `token`: all organizations of a token have the same owner; `organization`: each is divided on its own. */
-export type FleetSplit = 'token' | 'organization';
+type FleetSplit = 'token' | 'organization';
 
-/** Returns the groups by the name of their first lease. */
-export function groupLeases(
-  organizations: readonly FleetOrganization[],
-  split: FleetSplit,
-): ReadonlyMap<string, LeaseGroup> {
+/** Returns the groups by the name of their first lease, and the name of the group of each lease whose work begins. */
+export function groupLeases(organizations: readonly FleetOrganization[], split: FleetSplit) {
   const groups = new Map<string, LeaseGroup>([[FLEET_LEASE, { name: FLEET_LEASE, work: [FLEET_LEASE], weight: 0 }]]);
   const shards = Map.groupBy(organizations, ({ id, shard }) =>
     split === 'token' ? shardLease(shard) : organizationLease(id),
@@ -27,10 +24,6 @@ export function groupLeases(
   for (const [name, items] of shards) {
     groups.set(name, { name, work: items.map(({ id }) => organizationLease(id)), weight: items.length });
   }
-  return groups;
-}
-
-/** Returns the name of the group of each lease whose work begins. */
-export function groupNames(groups: ReadonlyMap<string, LeaseGroup>): ReadonlyMap<string, string> {
-  return new Map([...groups.values()].flatMap(({ name, work }) => work.map((each) => [each, name] as const)));
+  const names = [...groups.values()].flatMap(({ name, work }) => work.map((each) => [each, name] as const));
+  return { groups, groupOf: new Map(names) } as const;
 }

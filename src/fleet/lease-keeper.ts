@@ -35,7 +35,7 @@ const UNANSWERED = 3;
  */
 export class LeaseKeeper {
   readonly #options: KeeperOptions;
-  readonly #held = new Map<string, HeldLease>();
+  readonly held = new Map<string, HeldLease>();
   /** Leases that ended here, which the database may not know yet. */
   readonly #ended = new Map<string, Ended>();
   readonly #stopped = new AbortController();
@@ -47,19 +47,11 @@ export class LeaseKeeper {
   #answeredSentAt: number | null = null;
   readonly #unanswered = new Set<Promise<unknown>>();
   #isWatching = false;
-  #failure: string | null = null;
+  /** Reason why the last renewal failed; null if it succeeded. */
+  failure: string | null = null;
 
   constructor(options: KeeperOptions) {
     this.#options = options;
-  }
-
-  /** Reason why the last renewal failed; null if it succeeded. */
-  get failure(): string | null {
-    return this.#failure;
-  }
-
-  get held(): ReadonlyMap<string, HeldLease> {
-    return this.#held;
   }
 
   /** Returns the milliseconds that all leases last without another renewal; at most 0 if they are lost. */
@@ -187,7 +179,7 @@ export class LeaseKeeper {
     this.#validUntil = Math.max(this.#validUntil, validUntil);
     this.#report(null);
     const stored = new Map(leases.map(({ name, epoch }) => [name, epoch]));
-    for (const lease of [...this.#held.values()]) {
+    for (const lease of [...this.held.values()]) {
       if (lease.sequence < sequence && stored.get(lease.name) !== lease.epoch) {
         this.#lose(lease);
       }
@@ -206,7 +198,7 @@ export class LeaseKeeper {
   #adopt(claims: readonly ClaimedLease[]): number {
     const { clock, onClaimed } = this.#options;
     const isEnded = ({ name, epoch }: ClaimedLease) => epoch <= (this.#ended.get(name)?.epoch ?? -1);
-    const added = claims.filter((claim) => !this.#held.has(claim.name) && !isEnded(claim));
+    const added = claims.filter((claim) => !this.held.has(claim.name) && !isEnded(claim));
     if (this.left() <= 0) {
       return 0;
     }
@@ -214,7 +206,7 @@ export class LeaseKeeper {
     for (const { name, epoch } of added) {
       const claim = { name, epoch, sequence: this.#sequence, claimedAt: clock.monotonic() };
       const lease = new HeldLease(claim, () => this.left());
-      this.#held.set(name, lease);
+      this.held.set(name, lease);
       onClaimed(lease);
     }
     return added.length;
@@ -256,7 +248,7 @@ export class LeaseKeeper {
   }
 
   #expire(): void {
-    for (const lease of [...this.#held.values()]) {
+    for (const lease of [...this.held.values()]) {
       this.#lose(lease);
     }
   }
@@ -268,16 +260,16 @@ export class LeaseKeeper {
 
   #end(lease: HeldLease): void {
     lease.end();
-    if (this.#held.get(lease.name) === lease) {
-      this.#held.delete(lease.name);
+    if (this.held.get(lease.name) === lease) {
+      this.held.delete(lease.name);
       this.#sequence += 1;
       this.#ended.set(lease.name, { epoch: lease.epoch, sequence: this.#sequence });
     }
   }
 
   #report(failure: string | null): void {
-    const hasChanged = (failure === null) !== (this.#failure === null);
-    this.#failure = failure;
+    const hasChanged = (failure === null) !== (this.failure === null);
+    this.failure = failure;
     if (hasChanged) {
       this.#options.onFailure(failure);
     }

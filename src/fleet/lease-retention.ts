@@ -7,11 +7,6 @@ export const LEASE_RETENTION = 7 * 24 * 3_600_000;
 /** Milliseconds between removals. */
 const INTERVAL = 3_600_000;
 
-export interface RetentionOptions {
-  /** Returns false while the configuration may have organizations that are not known. Default: it has none. */
-  readonly isComplete?: (() => boolean) | undefined;
-}
-
 /**
  * Replicas claim within minutes what their configuration needs. So what nobody had for days is in no configuration, or no
  * replica was running; then the rows are added again.
@@ -22,12 +17,11 @@ export class LeaseRetention {
   readonly #isComplete: () => boolean;
   #removedAt: number;
 
-  /** Removes nothing within the first interval: the other replicas claim what they need first. */
-  constructor(
-    table: Pick<LeaseTable, 'removeUnused'>,
-    clock: Pick<Clock, 'monotonic'>,
-    { isComplete = () => true }: RetentionOptions,
-  ) {
+  /**
+   * Removes nothing within the first interval: the other replicas claim what they need first. `isComplete` returns false while
+   * the configuration may have organizations that are not known.
+   */
+  constructor(table: Pick<LeaseTable, 'removeUnused'>, clock: Pick<Clock, 'monotonic'>, isComplete: () => boolean) {
     this.#table = table;
     this.#clock = clock;
     this.#isComplete = isComplete;

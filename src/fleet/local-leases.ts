@@ -1,42 +1,17 @@
 /** Leases of a process without a fleet. */
 import { type Clock, endsWithin } from '../core/clock.ts';
-import type { Lease } from '../store/leases.ts';
 import type { FleetLeases, FleetOrganization, FleetStatus, LeaseWork } from './fleet-leases.ts';
-import { groupLeases, groupNames } from './lease-groups.ts';
+import { HeldLease } from './held-lease.ts';
+import { groupLeases } from './lease-groups.ts';
 import { LeaseRuns } from './lease-runs.ts';
-
-/** Lease of a process that has its state for itself. */
-class LocalLease implements Lease {
-  readonly name: string;
-  readonly epoch = 0;
-  readonly group: string;
-  readonly #end = new AbortController();
-
-  constructor(name: string, group: string) {
-    this.name = name;
-    this.group = group;
-  }
-
-  get lost(): AbortSignal {
-    return this.#end.signal;
-  }
-
-  left(): number {
-    return this.#end.signal.aborted ? 0 : Number.POSITIVE_INFINITY;
-  }
-
-  end(): void {
-    this.#end.abort();
-  }
-}
 
 /** Leases of a process with a state file: it has all of them, and loses none. */
 export class LocalLeases implements FleetLeases {
   readonly replica = null;
   readonly #clock: Clock;
   readonly #runs: LeaseRuns;
-  readonly #held = new Map<string, LocalLease>();
-  #groupOf: ReadonlyMap<string, string> = groupNames(groupLeases([], 'token'));
+  readonly #held = new Map<string, HeldLease>();
+  #groupOf: ReadonlyMap<string, string> = groupLeases([], 'token').groupOf;
   #hasStarted = false;
   #isDraining = false;
 
@@ -51,9 +26,10 @@ export class LocalLeases implements FleetLeases {
   }
 
   setOrganizations(organizations: readonly FleetOrganization[]): void {
-    this.#groupOf = groupNames(groupLeases(organizations, 'token'));
+    const before = this.#groupOf;
+    this.#groupOf = groupLeases(organizations, 'token').groupOf;
     for (const lease of this.#held.values()) {
-      if (this.#groupOf.get(lease.name) !== lease.group) {
+      if (this.#groupOf.get(lease.name) !== before.get(lease.name)) {
         void this.#release(lease);
       }
     }
@@ -80,7 +56,6 @@ export class LocalLeases implements FleetLeases {
   status(): FleetStatus {
     return {
       hasJoined: this.#hasStarted,
-      isDraining: this.#isDraining,
       left: Number.POSITIVE_INFINITY,
       failure: null,
       replicas: [],
@@ -93,16 +68,16 @@ export class LocalLeases implements FleetLeases {
     if (!this.#hasStarted || this.#isDraining) {
       return;
     }
-    for (const [name, group] of this.#groupOf) {
+    for (const name of this.#groupOf.keys()) {
       if (!this.#held.has(name)) {
-        const lease = new LocalLease(name, group);
+        const lease = new HeldLease({ name, epoch: 0, sequence: 0, claimedAt: 0 }, () => Number.POSITIVE_INFINITY);
         this.#held.set(name, lease);
         this.#runs.begin(lease);
       }
     }
   }
 
-  async #release(lease: LocalLease): Promise<void> {
+  async #release(lease: HeldLease): Promise<void> {
     await this.#runs.end(lease);
     lease.end();
     if (this.#held.get(lease.name) === lease) {

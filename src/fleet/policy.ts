@@ -1,31 +1,24 @@
 /** Policy of a fleet: which leases a replica claims, and which ones it gives away. */
 import type { Random } from '../core/clock.ts';
+import { smallest } from '../core/lists.ts';
 import { renewalInterval } from './lease-keeper.ts';
 
 /** Work that replicas divide between them: a token with its organizations, or one organization. */
-export interface Shard {
+interface Shard {
   /** Name of its lease. */
   readonly name: string;
   /** Number of its organizations. */
   readonly weight: number;
-}
-
-/** Shard that this replica has. */
-export interface OwnShard extends Shard {
-  /** Milliseconds since it was claimed. */
+  /** Milliseconds since it was claimed, or since it has had no holder. */
   readonly age: number;
 }
 
-/** Shard that no replica has. */
-export interface FreeShard extends Shard {
-  /** Milliseconds since it has had no holder. */
-  readonly age: number;
-}
-
-export interface FleetView {
+interface FleetView {
   readonly isDraining: boolean;
-  readonly own: readonly OwnShard[];
-  readonly free: readonly FreeShard[];
+  /** Shards that this replica has. */
+  readonly own: readonly Shard[];
+  /** Shards that no replica has. */
+  readonly free: readonly Shard[];
   /** Weight of all shards, those of other replicas included. */
   readonly total: number;
   /** Weight of this replica. */
@@ -40,7 +33,7 @@ export interface FleetView {
   readonly ttl: number;
 }
 
-export interface FleetMoves {
+interface FleetMoves {
   /** Names of free shards. Another replica may be faster. */
   readonly claim: readonly string[];
   /** Largest number of shards to claim. */
@@ -65,7 +58,7 @@ export function planMoves(view: FleetView, random: Random): FleetMoves {
     return { claim: [], limit: 0, giveAway: own.map(({ name }) => name) };
   }
   const share = Math.ceil((total * weight) / allWeights);
-  const mine = sumWeights(own);
+  const mine = own.reduce((sum, each) => sum + each.weight, 0);
   const chosen = planClaims(view, share - mine, random);
   const claim = [...chosen, ...substitutesFor(chosen, view)].map(({ name }) => name);
   return { claim, limit: chosen.length, giveAway: planReleases(view, mine - share) };
@@ -75,7 +68,7 @@ export function planMoves(view: FleetView, random: Random): FleetMoves {
  * Returns the other free shards if all have the same weight. Then replicas that claim at the same time do not have to try
  * again, because each takes others instead of those that another one was faster to claim.
  */
-function substitutesFor(chosen: readonly FreeShard[], { free }: FleetView): readonly FreeShard[] {
+function substitutesFor(chosen: readonly Shard[], { free }: FleetView): readonly Shard[] {
   const [first] = chosen;
   if (first === undefined || free.some(({ weight }) => weight !== first.weight)) {
     return [];
@@ -90,23 +83,22 @@ function substitutesFor(chosen: readonly FreeShard[], { free }: FleetView): read
  */
 export function nextFreeCheck(view: FleetView, isClaimed: (name: string) => boolean): number {
   const others = view.free.filter(({ name }) => !isClaimed(name));
-  const latest = others.length === 0 ? Number.POSITIVE_INFINITY : renewalInterval(view.ttl);
-  return others.reduce((earliest, shard) => Math.min(earliest, overdueIn(view, shard)), latest);
+  return smallest(others.flatMap((shard) => [renewalInterval(view.ttl), overdueIn(view, shard)]));
 }
 
 /** Returns the milliseconds until the other replicas had time to claim a shard, and did not. */
-function overdueIn({ age, ttl }: FleetView, shard: FreeShard): number {
+function overdueIn({ age, ttl }: FleetView, shard: Shard): number {
   return OVERDUE * renewalInterval(ttl) - Math.min(age, shard.age);
 }
 
 /** Chooses heavy shards first, because light ones fill what is left. Replicas choose in different orders. */
-function planClaims(view: FleetView, room: number, random: Random): readonly FreeShard[] {
+function planClaims(view: FleetView, room: number, random: Random): readonly Shard[] {
   const { free } = view;
   const candidates = free
     .map((shard) => ({ ...shard, order: random() }))
     .sort((a, b) => b.weight - a.weight || a.order - b.order);
-  const claims: FreeShard[] = [];
-  const tooHeavy: FreeShard[] = [];
+  const claims: Shard[] = [];
+  const tooHeavy: Shard[] = [];
   let left = room;
   for (const shard of candidates) {
     if (shard.weight <= Math.max(left, 0) || overdueIn(view, shard) <= 0) {
@@ -136,8 +128,4 @@ function planReleases({ own, ttl, givenAway, free }: FleetView, surplus: number)
     releases.push(name);
   }
   return releases;
-}
-
-function sumWeights(shards: readonly Shard[]): number {
-  return shards.reduce((sum, { weight }) => sum + weight, 0);
 }

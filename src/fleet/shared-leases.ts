@@ -1,7 +1,7 @@
 /** Divides leases between the replicas of a fleet: claims, gives away and releases them. */
 import { type Clock, endsWithin, type Random, WakeUpSignal } from '../core/clock.ts';
 import { messageOf } from '../core/errors.ts';
-import { append } from '../core/lists.ts';
+import { append, smallest } from '../core/lists.ts';
 import {
   FLEET_LEASE,
   type FleetStore,
@@ -12,11 +12,11 @@ import {
 } from '../store/leases.ts';
 import type { FleetLeases, FleetOrganization, FleetStatus, LeaseHolder, LeaseWork } from './fleet-leases.ts';
 import type { HeldLease } from './held-lease.ts';
-import { type FleetSplit, groupLeases, groupNames, type LeaseGroup } from './lease-groups.ts';
+import { groupLeases, type LeaseGroup } from './lease-groups.ts';
 import { LeaseKeeper, renewalInterval } from './lease-keeper.ts';
-import { LeaseRetention, type RetentionOptions } from './lease-retention.ts';
+import { LeaseRetention } from './lease-retention.ts';
 import { LeaseRuns } from './lease-runs.ts';
-import { type FleetMoves, nextFreeCheck, planMoves } from './policy.ts';
+import { nextFreeCheck, planMoves } from './policy.ts';
 
 /** Replicas and leases, as the database had them at one time. */
 interface ObservedFleet {
@@ -27,32 +27,30 @@ interface ObservedFleet {
   readonly readAt: number;
 }
 
-interface FleetQuery {
-  readonly table: LeaseTable;
-  /** Id of the replica that reads: it does not evict itself. */
-  readonly replica: string;
-  /** Returns the names of the leases that must exist. */
-  readonly needed: () => readonly string[];
-  readonly monotonic: () => number;
-}
-
-/** Reads replicas and leases. Evicts other replicas that have expired, and defines leases that are missing. */
-async function readFleet({ table, replica, needed, monotonic }: FleetQuery): Promise<ObservedFleet> {
-  const replicas = await readReplicas(table, replica);
+/**
+ * Reads replicas and leases. Evicts replicas that have expired, other than `own`, and defines leases that are missing.
+ * `needed` returns the names of those that must exist.
+ */
+async function readFleet(
+  table: LeaseTable,
+  own: string,
+  needed: () => readonly string[],
+  clock: Clock,
+): Promise<ObservedFleet> {
+  const replicas = await readReplicas(table, own);
   const records = await readLeases(table);
-  const readAt = monotonic();
+  const readAt = clock.monotonic();
   const missing = needed().filter((name) => !records.has(name));
   if (missing.length === 0) {
     return { replicas, records, readAt };
   }
   await table.define(missing);
-  return { replicas, records: await readLeases(table), readAt: monotonic() };
+  return { replicas, records: await readLeases(table), readAt: clock.monotonic() };
 }
 
 /** Returns the milliseconds until another replica can be evicted; infinite without one. */
 function nextExpiry({ replicas }: ObservedFleet, own: string): number {
-  const others = replicas.filter(({ id }) => id !== own);
-  return others.reduce((earliest, { left }) => Math.min(earliest, Math.max(left, 0)), Number.POSITIVE_INFINITY);
+  return smallest(replicas.flatMap(({ id, left }) => (id === own ? [] : [Math.max(left, 0)])));
 }
 
 async function readReplicas(table: LeaseTable, own: string): Promise<readonly Replica[]> {
@@ -69,20 +67,20 @@ async function readLeases(table: LeaseTable): Promise<ReadonlyMap<string, LeaseR
 const GATHER = 20;
 
 /** Releases leases in batches: those that are added within a moment, or while one statement runs, share the next one. */
-export class ReleaseQueue<T> {
+class ReleaseQueue {
   readonly #clock: Pick<Clock, 'sleep'>;
-  readonly #release: (items: readonly T[]) => Promise<void>;
-  #waiting: T[] = [];
+  readonly #release: (leases: readonly HeldLease[]) => Promise<void>;
+  #waiting: HeldLease[] = [];
   #running: Promise<void> | null = null;
 
-  constructor(clock: Pick<Clock, 'sleep'>, release: (items: readonly T[]) => Promise<void>) {
+  constructor(clock: Pick<Clock, 'sleep'>, release: (leases: readonly HeldLease[]) => Promise<void>) {
     this.#clock = clock;
     this.#release = release;
   }
 
   /** Resolves when these and all earlier ones were released. */
-  add(items: readonly T[]): Promise<void> {
-    append(this.#waiting, items);
+  add(leases: readonly HeldLease[]): Promise<void> {
+    append(this.#waiting, leases);
     if (this.#waiting.length > 0) {
       this.#running ??= this.#run();
     }
@@ -103,15 +101,17 @@ export class ReleaseQueue<T> {
   }
 }
 
-interface SharedLeasesOptions extends RetentionOptions {
+interface SharedLeasesOptions {
   readonly store: Pick<FleetStore, 'leases' | 'signals'>;
   readonly clock: Clock;
   readonly random: Random;
   readonly replica: Omit<OwnReplica, 'isDraining'>;
   /** Milliseconds that a lease lasts without renewal. */
   readonly ttl: number;
-  readonly split: FleetSplit;
+  readonly split: Parameters<typeof groupLeases>[1];
   readonly work: LeaseWork;
+  /** Returns false while the configuration may have organizations that are not known. */
+  readonly isComplete: () => boolean;
   /** Called when the database begins to fail, with the reason, and with null when it works again. */
   readonly onFailure?: (reason: string | null) => void;
 }
@@ -135,11 +135,11 @@ export class SharedLeases implements FleetLeases {
   readonly #keeper: LeaseKeeper;
   readonly #runs: LeaseRuns;
   readonly #retention: LeaseRetention;
-  readonly #releases: ReleaseQueue<HeldLease>;
+  readonly #releases: ReleaseQueue;
   readonly #wake = new WakeUpSignal();
   readonly #stopped = new AbortController();
-  #groups: ReadonlyMap<string, LeaseGroup>;
-  #groupOf: ReadonlyMap<string, string>;
+  #groups: ReadonlyMap<string, LeaseGroup> = new Map();
+  #groupOf: ReadonlyMap<string, string> = new Map();
   /** Names of groups that are being given away. */
   readonly #leaving = new Map<string, Promise<void>>();
   #givenAwayAt: readonly number[] = [];
@@ -152,10 +152,9 @@ export class SharedLeases implements FleetLeases {
     const { store, clock, ttl, replica } = options;
     this.replica = replica.id;
     this.#options = options;
-    this.#groups = groupLeases([], options.split);
-    this.#groupOf = groupNames(this.#groups);
+    this.#setGroups([]);
     this.#runs = new LeaseRuns(options.work);
-    this.#retention = new LeaseRetention(store.leases, clock, options);
+    this.#retention = new LeaseRetention(store.leases, clock, options.isComplete);
     this.#keeper = new LeaseKeeper({
       table: store.leases,
       clock,
@@ -188,8 +187,7 @@ export class SharedLeases implements FleetLeases {
 
   setOrganizations(organizations: readonly FleetOrganization[]): void {
     const before = this.#groupOf;
-    this.#groups = groupLeases(organizations, this.#options.split);
-    this.#groupOf = groupNames(this.#groups);
+    this.#setGroups(organizations);
     for (const lease of this.#keeper.held.values()) {
       if (!this.#isNeeded(lease.name) || this.#groupOf.get(lease.name) !== before.get(lease.name)) {
         void this.#giveAway(lease.name, [lease]);
@@ -212,7 +210,6 @@ export class SharedLeases implements FleetLeases {
     const names = new Set([...this.#groups.keys(), ...this.#groupOf.keys()]);
     return {
       hasJoined: this.#joinedAt !== null,
-      isDraining: this.#isDraining,
       left: this.#keeper.left(),
       failure: this.#keeper.failure ?? this.#failure,
       replicas: this.#state.replicas,
@@ -229,6 +226,12 @@ export class SharedLeases implements FleetLeases {
     const holder = this.#keeper.held.has(name) ? this.replica : record?.holder;
     const age = record === undefined ? null : record.age + this.#options.clock.monotonic() - this.#state.readAt;
     return { replica: this.#state.replicas.find(({ id }) => id === holder) ?? null, age };
+  }
+
+  #setGroups(organizations: readonly FleetOrganization[]): void {
+    const { groups, groupOf } = groupLeases(organizations, this.#options.split);
+    this.#groups = groups;
+    this.#groupOf = groupOf;
   }
 
   async #giveAwayAll(): Promise<void> {
@@ -283,12 +286,8 @@ export class SharedLeases implements FleetLeases {
 
   async #move(): Promise<number> {
     const { ttl, random, store, clock } = this.#options;
-    this.#state = await readFleet({
-      table: store.leases,
-      replica: this.replica,
-      monotonic: () => clock.monotonic(),
-      needed: () => [...this.#groups.values()].flatMap(({ name, work }) => [name, ...work]),
-    });
+    const needed = () => [...this.#groups.values()].flatMap(({ name, work }) => [name, ...work]);
+    this.#state = await readFleet(store.leases, this.replica, needed, clock);
     if (!this.#state.replicas.some(({ id }) => id === this.replica)) {
       // Evicted: the renewal tells the keeper, and joins again.
       this.#keeper.renewNow();
@@ -297,7 +296,10 @@ export class SharedLeases implements FleetLeases {
     const view = this.#view();
     const moves = planMoves(view, random);
     // At once: while a claim is awaited, shards of the plan can be lost, or given away by a later check.
-    this.#giveAwayShards(moves);
+    for (const group of moves.giveAway.flatMap((name) => this.#groups.get(name) ?? [])) {
+      this.#givenAwayAt = [...this.#givenAwayAt, clock.monotonic()];
+      void this.#giveAwayGroup(group);
+    }
     this.#giveAwayOrphans();
     const claimed = moves.limit === 0 ? 0 : await this.#keeper.claim(moves.claim, moves.limit);
     await this.#claimWork();
@@ -353,16 +355,6 @@ export class SharedLeases implements FleetLeases {
       void this.#giveAway(lease.name, [lease]);
     } else if (this.#groupOf.has(lease.name)) {
       this.#runs.begin(lease);
-    }
-  }
-
-  #giveAwayShards({ giveAway }: FleetMoves): void {
-    for (const name of giveAway) {
-      const group = this.#groups.get(name);
-      if (group !== undefined) {
-        this.#givenAwayAt = [...this.#givenAwayAt, this.#options.clock.monotonic()];
-        void this.#giveAwayGroup(group);
-      }
     }
   }
 

@@ -157,6 +157,7 @@ class TestReplica implements AsyncDisposable {
       },
     };
     this.#leases = new SharedLeases({
+      isComplete: () => true,
       store: {
         leases: new PostgresLeases(database),
         signals: NO_SIGNALS,

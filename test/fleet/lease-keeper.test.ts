@@ -117,61 +117,6 @@ describe('renewal', () => {
     expect(await keeper.claim(['a'], 1)).toBe(1);
     expect(claimed.at(-1)?.epoch).toBe(2);
   });
-
-  test('an evicted replica learns that all is lost, and joins again', async () => {
-    const { clock, model, keeper, lost } = openKeeper();
-    await startHolding(keeper, ['a', 'b']);
-    model.remove('r1');
-    await clock.advance(INTERVAL);
-    expect(lost.map(({ name, lost: { aborted } }) => [name, aborted])).toEqual([
-      ['a', true],
-      ['b', true],
-    ]);
-    expect([...model.replicas.keys()]).toEqual(['r1']);
-    expect(keeper.left()).toBe(CERTAIN);
-  });
-});
-
-describe('a replica that can send, but gets no answers', () => {
-  const limit = TTL + INTERVAL;
-
-  test('keeps its leases from others no longer than an interval and a ttl after the last answered renewal', async () => {
-    let answer: number | null = 0;
-    const { clock, model, keeper, renewals } = openKeeper((method) => ({
-      request: 0,
-      answer: method === 'renew' ? answer : 0,
-    }));
-    await startHolding(keeper);
-    await clock.advance(2 * INTERVAL);
-    answer = null;
-    await clock.advance(3 * TTL);
-    expect(renewals().length).toBeGreaterThan(4);
-    expect(model.replicas.get('r1')?.expiresAt).toBe(1000 + 2 * INTERVAL + limit);
-  });
-
-  test('does not join again after it was evicted, until an answer arrives', async () => {
-    let isCut = false;
-    const { clock, model, keeper, lost } = openKeeper((method) => ({
-      request: 0,
-      // So late that the keeper sends other renewals.
-      answer: isCut && method === 'renew' ? 15_000 : 0,
-    }));
-    await startHolding(keeper);
-    isCut = true;
-    await clock.advance(14_000);
-    model.isGone = true;
-    await clock.advance(limit);
-    expect(lost.map(({ name }) => name)).toEqual(['a']);
-    model.remove('r1');
-    model.isGone = false;
-    await clock.advance(10_000);
-    expect(model.replicas.size).toBe(0);
-    isCut = false;
-    await clock.advance(10_000);
-    expect([...model.replicas.keys()]).toEqual(['r1']);
-    expect(keeper.left()).toBeGreaterThan(CERTAIN - INTERVAL);
-    expect(await keeper.claim(['a'], 1)).toBe(1);
-  });
 });
 
 test('leases that ended are released before a renewal extends them again', async () => {

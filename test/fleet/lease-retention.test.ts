@@ -9,7 +9,7 @@ test('nothing is removed while an organization file is invalid, nor in the hour 
   let now = 0;
   let isComplete = false;
   const table = { removeUnused: async (age: number) => void removed.push(age) };
-  const retention = new LeaseRetention(table, { monotonic: () => now }, { isComplete: () => isComplete });
+  const retention = new LeaseRetention(table, { monotonic: () => now }, () => isComplete);
   for (; now < 10 * 24 * HOUR; now += HOUR) {
     await retention.apply(true);
   }

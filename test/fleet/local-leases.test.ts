@@ -72,6 +72,6 @@ describe('leases of a state file', () => {
     }
     await drained;
     expect(events).toHaveLength(4);
-    expect(local.status()).toMatchObject({ isDraining: true, leases: [] });
+    expect(local.status()).toMatchObject({ leases: [] });
   });
 });

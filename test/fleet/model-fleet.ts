@@ -40,6 +40,7 @@ export class ModelReplica {
       return this.isDead ? never : result;
     };
     this.leases = new SharedLeases({
+      isComplete: () => true,
       store: model.open((method) =>
         this.isDead ? { request: null, answer: null } : (options.fate?.(method) ?? WORKS),
       ),

@@ -28,6 +28,7 @@ class TestReplica {
     this.id = id;
     this.close = () => store.close();
     this.leases = new SharedLeases({
+      isComplete: () => true,
       ...{ store, clock: systemClock, random: Math.random, ttl, split: 'token' },
       replica: { id, version: '1', address: id, weight: 1 },
       work: {

@@ -42,7 +42,7 @@ describe('a fleet that starts', () => {
     ]);
     expect(fleet.model.namesOf('a')).toContain('token/s0');
     expect(replica.leases.status()).toMatchObject({
-      ...{ hasJoined: true, isDraining: false, failure: null, unowned: [], left: 0.9 * TTL - 2000 },
+      ...{ hasJoined: true, failure: null, unowned: [], left: 0.9 * TTL - 2000 },
     });
   });
 

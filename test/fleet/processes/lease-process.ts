@@ -10,6 +10,7 @@ import { openFleetStore } from '../../../src/store/postgres/store.ts';
 const [url = '', id = '', count = ''] = process.argv.slice(2);
 const store = await openFleetStore({ url, pool: 3 }, systemClock, Math.random);
 const leases = new SharedLeases({
+  isComplete: () => true,
   ...{ store, clock: systemClock, random: Math.random, ttl: 60_000, split: 'token' },
   replica: { id, version: '1', address: `${id} ${process.pid}`, weight: 1 },
   work: { begin: () => undefined, end: async () => undefined },
