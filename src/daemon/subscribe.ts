@@ -117,7 +117,7 @@ const SHOWN_CLUSTERS = [
 ] as const satisfies readonly (keyof ClusterEvents)[];
 
 /** Returns a listener that calls `notify` when pages of an organization show something else. */
-export function changesOfPages(notify: () => void): OrganizationEvents {
+function changesOfPages(notify: () => void): OrganizationEvents {
   const shown: readonly (keyof OrganizationEvents)[] = [...SHOWN_PASSES, ...SHOWN_CONVERSATIONS, ...SHOWN_CLUSTERS];
   return Object.fromEntries(shown.map((name) => [name, notify]));
 }

@@ -267,22 +267,6 @@ test('a push that exceeds the outbox sends while it reads, and fails if nothing 
   expect(stuck.code).toBe(1);
 });
 
-test('an interrupted push exits with a message', async () => {
-  const { work } = await withSources();
-  await using _work = work;
-  const config = work.configure();
-  work.emulator.setFaults([
-    { match: { operation: 'ingestConversations' }, fault: { kind: 'delay', ms: 60_000 }, times: 9 },
-  ]);
-  work.repository.write('one.json', JSON.stringify([ticket('1')]));
-  const file = join(work.repository.directory, 'one.json');
-  const pushing = work.begin('conversations', 'push', file, '--config', config);
-  await eventually('the request', () => (work.emulator.requests.byOperation.ingestConversations ?? 0) > 0);
-  const { code, stderr } = await pushing.stop('SIGINT');
-  expect(stderr).toMatch(/^octavo: interrupted/);
-  expect(code).toBe(1);
-});
-
 test('run --once polls and sends once, and fails if a source cannot be read or nothing can be sent', async () => {
   const { work, drop } = await withSources();
   await using _work = work;

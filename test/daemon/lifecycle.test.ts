@@ -49,29 +49,6 @@ test('is healthy immediately, is ready after the first sync, and exposes the doc
   expect((await run.stop('SIGINT')).code).toBe(0);
 });
 
-test('stops in time on SIGTERM during an apply, and finishes without duplicates after a restart', async () => {
-  await using work = await withMany();
-  const first = await startDaemonProcess(work);
-  await eventually('the apply to be under way', () => work.teams().length > 5);
-  const start = performance.now();
-  const { code } = await first.run.stop();
-  expect(code).toBe(0);
-  expect(performance.now() - start).toBeLessThan(10_000);
-  expect(work.teams().length).toBeLessThan(MANY.length);
-  expect(first.run.log.filter(({ level }) => level >= 50)).toEqual([]);
-  work.emulator.setLatency(0);
-  const second = await startDaemon(work);
-  await work.untilTeams(...MANY);
-  await second.run.stop();
-  // And again: nothing is left to do.
-  const before = work.writes();
-  const third = await startDaemon(work);
-  const { requests } = await third.pass();
-  expect(requests).toMatchObject({ writes: 0 });
-  expect(third.run.logged('plan created', 'No changes, 60 unchanged').length).toBeGreaterThan(0);
-  expect(work.writes()).toBe(before);
-});
-
 test('converges without duplicates after it was killed during an apply', async () => {
   await using work = await withMany();
   const first = await startDaemonProcess(work);

@@ -140,24 +140,6 @@ test('fails passes with a message if the folder for clones cannot be created', a
   await work.untilTeams('A');
 });
 
-test('adopts declared resources after the state file was deleted, and prunes only what is removed later', async () => {
-  await using work = await withState('A', 'B', 'C');
-  for (const end of ['', '-wal']) {
-    rmSync(`${stateOf(work)}${end}`, { force: true });
-  }
-  // In the meantime C was removed from the manifests: the record of its ownership is lost.
-  work.repository.commit('Without C', { 'teams.yaml': teams('A', 'B') });
-  const before = work.writes();
-  await using daemon = await startInside(work);
-  expect(await daemon.pass()).toMatchObject({ outcome: 'done' });
-  expect(work.writes()).toBe(before);
-  expect(work.teams()).toEqual(['A', 'B', 'C']);
-  work.repository.commit('Without B', { 'teams.yaml': teams('A') });
-  await daemon.pass();
-  expect(work.teams()).toEqual(['A', 'C']);
-  expect(work.emulator.requests.count('deleteTeam')).toBe(1);
-});
-
 describe('a state file that fails while the daemon runs', () => {
   const failing = (metrics: string) =>
     Number(/octavo_reconcile_passes_total\{organization="org_acme",outcome="failed"\} (\d+)/.exec(metrics)?.[1] ?? 0);

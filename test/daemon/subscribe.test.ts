@@ -1,24 +1,9 @@
 import { expect, test } from 'vitest';
 import { EventBus } from '../../src/core/event-bus.ts';
 import type { DaemonContext, DaemonEvents } from '../../src/daemon/organization/feature.ts';
-import { changesOfPages, type DaemonSubscribers, subscribeToDaemon } from '../../src/daemon/subscribe.ts';
+import { type DaemonSubscribers, subscribeToDaemon } from '../../src/daemon/subscribe.ts';
 import type { QueueEvent } from '../../src/queue/snapshot.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
-
-test.each([
-  ['passes', ['onPassStart', 'onPlan', 'onPassEnd', 'onRecorded']],
-  ['conversations', ['onIntake', 'onPollEnd', 'onFilesEnd', 'onSent', 'onRefused', 'onSenderState', 'onPressure']],
-  ['clusters', ['onOpened', 'onMerged', 'onArchived', 'onReopened', 'onMuted', 'onCommented', 'onRunEnd']],
-] as const)('pages change with these events of %s', (_part, names) => {
-  let calls = 0;
-  const listener = changesOfPages(() => {
-    calls += 1;
-  }) as Readonly<Record<string, ((event?: object) => void) | undefined>>;
-  for (const name of names) {
-    listener[name]?.({});
-  }
-  expect(calls).toBe(names.length);
-});
 
 /** Subscribes to the events of a daemon, and records what is done and which topics change. */
 function subscribed() {

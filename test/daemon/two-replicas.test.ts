@@ -6,7 +6,8 @@ import { hasPostgres, type PostgresCluster, startPostgres } from '../support/pos
 import { PUSHES } from '../support/push-deliveries.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
-import { type PageDaemon, type PageSettings, startPage } from '../web/page-daemon.ts';
+import type { PageDaemon } from '../web/page-daemon.ts';
+import { startReplica } from './fleet/replica.ts';
 
 const UI = {
   tokens: [{ name: 'ana@acme.example', sha256: createHash('sha256').update('secret-of-ana').digest('hex') }],
@@ -25,25 +26,6 @@ beforeAll(async () => {
 
 afterAll(() => cluster?.stop());
 
-function startReplica(
-  work: Workspace,
-  name: string,
-  store: string,
-  settings: Pick<PageSettings, 'organization' | 'clock'> = {},
-): Promise<PageDaemon> {
-  return startPage(work, {
-    ...settings,
-    name: `${name}.yaml`,
-    ui: UI,
-    top: {
-      store,
-      runtime: { directory: `${work.folder}/${name}` },
-      platform: { baseUrl: work.emulator.url, token: work.env.OCTAVO_TOKEN, timeout: '1s' },
-      fleet: { lease: '6s' },
-    },
-  });
-}
-
 const SECRET = 'a secret of more than 16 characters';
 const FORGE = { type: 'github', repository: 'acme/docs', webhookSecret: SECRET };
 /** Milliseconds between two checks for commands. */
@@ -60,10 +42,10 @@ const isOwner = ({ daemon }: PageDaemon) => daemon.organizations.length === 1;
 /** Starts two replicas. The first one has the organization, with a plan that waits for approval. */
 async function startTwo(work: Workspace, stores: readonly [string, string]) {
   work.repository.commit('Two', { 'a.yaml': TWO });
-  const owner = await startReplica(work, 'one', stores[0]);
+  const owner = await startReplica(work, 'one', stores[0], 6, { ui: UI });
   await until(() => isOwner(owner));
   await owner.daemon.organizations[0]?.idle();
-  const other = await startReplica(work, 'two', stores[1]);
+  const other = await startReplica(work, 'two', stores[1], 6, { ui: UI });
   work.repository.commit('One', { 'a.yaml': ONE });
   await owner.daemon.organizations[0]?.trigger('manual');
   expect(isOwner(other)).toBe(false);
@@ -213,11 +195,11 @@ describe.skipIf(!hasPostgres)('a replica that is not the owner', () => {
     await using work = await openWorkspace();
     const store = await cluster.createDatabase();
     work.repository.commit('One', { 'a.yaml': ONE });
-    const settings = { organization: { forge: FORGE }, clock: NO_CHECKS };
-    await using owner = await startReplica(work, 'one', store, settings);
+    const settings = { organization: { forge: FORGE }, clock: NO_CHECKS, ui: UI };
+    await using owner = await startReplica(work, 'one', store, 6, settings);
     await until(() => isOwner(owner));
     await owner.daemon.organizations[0]?.idle();
-    await using other = await startReplica(work, 'two', store, settings);
+    await using other = await startReplica(work, 'two', store, 6, settings);
     expect(isOwner(other)).toBe(false);
     const created = () => work.emulator.requests.count('createCollection');
     await until(() => created() === 1);

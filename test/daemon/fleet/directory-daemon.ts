@@ -26,9 +26,15 @@ export class DirectoryWorld implements AsyncDisposable {
     mkdirSync(join(this.folder, 'organizations'));
   }
 
-  static async open(ids: readonly string[]): Promise<DirectoryWorld> {
-    const organizations = ids.map((id) => emptyOrganization({ id, title: id, members: [ANA] }));
-    return new DirectoryWorld(await startEmulator({ token: TOKEN, seed: createState({ organizations }) }));
+  /** Opens a platform with these organizations; all but `others` are configured. */
+  static async open(ids: readonly string[], others: readonly string[] = []): Promise<DirectoryWorld> {
+    const organizations = [...ids, ...others].map((id) => emptyOrganization({ id, title: id, members: [ANA] }));
+    const world = new DirectoryWorld(await startEmulator({ token: TOKEN, seed: createState({ organizations }) }));
+    world.configure();
+    for (const id of ids) {
+      world.addOrganization(id);
+    }
+    return world;
   }
 
   /** Replaces a file at once, as editors and deployments do. */

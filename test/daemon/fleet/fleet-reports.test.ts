@@ -10,8 +10,9 @@ import type { DaemonEvents } from '../../../src/daemon/organization/feature.ts';
 import type { FleetStore } from '../../../src/store/leases.ts';
 import { openMemoryStore } from '../../../src/store/memory.ts';
 import { hasPostgres, type PostgresCluster, startPostgres } from '../../support/postgres.ts';
-import { type DaemonSettings, openWorkspace, type Workspace } from '../../support/workspace.ts';
-import { type PageDaemon, startPage } from '../../web/page-daemon.ts';
+import { openWorkspace } from '../../support/workspace.ts';
+import type { PageDaemon } from '../../web/page-daemon.ts';
+import { startReplica } from './replica.ts';
 
 const WAIT = { timeout: 60_000, interval: 100 };
 const PROBLEM = 'organizations/org_b.yaml:3:8: prune: "some" is not valid; expected owned, never or all';
@@ -39,24 +40,6 @@ class FakeFiles implements ConfigurationFiles {
   async close(): Promise<void> {}
 }
 
-function startReplica(
-  work: Workspace,
-  name: string,
-  store: string,
-  configuration: ConfigurationFiles,
-  others: DaemonSettings['others'] = [],
-): Promise<PageDaemon> {
-  return startPage(work, {
-    ...{ name: `${name}.yaml`, configuration, others },
-    top: {
-      store,
-      runtime: { directory: `${work.folder}/${name}` },
-      platform: { baseUrl: work.emulator.url, token: work.env.OCTAVO_TOKEN, timeout: '1s' },
-      fleet: { lease: '8s' },
-    },
-  });
-}
-
 const textOf = async (page: PageDaemon, path: string) =>
   (await (await page.get(path)).text()).replaceAll(/<[^>]*>/g, '').replaceAll('&quot;', '"');
 
@@ -66,8 +49,8 @@ describe.skipIf(!hasPostgres)('an invalid configuration of a replica', () => {
     work.repository.commit('One', { 'a.yaml': 'collections:\n  a: { title: A }\n' });
     const store = await cluster.createDatabase();
     const files = new FakeFiles();
-    await using first = await startReplica(work, 'one', store, new FakeFiles());
-    const second = await startReplica(work, 'two', store, files);
+    await using first = await startReplica(work, 'one', store, 8, { configuration: new FakeFiles() });
+    const second = await startReplica(work, 'two', store, 8, { configuration: files });
     const pages = ['/', '/o/org_acme', '/conditions', '/replicas', '/log'];
     for (const path of pages) {
       expect(await textOf(first, path)).not.toContain('cannot be used');
@@ -103,10 +86,13 @@ describe.skipIf(!hasPostgres)('an organization without an owner that one replica
     await using work = await openWorkspace();
     work.repository.commit('One', { 'a.yaml': 'collections:\n  a: { title: A }\n' });
     const store = await cluster.createDatabase();
-    await using first = await startReplica(work, 'one', store, new FakeFiles());
+    await using first = await startReplica(work, 'one', store, 8, { configuration: new FakeFiles() });
     const source = { git: { url: work.repository.directory } };
     // The first replica has the token, so this one cannot claim its second organization.
-    const second = await startReplica(work, 'two', store, new FakeFiles(), [{ id: 'org_b', source }]);
+    const second = await startReplica(work, 'two', store, 8, {
+      configuration: new FakeFiles(),
+      others: [{ id: 'org_b', source }],
+    });
     const status = () => work.inside(['fleet', 'status', '--config', `${work.folder}/one.yaml`]);
     expect(await textOf(first, '/replicas')).toContain('every organization has an owner');
     expect((await status()).code).toBe(0);

@@ -9,15 +9,6 @@ const MESSAGE =
 const errors = ({ log }: DirectoryDaemon) => log.filter(({ level }) => level === 50);
 const running = ({ daemon }: DirectoryDaemon) => daemon.organizations.map(({ id }) => id);
 
-async function openWorld(ids: readonly string[]): Promise<DirectoryWorld> {
-  const world = await DirectoryWorld.open(ids);
-  world.configure();
-  for (const id of ids) {
-    world.addOrganization(id);
-  }
-  return world;
-}
-
 test.each([
   ['an invalid setting', 'id: org_b\nprune: some\n', 'organizations/org_b.yaml:2:8: prune: "some" is not valid'],
   ['invalid YAML', 'id: org_b\nsource: [', 'organizations/org_b.yaml:2:10: is not valid YAML'],
@@ -25,7 +16,7 @@ test.each([
 ])(
   'a daemon starts with the other files, and uses the file once it is corrected: %s',
   async (_name, content, problem) => {
-    await using world = await openWorld(['org_a', 'org_b', 'org_c']);
+    await using world = await DirectoryWorld.open(['org_a', 'org_b', 'org_c']);
     world.write('organizations/org_b.yaml', content);
     const started = await world.start();
     await eventually('the others', () => ['org_a done', 'org_c done'].every((each) => started.ended.includes(each)));
@@ -48,8 +39,7 @@ test.each([
 );
 
 test('a file that becomes invalid keeps its organization running, and blocks no change of others', async () => {
-  await using world = await openWorld(['org_a', 'org_b', 'org_c', 'org_d']);
-  world.remove('organizations/org_d.yaml');
+  await using world = await DirectoryWorld.open(['org_a', 'org_b', 'org_c'], ['org_d']);
   const started = await world.start();
   await eventually('all', () => started.ended.length >= 3);
   world.write('organizations/org_b.yaml', 'id: [');
@@ -68,7 +58,7 @@ test('a file that becomes invalid keeps its organization running, and blocks no 
 });
 
 test('a second file with an id leaves the organization running with the settings that it had', async () => {
-  await using world = await openWorld(['org_a', 'org_b']);
+  await using world = await DirectoryWorld.open(['org_a', 'org_b']);
   const started = await world.start();
   await eventually('both', () => started.ended.length >= 2);
   world.write('organizations/copy.yaml', 'id: org_a\nsource: { directory: manifests/org_b }\n');
@@ -81,7 +71,7 @@ test('a second file with an id leaves the organization running with the settings
 });
 
 test('a daemon does not start if no file is valid, or if the configuration file is invalid', async () => {
-  await using world = await openWorld(['org_a', 'org_b']);
+  await using world = await DirectoryWorld.open(['org_a', 'org_b']);
   world.write('organizations/org_a.yaml', 'id: [');
   world.write('organizations/org_b.yaml', 'id: org_b\nprune: some\n');
   await expect(world.start()).rejects.toThrow(/org_a\.yaml:1:.*\n.*org_b\.yaml:2:8/);

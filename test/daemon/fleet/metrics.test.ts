@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasPostgres, type PostgresCluster, startPostgres } from '../../support/postgres.ts';
 import { TcpProxy } from '../../support/tcp-proxy.ts';
-import { openWorkspace, type Workspace } from '../../support/workspace.ts';
-import { type PageDaemon, startPage } from '../../web/page-daemon.ts';
+import { openWorkspace } from '../../support/workspace.ts';
+import type { PageDaemon } from '../../web/page-daemon.ts';
+import { startReplica } from './replica.ts';
 
 let cluster: PostgresCluster;
 
@@ -14,18 +15,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => cluster?.stop());
-
-function startReplica(work: Workspace, name: string, store: string): Promise<PageDaemon> {
-  return startPage(work, {
-    name: `${name}.yaml`,
-    top: {
-      store,
-      runtime: { directory: `${work.folder}/${name}` },
-      platform: { baseUrl: work.emulator.url, token: work.env.OCTAVO_TOKEN, timeout: '1s' },
-      fleet: { lease: '5s' },
-    },
-  });
-}
 
 /** Returns the lines of a daemon's metrics that are about the organization or its queue. */
 async function exported({ daemon }: PageDaemon): Promise<readonly string[]> {
@@ -40,8 +29,8 @@ describe.skipIf(!hasPostgres)('metrics of an organization', () => {
     work.repository.commit('One', { 'a.yaml': 'collections:\n  a: { title: A }\n' });
     const store = await cluster.createDatabase();
     await using proxy = await TcpProxy.open({ port: cluster.port });
-    const owner = await startReplica(work, 'one', store.replace(`:${cluster.port}/`, `:${proxy.port}/`));
-    await using other = await startReplica(work, 'two', store);
+    const owner = await startReplica(work, 'one', store.replace(`:${cluster.port}/`, `:${proxy.port}/`), 5);
+    await using other = await startReplica(work, 'two', store, 5);
     await owner.daemon.organizations[0]?.idle();
     await expect
       .poll(() => exported(owner), { timeout: 20_000 })

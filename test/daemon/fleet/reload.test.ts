@@ -6,9 +6,7 @@ import { DirectoryWorld } from './directory-daemon.ts';
 const count = (list: readonly string[], id: string) => list.filter((each) => each === id).length;
 
 test('an organization is added, changed and removed, and the others go on', async () => {
-  await using world = await DirectoryWorld.open(['org_a', 'org_b', 'org_c']);
-  world.configure();
-  world.addOrganization('org_a');
+  await using world = await DirectoryWorld.open(['org_a'], ['org_b']);
   const { daemon, openings, ended, log } = await world.start();
   await eventually('the first pass', () => ended.includes('org_a done'));
   world.addOrganization('org_b');
@@ -26,9 +24,7 @@ test('an organization is added, changed and removed, and the others go on', asyn
 });
 
 test('an invalid configuration file is reported with its position, and the earlier configuration stays', async () => {
-  await using world = await DirectoryWorld.open(['org_a', 'org_b']);
-  world.configure();
-  world.addOrganization('org_a');
+  await using world = await DirectoryWorld.open(['org_a'], ['org_b']);
   const { daemon, openings, ended, log } = await world.start();
   await eventually('the first pass', () => ended.length > 0);
   world.configure({ queue: { deadline: 'soon' } });
@@ -48,8 +44,7 @@ test('an invalid configuration file is reported with its position, and the earli
 });
 
 test('nothing restarts when a file is written again with the same settings', async () => {
-  await using world = await DirectoryWorld.open(['org_a']);
-  world.configure();
+  await using world = await DirectoryWorld.open([], ['org_a']);
   world.addOrganization('org_a', 'clusters: { defaultSpace: guides }\n');
   const { daemon, openings, ended, log } = await world.start();
   await eventually('the first pass', () => ended.length > 0);
@@ -64,8 +59,7 @@ test('nothing restarts when a file is written again with the same settings', asy
 });
 
 test('a token in a file is used when the file changes, and appears in no log line', async () => {
-  await using world = await DirectoryWorld.open(['org_a']);
-  world.configure();
+  await using world = await DirectoryWorld.open([], ['org_a']);
   world.write('token', 'the-first-secret-token\n');
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
   world.addOrganization('org_a', 'token: "${file:token}"\n');
@@ -77,8 +71,6 @@ test('a token in a file is used when the file changes, and appears in no log lin
 
 test('settings that need a restart are named, without their values', async () => {
   await using world = await DirectoryWorld.open(['org_a']);
-  world.configure();
-  world.addOrganization('org_a');
   const { daemon, log } = await world.start();
   world.configure({ queue: { deadline: '7m' }, ui: { publicUrl: 'https://octavo.acme.example' } });
   await daemon.reload();
@@ -92,11 +84,7 @@ test('settings that need a restart are named, without their values', async () =>
 test('300 organizations of a directory run, and one more', { timeout: 120_000 }, async () => {
   const ids = Array.from({ length: 301 }, (_, index) => `org_${index}`);
   const [last, ...others] = ids.toReversed() as [string, ...string[]];
-  await using world = await DirectoryWorld.open(ids);
-  world.configure();
-  for (const id of others) {
-    world.addOrganization(id);
-  }
+  await using world = await DirectoryWorld.open(others, [last]);
   const { daemon, ended, openings } = await world.start();
   await eventually('all first passes', () => new Set(ended).size === 300, 100);
   expect(new Set(ended)).toEqual(new Set(others.map((id) => `${id} done`)));
