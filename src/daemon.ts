@@ -15,7 +15,7 @@ import { TokenConnections, tokenDigest } from './daemon/fleet/token-connections.
 import { FleetLink } from './daemon/fleet-link.ts';
 import { serveHooks } from './daemon/hooks.ts';
 import { DaemonNotifications, openChannels } from './daemon/notifications.ts';
-import { DaemonOrganizationOpener } from './daemon/open-organization.ts';
+import { createOpener } from './daemon/open-organization.ts';
 import type { Daemon, DaemonOptions } from './daemon/options.ts';
 import type { DaemonContext, DaemonEvents } from './daemon/organization/feature.ts';
 import { IdleMemory, subscribeToDaemon } from './daemon/subscribe.ts';
@@ -104,17 +104,12 @@ class RunningDaemon implements Daemon {
     // 3. Organizations, and the work that exists once in a fleet.
     const { listeners = () => [], releaseMemory = () => {} } = options;
     const { approveCommand = (checksum: string) => `octavo approve ${checksum}` } = options;
-    const opener = new DaemonOrganizationOpener({
-      context,
-      connections: this.#connections,
-      replica,
-      subscribers: {
-        listeners,
-        approveCommand,
-        facts: this.#facts,
-        notifications: this.#notifications,
-        memory: new IdleMemory(clock, this.#stopping.signal, releaseMemory),
-      },
+    const opener = createOpener(context, this.#connections, replica, {
+      listeners,
+      approveCommand,
+      facts: this.#facts,
+      notifications: this.#notifications,
+      memory: new IdleMemory(clock, this.#stopping.signal, releaseMemory),
     });
     this.#organizations = new FleetOrganizations({ opener, clock, log, events });
     // 4. The other replicas, the page and the webhooks.

@@ -3,25 +3,25 @@
 import type { ZodType } from 'zod';
 import { type ClusterRequest, clusterRequest } from '../clusters/control-api.ts';
 import { type ConversationRequest, conversationRequest } from '../conversations/control-api.ts';
-import { type Clock, WakeUpSignal } from '../core/clock.ts';
+import { WakeUpSignal } from '../core/clock.ts';
 import { errorFromJson, errorToJson } from '../core/error-json.ts';
 import { CancelledError, ConfigError, LeaseLostError, messageOf, TransientError } from '../core/errors.ts';
-import type { EventBus } from '../core/event-bus.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
-import type { Logger } from '../log.ts';
 import type { DeliveryRequest } from '../notify/deliveries.ts';
 import { spanWords } from '../plan/render/words.ts';
 import { type ActionRequest, actionRequest } from '../reconcile/approvals.ts';
-import type { CommandKind, CommandTable, OpenCommand } from '../store/commands.ts';
+import type { CommandKind, OpenCommand } from '../store/commands.ts';
 import type { Actor } from '../store/history.ts';
 import type { FleetSignal, FleetSignals } from '../store/leases.ts';
 import type { SessionRequest } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
 import type { ActionHandlers, Backend, OrganizationOwner } from '../web/model/backend.ts';
 import { type AuditedRequest, describeRequest } from './actions.ts';
-import type { DaemonEvents } from './organization/feature.ts';
+import type { DaemonContext } from './organization/feature.ts';
 import { chooseOrganization, heldChecksums } from './organization/held-plans.ts';
 import type { ManagedOrganization } from './organization/managed-organization.ts';
+
+type CommandContext = Pick<DaemonContext, 'store' | 'clock' | 'log' | 'events'>;
 
 /** Number of entries of the audit that are searched. */
 const SEARCHED = 100;
@@ -51,16 +51,6 @@ async function findEarlierResult(
   return isDone ? { organization, ...request, isComplete: true, count: 0, repeated: true } : null;
 }
 
-interface CommandSenderOptions {
-  readonly commands: CommandTable;
-  readonly signals: FleetSignals;
-  readonly clock: Clock;
-  /** Aborts when the process stops. */
-  readonly stopping: AbortSignal;
-  readonly owner: (organization: string) => OrganizationOwner;
-  readonly events: EventBus<DaemonEvents>;
-}
-
 /** Milliseconds until an answer is given up, and the first and the longest time between two checks for it. */
 const LIMIT = 30_000;
 const FIRST_CHECK = 250;
@@ -69,13 +59,25 @@ const LONGEST_CHECK = 5000;
 const NOBODY: Actor = { name: '', method: 'socket' };
 
 export class CommandSender {
-  readonly #options: CommandSenderOptions;
+  readonly #context: CommandContext;
+  readonly #signals: FleetSignals;
+  readonly #stopping: AbortSignal;
+  readonly #owner: (organization: string) => OrganizationOwner;
   readonly #answered = new WakeUpSignal();
 
-  constructor(options: CommandSenderOptions) {
-    this.#options = options;
-    const end = options.signals.listen(({ kind }) => kind === 'answer' && this.#answered.notify());
-    options.stopping.addEventListener('abort', end, { once: true });
+  /** `stopping` aborts when the process stops. */
+  constructor(
+    context: CommandContext,
+    signals: FleetSignals,
+    stopping: AbortSignal,
+    owner: (organization: string) => OrganizationOwner,
+  ) {
+    this.#context = context;
+    this.#signals = signals;
+    this.#stopping = stopping;
+    this.#owner = owner;
+    const end = signals.listen(({ kind }) => kind === 'answer' && this.#answered.notify());
+    stopping.addEventListener('abort', end, { once: true });
   }
 
   /**
@@ -86,7 +88,7 @@ export class CommandSender {
     try {
       return await this.#ask(organization, kind, request as JsonObject, by);
     } finally {
-      this.#options.events.publish.onChange?.(organization, true);
+      this.#context.events.publish.onChange?.(organization, true);
     }
   }
 
@@ -96,12 +98,13 @@ export class CommandSender {
   }
 
   async #ask(organization: string, kind: CommandKind, request: JsonObject, by: Actor): Promise<JsonObject> {
-    const { commands, clock, stopping } = this.#options;
+    const { store, clock } = this.#context;
+    const stopping = this.#stopping;
     const number = await this.#add(organization, kind, request, by, false);
     const from = clock.monotonic();
     for (let wait = FIRST_CHECK; ; wait = Math.min(2 * wait, LONGEST_CHECK)) {
       const seen = this.#answered.count;
-      const answer = await commands.findAnswer(organization, number);
+      const answer = await store.commands().findAnswer(organization, number);
       if (answer !== null) {
         return resultOf(answer);
       }
@@ -117,22 +120,22 @@ export class CommandSender {
   }
 
   async #add(organization: string, kind: CommandKind, request: JsonObject, by: Actor, isShared: boolean) {
-    const { commands, signals, clock } = this.#options;
-    const number = await commands.add({ organization, kind, request, by, at: clock.now() }, isShared);
+    const { store, clock } = this.#context;
+    const number = await store.commands().add({ organization, kind, request, by, at: clock.now() }, isShared);
     const signal: FleetSignal = { kind: 'command', payload: { organization } };
     // The owner checks regularly, too.
-    await signals.send(signal).catch(() => undefined);
+    await this.#signals.send(signal).catch(() => undefined);
     return number;
   }
 
   #timeout(organization: string): string {
-    const owner = this.#options.owner(organization);
+    const owner = this.#owner(organization);
     const rest = 'the command may still be carried out; check the audit before you repeat it';
     if (owner.kind === 'replica') {
       return `replica ${owner.id} (${owner.address}) has organization ${organization} and did not answer within ${LIMIT / 1000} seconds; ${rest}`;
     }
     const since = owner.kind === 'none' ? owner.since : null;
-    const age = since === null ? '' : ` for ${spanWords(this.#options.clock.now() - since)}`;
+    const age = since === null ? '' : ` for ${spanWords(this.#context.clock.now() - since)}`;
     return `no replica has had organization ${organization}${age}, so nothing answered within ${LIMIT / 1000} seconds; ${rest}`;
   }
 }
@@ -142,17 +145,6 @@ function resultOf({ ok, error }: JsonObject): JsonObject {
     throw errorFromJson(error as JsonObject);
   }
   return isObject(ok) ? (ok as JsonObject) : {};
-}
-
-interface CommandRunnerOptions {
-  readonly store: Store;
-  readonly signals: FleetSignals;
-  readonly clock: Clock;
-  readonly log: Pick<Logger, 'debug' | 'warn'>;
-  /** Returns an organization of this replica. */
-  readonly find: (organization: string) => ManagedOrganization | undefined;
-  /** Actions on organizations of this replica. */
-  readonly actions: ActionHandlers;
 }
 
 /** A command that this replica works on. */
@@ -170,13 +162,25 @@ const KEPT = 24 * 3_600_000;
 const REMOVAL_INTERVAL = 3_600_000;
 
 export class CommandRunner {
-  readonly #options: CommandRunnerOptions;
+  readonly #context: CommandContext;
+  readonly #signals: FleetSignals;
+  readonly #find: (organization: string) => ManagedOrganization | undefined;
+  readonly #actions: ActionHandlers;
   readonly #wake = new WakeUpSignal();
   readonly #running = new Map<string, Running>();
   #removedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(options: CommandRunnerOptions) {
-    this.#options = options;
+  /** `actions`: those on the organizations of this replica, which `find` returns. */
+  constructor(
+    context: CommandContext,
+    signals: FleetSignals,
+    find: (organization: string) => ManagedOrganization | undefined,
+    actions: ActionHandlers,
+  ) {
+    this.#context = context;
+    this.#signals = signals;
+    this.#find = find;
+    this.#actions = actions;
   }
 
   /** Checks for commands now: one may be possible that was not before. */
@@ -186,8 +190,8 @@ export class CommandRunner {
 
   /** Carries out commands until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const { signals, clock, log } = this.#options;
-    const end = signals.listen(({ kind }) => kind === 'command' && this.#wake.notify());
+    const { clock, log } = this.#context;
+    const end = this.#signals.listen(({ kind }) => kind === 'command' && this.#wake.notify());
     while (!signal.aborted) {
       const seen = this.#wake.count;
       try {
@@ -203,7 +207,7 @@ export class CommandRunner {
 
   /** Starts the commands whose turn it is: for each organization, the oldest one of each kind. */
   async #check(): Promise<void> {
-    const open = await this.#options.store.commands().open();
+    const open = await this.#context.store.commands().open();
     const known = new Set(open.map(keyOf));
     for (const [key, { isWorking }] of this.#running) {
       if (!known.has(key) && !isWorking) {
@@ -211,7 +215,7 @@ export class CommandRunner {
       }
     }
     for (const command of open) {
-      const managed = this.#options.find(command.organization);
+      const managed = this.#find(command.organization);
       const isWorking = this.#running.get(keyOf(command))?.isWorking === true;
       if (managed !== undefined && !isWorking && isPossible(managed, command)) {
         void this.#work(managed, command);
@@ -221,7 +225,7 @@ export class CommandRunner {
 
   /** Carries out a command, or stores the answer that could not be stored before. Never rejects. */
   async #work(managed: ManagedOrganization, command: OpenCommand): Promise<void> {
-    const { store, signals, clock, log } = this.#options;
+    const { store, clock, log } = this.#context;
     const { organization, number } = command;
     const { epoch } = managed.lease;
     const before = this.#running.get(keyOf(command));
@@ -236,7 +240,7 @@ export class CommandRunner {
       if (running.answer !== null) {
         await commands.answer(organization, number, running.answer, clock.now());
         running.answer = null;
-        await signals.send({ kind: 'answer', payload: { organization, number } }).catch(() => undefined);
+        await this.#signals.send({ kind: 'answer', payload: { organization, number } }).catch(() => undefined);
       }
       this.#wake.notify();
     } catch (error) {
@@ -251,13 +255,13 @@ export class CommandRunner {
     try {
       return { ok: await this.#perform(managed, command) };
     } catch (error) {
-      const earlier = command.epoch === null ? null : await findEarlierResult(this.#options.store, command);
+      const earlier = command.epoch === null ? null : await findEarlierResult(this.#context.store, command);
       return earlier === null ? { error: errorToJson(error) } : { ok: earlier };
     }
   }
 
   async #perform(managed: ManagedOrganization, { kind, request, ...command }: OpenCommand): Promise<JsonObject> {
-    const { actions } = this.#options;
+    const actions = this.#actions;
     const { id } = managed;
     const by = command.by as Actor;
     if (request === null) {
@@ -284,7 +288,7 @@ export class CommandRunner {
   }
 
   async #removeOld(): Promise<void> {
-    const { store, clock } = this.#options;
+    const { store, clock } = this.#context;
     if (clock.monotonic() - this.#removedAt >= REMOVAL_INTERVAL) {
       this.#removedAt = clock.monotonic();
       await store.commands().removeBefore(clock.now() - KEPT);

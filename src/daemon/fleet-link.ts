@@ -62,7 +62,7 @@ export class FleetLink {
     if (this.#shared === null) {
       return local;
     }
-    this.#runner = new CommandRunner({ ...context, ...this.#shared, find, actions: local });
+    this.#runner = new CommandRunner(context, this.#shared.signals, find, local);
     return new RoutedActions(local, find, backend, this.#shared.sender);
   }
 
@@ -155,8 +155,7 @@ export class FleetLink {
 
   #open(): Shared | null {
     const { context, leases, stopping } = this.#options;
-    const { store, clock, events } = context;
-    const fleet = store.fleet();
+    const fleet = context.store.fleet();
     if (fleet === null || leases.replica === null) {
       return null;
     }
@@ -165,7 +164,7 @@ export class FleetLink {
     return {
       replica: leases.replica,
       signals,
-      sender: new CommandSender({ commands: store.commands(), signals, clock, stopping, owner, events }),
+      sender: new CommandSender(context, signals, stopping, owner),
       publisher: new StatePublisher(context, (organization) => this.announce(organization)),
     };
   }

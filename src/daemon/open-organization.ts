@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { loadIdPseudonymizer, type PseudonymizeId } from '../conversations/private-ids.ts';
 import { EventBus } from '../core/event-bus.ts';
 import { ConversationsProbe } from '../platform/conversations-probe.ts';
-import type { OrganizationOpener, OrganizationStart } from './fleet/organizations.ts';
+import type { OrganizationOpener } from './fleet/organizations.ts';
 import { leaseRefusal, sendingTerms, userAgent } from './fleet/sending-terms.ts';
 import type { TokenConnections } from './fleet/token-connections.ts';
 import { OrganizationClusters } from './organization/clusters.ts';
@@ -14,63 +14,55 @@ import type { ManagedOrganization } from './organization/managed-organization.ts
 import { Reconciliation } from './organization/reconciliation.ts';
 import { type OrganizationSubscribers, subscribeToOrganization } from './subscribe.ts';
 
-export interface OpenerOptions {
-  readonly context: DaemonContext;
-  readonly connections: TokenConnections;
-  /** Id of this replica; null for a state file. */
-  readonly replica: string | null;
-  readonly subscribers: OrganizationSubscribers;
+/** Creates the opener of the organizations of a replica; `replica` null: the state is in a file. */
+export function createOpener(
+  context: DaemonContext,
+  connections: TokenConnections,
+  replica: string | null,
+  subscribers: OrganizationSubscribers,
+): OrganizationOpener {
+  const { config, version, log } = context;
+  return {
+    async open({ config: organization, lease, stopping, abort }) {
+      const store = context.store.fenced(lease);
+      const connection = await connections.acquire(organization, store);
+      try {
+        const pseudonymizeId = await loadIdPseudonymizer(store, organization.id, randomBytes);
+        const { timeout } = config.platform;
+        const terms = sendingTerms({ lease, stopping, timeout, userAgent: userAgent(version, replica, lease) });
+        const of = { ...context, organization, lease, store, stopping, abort, connection: { ...connection, terms } };
+        const buses = { events: new EventBus<OrganizationEvents>(), daemon: context.events };
+        const checkSend = (milliseconds: number) => {
+          const refusal = leaseRefusal(lease, milliseconds);
+          if (refusal !== null) {
+            throw refusal;
+          }
+        };
+        const probe = new ConversationsProbe();
+        const own = { ...of, ...buses, probe, checkSend, log: log.child({ organization: organization.id }) };
+        return assemble(own, pseudonymizeId, subscribers);
+      } catch (error) {
+        await connections.release(organization);
+        throw error;
+      }
+    },
+    close: (organization) => connections.release(organization.config),
+  };
 }
 
-export class DaemonOrganizationOpener implements OrganizationOpener {
-  readonly #options: OpenerOptions;
-
-  constructor(options: OpenerOptions) {
-    this.#options = options;
-  }
-
-  async open({ config: organization, lease, stopping, abort }: OrganizationStart): Promise<ManagedOrganization> {
-    const { context, connections, replica } = this.#options;
-    const { config, version, log } = context;
-    const store = context.store.fenced(lease);
-    const connection = await connections.acquire(organization, store);
-    try {
-      const pseudonymizeId = await loadIdPseudonymizer(store, organization.id, randomBytes);
-      const { timeout } = config.platform;
-      const terms = sendingTerms({ lease, stopping, timeout, userAgent: userAgent(version, replica, lease) });
-      const of = { ...context, organization, lease, store, stopping, abort, connection: { ...connection, terms } };
-      const buses = { events: new EventBus<OrganizationEvents>(), daemon: context.events };
-      const checkSend = (milliseconds: number) => {
-        const refusal = leaseRefusal(lease, milliseconds);
-        if (refusal !== null) {
-          throw refusal;
-        }
-      };
-      const probe = new ConversationsProbe();
-      return this.#assemble(
-        { ...of, ...buses, probe, checkSend, log: log.child({ organization: organization.id }) },
-        pseudonymizeId,
-      );
-    } catch (error) {
-      await connections.release(organization);
-      throw error;
-    }
-  }
-
-  async close({ config }: ManagedOrganization): Promise<void> {
-    await this.#options.connections.release(config);
-  }
-
-  #assemble(context: OrganizationContext, pseudonymizeId: PseudonymizeId): ManagedOrganization {
-    const { organization, lease, connection } = context;
-    const { id, source } = organization;
-    const statuses = OrganizationCommitStatuses.open(context);
-    const reconciliation = source === null ? null : new Reconciliation(context, source);
-    const conversations = new OrganizationConversations(context, pseudonymizeId);
-    const clusters = new OrganizationClusters(context, reconciliation);
-    subscribeToOrganization(context, { reconciliation, statuses, clusters }, this.#options.subscribers);
-    const features = [reconciliation, statuses, conversations, clusters].filter((feature) => feature !== null);
-    const { queue } = connection;
-    return { id, config: organization, lease, queue, reconciliation, statuses, conversations, clusters, features };
-  }
+function assemble(
+  context: OrganizationContext,
+  pseudonymizeId: PseudonymizeId,
+  subscribers: OrganizationSubscribers,
+): ManagedOrganization {
+  const { organization, lease, connection } = context;
+  const { id, source } = organization;
+  const statuses = OrganizationCommitStatuses.open(context);
+  const reconciliation = source === null ? null : new Reconciliation(context, source);
+  const conversations = new OrganizationConversations(context, pseudonymizeId);
+  const clusters = new OrganizationClusters(context, reconciliation);
+  subscribeToOrganization(context, { reconciliation, statuses, clusters }, subscribers);
+  const features = [reconciliation, statuses, conversations, clusters].filter((feature) => feature !== null);
+  const { queue } = connection;
+  return { id, config: organization, lease, queue, reconciliation, statuses, conversations, clusters, features };
 }

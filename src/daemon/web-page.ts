@@ -30,7 +30,7 @@ import type { ManagedOrganization } from './organization/managed-organization.ts
 class BudgetSampler {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #queues: () => readonly (readonly [string, Pick<RequestQueue, 'snapshot'>])[];
-  readonly #samples = new Map<string, BudgetSamples>();
+  #samples: ReadonlyMap<string, BudgetSamples> = new Map();
 
   /** `queues` returns the open queues, each with its name. */
   constructor(queues: () => readonly (readonly [string, Pick<RequestQueue, 'snapshot'>])[], clock: Pick<Clock, 'now'>) {
@@ -41,20 +41,14 @@ class BudgetSampler {
   /** Takes the samples that are due. Returns true if there were any. */
   sample(): boolean {
     const now = this.#clock.now();
-    const queues = this.#queues();
-    const names = new Set(queues.map(([name]) => name));
-    for (const name of this.#samples.keys()) {
-      if (!names.has(name)) {
-        this.#samples.delete(name);
-      }
-    }
-    let hasAdded = false;
-    for (const [name, queue] of queues) {
-      const samples = this.#samples.get(name) ?? new BudgetSamples(sampleInterval(queues.length));
-      this.#samples.set(name, samples);
-      hasAdded = samples.add(now, queue.snapshot()) || hasAdded;
-    }
-    return hasAdded;
+    const before = this.#samples;
+    const sampled = this.#queues().map(([name, queue], _index, { length }) => {
+      const samples = before.get(name) ?? new BudgetSamples(sampleInterval(length));
+      return { name, samples, hasAdded: samples.add(now, queue.snapshot()) };
+    });
+    // Those of queues that are not open any more are dropped.
+    this.#samples = new Map(sampled.map(({ name, samples }) => [name, samples]));
+    return sampled.some(({ hasAdded }) => hasAdded);
   }
 
   /** Returns the samples of a queue; undefined before the first one. */

@@ -354,7 +354,7 @@ export class PassRunner {
   ): Promise<number | null> {
     const { flappingFields, clock, events } = this.#options;
     const now = clock.now();
-    const flapping = await flappingFields.record({ drift, changes, results, now });
+    const flapping = await flappingFields.record(drift, changes, results, now);
     events.onFlapping?.(flapping);
     return cooldownLeft(flapping, now);
   }

@@ -60,74 +60,62 @@ export function openPushReceiver(
     return null;
   }
   const webhook = { forge: type, secret: forge.webhookSecret, repository, ref: source.git.ref };
-  return new PushReceiver(webhook, (name) => store.note(`push-webhook/${name}/${id}`), clock, onPush);
+  return createPushReceiver(webhook, (name) => store.note(`push-webhook/${name}/${id}`), clock, onPush);
 }
 
 /** Receiver of one organization. */
-export class PushReceiver {
-  readonly #webhook: PushWebhook;
-  readonly #note: (name: 'last' | 'seen') => Note;
-  readonly #clock: Pick<Clock, 'now'>;
-  readonly #onPush: () => void;
+export type PushReceiver = ReturnType<typeof createPushReceiver>;
+
+/** `note` opens a note of this webhook. `onPush` requests a fetch; requests during a fetch are coalesced. */
+export function createPushReceiver(
+  webhook: PushWebhook,
+  note: (name: 'last' | 'seen') => Note,
+  clock: Pick<Clock, 'now'>,
+  onPush: () => void,
+) {
   /** Settles when the last push was remembered. Another replica may remember pushes meanwhile, so nothing is cached. */
-  #remembered: Promise<unknown> = Promise.resolve();
-  #refusedAt: number | null = null;
-
-  /** `note` opens a note of this webhook. `onPush` requests a fetch; requests during a fetch are coalesced. */
-  constructor(
-    webhook: PushWebhook,
-    note: (name: 'last' | 'seen') => Note,
-    clock: Pick<Clock, 'now'>,
-    onPush: () => void,
-  ) {
-    this.#webhook = webhook;
-    this.#note = note;
-    this.#clock = clock;
-    this.#onPush = onPush;
-  }
-
-  /** Resolves once the delivery is remembered durably. Throws StoreError; the fetch is requested nevertheless. */
-  async receive(request: WebhookRequest): Promise<PushAnswer> {
-    const result = readPush(this.#webhook, request);
-    if (result.kind === 'refused') {
-      this.#refusedAt = request.receivedAt;
-      return { status: result.status, outcome: 'refused', reason: result.reason };
-    }
-    const outcome = result.kind === 'push' ? await this.#pushInTurn(result.id) : result.kind;
-    const mismatch = result.kind === 'ignored' ? result.reason : null;
-    await this.#note('last').write({ at: this.#clock.now(), outcome, mismatch });
-    return { status: outcome === 'accepted' ? 202 : 200, outcome, reason: null };
-  }
-
-  /** Returns the last deliveries. Throws StoreError. */
-  async status(): Promise<PushStatus> {
-    const last = lastSchema.safeParse(await this.#note('last').read());
-    return { last: last.success ? last.data : null, refusedAt: this.#refusedAt };
-  }
-
-  #pushInTurn(id: string): Promise<'accepted' | 'repeated'> {
-    const push = this.#remembered.then(() => this.#push(id));
-    this.#remembered = push.catch(() => undefined);
-    return push;
-  }
-
-  async #push(id: string): Promise<'accepted' | 'repeated'> {
-    const stored = await this.#note('seen')
+  let remembered: Promise<unknown> = Promise.resolve();
+  let refusedAt: number | null = null;
+  const push = async (id: string): Promise<'accepted' | 'repeated'> => {
+    const stored = await note('seen')
       .read()
       .catch((error: unknown) => {
-        this.#onPush();
+        onPush();
         throw error;
       });
     const seen = new Map(seenSchema.safeParse(stored).data ?? []);
     if (seen.has(id)) {
       return 'repeated';
     }
-    seen.set(id, this.#clock.now());
-    forgetOld(seen, this.#clock.now());
-    this.#onPush();
-    await this.#note('seen').write([...seen]);
+    seen.set(id, clock.now());
+    forgetOld(seen, clock.now());
+    onPush();
+    await note('seen').write([...seen]);
     return 'accepted';
-  }
+  };
+  const pushInTurn = (id: string) => {
+    const pushed = remembered.then(() => push(id));
+    remembered = pushed.catch(() => undefined);
+    return pushed;
+  };
+  return {
+    /** Resolves once the delivery is remembered durably. Throws StoreError; the fetch is requested nevertheless. */
+    async receive(request: WebhookRequest): Promise<PushAnswer> {
+      const result = readPush(webhook, request);
+      if (result.kind === 'refused') {
+        refusedAt = request.receivedAt;
+        return { status: result.status, outcome: 'refused', reason: result.reason };
+      }
+      const outcome = result.kind === 'push' ? await pushInTurn(result.id) : result.kind;
+      const mismatch = result.kind === 'ignored' ? result.reason : null;
+      await note('last').write({ at: clock.now(), outcome, mismatch });
+      return { status: outcome === 'accepted' ? 202 : 200, outcome, reason: null };
+    },
+    /** Returns the last deliveries. Throws StoreError. */
+    async status(): Promise<PushStatus> {
+      return { last: lastSchema.safeParse(await note('last').read()).data ?? null, refusedAt };
+    },
+  };
 }
 
 function forgetOld(seen: Map<string, number>, now: number): void {

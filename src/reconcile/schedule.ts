@@ -23,21 +23,14 @@ const MAX_STEP = 60 * 60_000;
 /** Automatic triggers of an organization's passes. */
 export type Schedule = ReturnType<typeof createSchedule>;
 
-/** Triggers passes on new commits, on the drift schedule, and after retry delays. */
-export function createSchedule({
-  reconciler,
-  source,
-  drift,
-  clock,
-  onError,
-}: {
-  readonly reconciler: OrganizationReconciler;
-  readonly source: DesiredSource;
-  /** Cron expression of the drift checks. */
-  readonly drift: string;
-  readonly clock: Clock;
-  readonly onError: (message: string) => void;
-}) {
+/** Triggers passes on new commits, on the drift schedule, and after retry delays. `drift`: cron expression of the checks. */
+export function createSchedule(
+  reconciler: OrganizationReconciler,
+  source: DesiredSource,
+  drift: string,
+  clock: Clock,
+  onError: (message: string) => void,
+) {
   const stopping = new AbortController();
   const { signal } = stopping;
   let retry: AbortController | null = null;

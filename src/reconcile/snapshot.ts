@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { AuthError, ConfigError, DependencyNotReadyError, messageOf, RejectedError } from '../core/errors.ts';
 import { isObject, type Json, type JsonObject, shownJson } from '../core/json.ts';
+import { compareText } from '../core/lists.ts';
 import type { Actual, Fields } from '../core/resource.ts';
 import { maskUrlsIn } from '../core/text/safe-url.ts';
 import type { Detail, DetailRequest, Kind } from '../kinds/model/kind.ts';
@@ -202,21 +203,14 @@ function isDeep(value: Json): boolean {
 /**
  * Reads everything that any plan may need: every kind, with all details of each resource. Redacted values are stored as
  * their hash, and so are passwords and tokens in URLs. A kind that may not be read is stored as unreadable; any other
- * error is thrown.
+ * error is thrown. `queue` returns the learned rate limits, after everything is read.
  */
-export async function takeSnapshot({
-  kinds,
-  reader,
-  now,
-  queue,
-}: {
-  readonly kinds: readonly Kind[];
-  readonly reader: Reader;
-  /** Milliseconds since the epoch. */
-  readonly now: number;
-  /** Returns the learned rate limits; called after everything is read. */
-  readonly queue: () => QueueSnapshot;
-}): Promise<Snapshot> {
+export async function takeSnapshot(
+  kinds: readonly Kind[],
+  reader: Reader,
+  now: number,
+  queue: () => QueueSnapshot,
+): Promise<Snapshot> {
   const byName = new Map(kinds.map((kind) => [kind.name, kind]));
   const due = kinds.filter((kind) => kind.observe !== null);
   const listings = await settleAll(
@@ -259,7 +253,7 @@ async function takeKind(kind: Kind, kinds: ReadonlyMap<string, Kind>, reader: Re
   return {
     requests: Object.fromEntries(counts),
     people: people.map(([email, id]) => [email, id]),
-    resources: resources.toSorted((a, b) => (a.actual.id < b.actual.id ? -1 : 1)),
+    resources: resources.toSorted((a, b) => compareText(a.actual.id, b.actual.id)),
   };
 }
 

@@ -76,18 +76,12 @@ export class FlappingFields {
   }
 
   /** Records a pass, and returns the fields that are flapping now. */
-  async record({
-    drift,
-    changes,
-    results,
-    now,
-  }: {
-    readonly drift: ReadonlySet<Change>;
-    readonly changes: readonly Change[];
-    readonly results: readonly ChangeResult[];
-    /** Milliseconds since the epoch. */
-    readonly now: number;
-  }): Promise<readonly Revert[]> {
+  async record(
+    drift: ReadonlySet<Change>,
+    changes: readonly Change[],
+    results: readonly ChangeResult[],
+    now: number,
+  ): Promise<readonly Revert[]> {
     const before = await this.reverts();
     const done = new Set(results.filter((each) => each.status === 'applied').map(changeId));
     const applied = changes.filter((change) => done.has(changeId(change)));

@@ -1,9 +1,10 @@
 /** Two daemons on one PostgreSQL database: pages, actions, webhooks and changes at the one that is not the owner. */
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
-import { hasPostgres, type PostgresCluster, startPostgres } from '../support/postgres.ts';
+import { hasPostgres } from '../support/postgres.ts';
 import { PUSHES } from '../support/push-deliveries.ts';
+import { shareCluster } from '../support/shared-cluster.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 import type { PageDaemon } from '../web/page-daemon.ts';
@@ -16,15 +17,7 @@ const UI = {
 const TWO = 'collections:\n  a: { title: A }\n  b: { title: B }\n';
 const ONE = 'collections:\n  a: { title: A }\n';
 
-let cluster: PostgresCluster;
-
-beforeAll(async () => {
-  if (hasPostgres) {
-    cluster = await startPostgres();
-  }
-});
-
-afterAll(() => cluster?.stop());
+const cluster = shareCluster();
 
 const SECRET = 'a secret of more than 16 characters';
 const FORGE = { type: 'github', repository: 'acme/docs', webhookSecret: SECRET };
@@ -54,7 +47,7 @@ async function startTwo(work: Workspace, stores: readonly [string, string]) {
 
 /** Starts two replicas on a new database, and stops both when disposed. */
 async function startBoth(work: Workspace) {
-  const store = await cluster.createDatabase();
+  const store = await cluster().createDatabase();
   const { owner, other } = await startTwo(work, [store, store]);
   const both = new AsyncDisposableStack();
   both.use(owner);
@@ -174,9 +167,9 @@ describe.skipIf(!hasPostgres)('a replica that is not the owner', () => {
 
   test('answers an approval itself if the owner has gone before it could', async () => {
     await using work = await openWorkspace();
-    const store = await cluster.createDatabase();
-    await using proxy = await TcpProxy.open({ port: cluster.port });
-    const throughProxy = store.replace(`:${cluster.port}/`, `:${proxy.port}/`);
+    const store = await cluster().createDatabase();
+    await using proxy = await TcpProxy.open({ port: cluster().port });
+    const throughProxy = store.replace(`:${cluster().port}/`, `:${proxy.port}/`);
     const { owner, other } = await startTwo(work, [throughProxy, store]);
     await using _other = other;
     await until(async () => (await load(other, '/o/org_acme')).state === 'held');
@@ -193,7 +186,7 @@ describe.skipIf(!hasPostgres)('a replica that is not the owner', () => {
 
   test('passes the webhook of a push on, and the owner fetches at once, once for each delivery', async () => {
     await using work = await openWorkspace();
-    const store = await cluster.createDatabase();
+    const store = await cluster().createDatabase();
     work.repository.commit('One', { 'a.yaml': ONE });
     const settings = { organization: { forge: FORGE }, clock: NO_CHECKS, ui: UI };
     await using owner = await startReplica(work, 'one', store, 6, settings);

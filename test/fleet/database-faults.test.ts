@@ -1,11 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { openPostgresDatabase, type PostgresDatabase } from '../../src/store/postgres/database.ts';
+import type { PostgresDatabase } from '../../src/store/postgres/database.ts';
 import { countCases, pickCases, SEED } from '../support/campaign.ts';
-import { hasPgBouncer, PgBouncer } from '../support/pgbouncer.ts';
-import { hasPostgres, startPostgres } from '../support/postgres.ts';
-import { TcpProxy } from '../support/tcp-proxy.ts';
-import { causeFaults, createDice } from './fault-schedule.ts';
+import { hasPgBouncer } from '../support/pgbouncer.ts';
+import { hasPostgres } from '../support/postgres.ts';
+import { causeFaults, createDice, openProxied, WAYS } from './fault-schedule.ts';
 
 /*
  * Transactions of several clients while connections stall, break and are abandoned, and while the server is restarted. A
@@ -21,35 +20,15 @@ const LIMITS = { connectTimeout: 500, statementTimeout: 500 };
 /** Milliseconds within which every call ends: it waits for a connection, sends twice, and gives up. */
 const CALL_LIMIT = 4000;
 
-/** Ways to reach the server: the pool of each client, and a pooler in between. */
-const WAYS = {
-  'a pool of three connections': { pool: 3, isPooled: false },
-  'a pool of one connection': { pool: 1, isPooled: false },
-  'PgBouncer in transaction mode': { pool: 3, isPooled: true },
-} as const;
-
 describe.skipIf(!hasPostgres)('a database that fails', () => {
   for (const [way, { pool, isPooled }] of pickCases(Object.entries(WAYS), 1)) {
     test.skipIf(isPooled && !hasPgBouncer).concurrent(
       `through ${way}, loses and doubles nothing, and every call ends`,
       async () => {
-        await using cluster = await startPostgres();
-        const url = new URL(await cluster.createDatabase());
-        const name = url.pathname.slice(1);
-        await using bouncer = isPooled ? await PgBouncer.start(cluster, pool) : null;
+        await using opened = await openProxied(CLIENTS, { pool, isPooled }, pool, LIMITS);
+        const { cluster, name, proxies } = opened;
         await using cleanup = new AsyncDisposableStack();
-        const proxies: TcpProxy[] = [];
-        const clients: Client[] = [];
-        for (let number = 0; number < CLIENTS; number += 1) {
-          const proxy = cleanup.use(await TcpProxy.open({ port: bouncer?.port ?? cluster.port }));
-          const own = new URL(bouncer?.url(name) ?? url);
-          own.port = String(proxy.port);
-          own.searchParams.set('sslmode', 'disable');
-          const database = await openPostgresDatabase({ url: String(own), pool, ...LIMITS });
-          cleanup.defer(() => database.close());
-          proxies.push(proxy);
-          clients.push(new Client(`client-${number}`, database));
-        }
+        const clients = opened.databases.map((database, number) => new Client(`client-${number}`, database));
         await cluster.query(TABLES, name);
         const over = new AbortController();
         cleanup.defer(() => over.abort());

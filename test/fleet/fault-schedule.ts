@@ -1,7 +1,47 @@
 /** Random faults of a database and of the connections to it, the same for the same seed. */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { PostgresCluster } from '../support/postgres.ts';
-import type { TcpProxy } from '../support/tcp-proxy.ts';
+import { openPostgresDatabase, type PostgresDatabase } from '../../src/store/postgres/database.ts';
+import { PgBouncer } from '../support/pgbouncer.ts';
+import { type PostgresCluster, startPostgres } from '../support/postgres.ts';
+import { TcpProxy } from '../support/tcp-proxy.ts';
+
+/** Ways to reach the server: the pool of each client, and a pooler in between. */
+export const WAYS = {
+  'a pool of three connections': { pool: 3, isPooled: false },
+  'a pool of one connection': { pool: 1, isPooled: false },
+  'PgBouncer in transaction mode': { pool: 3, isPooled: true },
+} as const;
+
+/**
+ * Opens a database on a new server as several clients reach it, each through a proxy of its own. `connections`: those of the
+ * pooler, if there is one.
+ */
+export async function openProxied(
+  clients: number,
+  { pool, isPooled }: { readonly pool: number; readonly isPooled: boolean },
+  connections: number,
+  limits: { readonly connectTimeout: number; readonly statementTimeout: number },
+) {
+  await using opening = new AsyncDisposableStack();
+  const cluster = opening.use(await startPostgres());
+  const url = new URL(await cluster.createDatabase());
+  const name = url.pathname.slice(1);
+  const bouncer = isPooled ? opening.use(await PgBouncer.start(cluster, connections)) : null;
+  const proxies: TcpProxy[] = [];
+  const databases: PostgresDatabase[] = [];
+  for (let number = 0; number < clients; number += 1) {
+    const proxy = opening.use(await TcpProxy.open({ port: bouncer?.port ?? cluster.port }));
+    const own = new URL(bouncer?.url(name) ?? url);
+    own.port = String(proxy.port);
+    own.searchParams.set('sslmode', 'disable');
+    const database = await openPostgresDatabase({ url: String(own), pool, ...limits });
+    opening.defer(() => database.close());
+    proxies.push(proxy);
+    databases.push(database);
+  }
+  const opened = opening.move();
+  return { cluster, name, proxies, databases, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}
 
 /** Whole numbers below `most`, the same for the same seed. */
 export type Dice = (most: number) => number;

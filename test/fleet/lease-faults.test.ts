@@ -4,13 +4,12 @@ import { systemClock } from '../../src/core/clock.ts';
 import type { LeaseWork } from '../../src/fleet/fleet-leases.ts';
 import { SharedLeases } from '../../src/fleet/shared-leases.ts';
 import type { FleetSignals, Lease } from '../../src/store/leases.ts';
-import { openPostgresDatabase, type PostgresDatabase } from '../../src/store/postgres/database.ts';
+import type { PostgresDatabase } from '../../src/store/postgres/database.ts';
 import { PostgresLeases } from '../../src/store/postgres/store.ts';
 import { countCases, pickCases, SEED } from '../support/campaign.ts';
-import { hasPgBouncer, PgBouncer } from '../support/pgbouncer.ts';
-import { hasPostgres, startPostgres } from '../support/postgres.ts';
-import { TcpProxy } from '../support/tcp-proxy.ts';
-import { causeFaults, createDice } from './fault-schedule.ts';
+import { hasPgBouncer } from '../support/pgbouncer.ts';
+import { hasPostgres } from '../support/postgres.ts';
+import { causeFaults, createDice, openProxied, WAYS } from './fault-schedule.ts';
 
 /*
  * Replicas that share organizations while their database fails. They have one monotonic clock, so two of them that believe
@@ -27,12 +26,6 @@ const ORGANIZATIONS = 9;
 /** Milliseconds after the last fault until every organization has an owner. */
 const RECOVERY = TTL + 5000;
 
-const WAYS = {
-  'a pool of three connections': { pool: 3, isPooled: false },
-  'a pool of one connection': { pool: 1, isPooled: false },
-  'PgBouncer in transaction mode': { pool: 3, isPooled: true },
-} as const;
-
 /** Every message is lost. */
 const NO_SIGNALS: FleetSignals = { isConnected: false, send: async () => undefined, listen: () => () => undefined };
 
@@ -41,24 +34,14 @@ describe.skipIf(!hasPostgres)('a fleet whose database fails', () => {
     test.skipIf(isPooled && !hasPgBouncer).concurrent(
       `through ${way}, has one owner of each organization, and all are owned again soon`,
       async () => {
-        await using cluster = await startPostgres();
-        const url = new URL(await cluster.createDatabase());
-        const name = url.pathname.slice(1);
-        await using bouncer = isPooled ? await PgBouncer.start(cluster, 2 * pool) : null;
+        const limits = { connectTimeout: 500, statementTimeout: 1000 };
+        await using opened = await openProxied(REPLICAS, { pool, isPooled }, 2 * pool, limits);
+        const { cluster, name, proxies } = opened;
         await using cleanup = new AsyncDisposableStack();
         const watch = new OwnerWatch();
-        const proxies: TcpProxy[] = [];
-        const replicas: TestReplica[] = [];
-        for (let number = 0; number < REPLICAS; number += 1) {
-          const proxy = cleanup.use(await TcpProxy.open({ port: bouncer?.port ?? cluster.port }));
-          const own = new URL(bouncer?.url(name) ?? url);
-          own.port = String(proxy.port);
-          const limits = { connectTimeout: 500, statementTimeout: 1000 };
-          const database = await openPostgresDatabase({ url: String(own), pool, ...limits });
-          cleanup.defer(() => database.close());
-          proxies.push(proxy);
-          replicas.push(cleanup.use(new TestReplica(`replica-${number}`, database, watch)));
-        }
+        const replicas = opened.databases.map((database, number) =>
+          cleanup.use(new TestReplica(`replica-${number}`, database, watch)),
+        );
         await cluster.query(TABLES, name);
         await Promise.all(replicas.map((replica) => replica.start()));
         const isOwned = () => watch.owned() === ORGANIZATIONS;

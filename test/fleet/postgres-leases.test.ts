@@ -1,19 +1,14 @@
 // Replicas that divide organizations on a real server: start, draining, eviction and a restart of the database.
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { SharedLeases } from '../../src/fleet/shared-leases.ts';
 import type { Lease } from '../../src/store/leases.ts';
 import { openPostgresDatabase } from '../../src/store/postgres/database.ts';
 import { openFleetStore } from '../../src/store/postgres/store.ts';
-import { hasPostgres, type PostgresCluster, startPostgres } from '../support/postgres.ts';
+import { hasPostgres } from '../support/postgres.ts';
+import { shareCluster } from '../support/shared-cluster.ts';
 
-let cluster: PostgresCluster;
-beforeAll(async () => {
-  if (hasPostgres) {
-    cluster = await startPostgres();
-  }
-});
-afterAll(() => cluster?.stop());
+const cluster = shareCluster();
 
 const LIMIT = { timeout: 50_000, interval: 20 };
 
@@ -57,7 +52,7 @@ class TestReplica {
 }
 
 async function startReplicas(count: number, ttl = 60_000): Promise<{ url: string; replicas: TestReplica[] }> {
-  const url = await cluster.createDatabase();
+  const url = await cluster().createDatabase();
   await (await openPostgresDatabase({ url, pool: 1 })).close();
   const replicas = await Promise.all(['a', 'b', 'c'].map((id) => TestReplica.open(url, id, count, ttl)));
   await Promise.all(replicas.map(({ leases }) => leases.start()));
@@ -92,7 +87,7 @@ describe.runIf(hasPostgres)('a fleet of three replicas', () => {
   test('takes over from a replica that was evicted, which learns that and claims again', async () => {
     const { url, replicas } = await startReplicas(30, 8000);
     const before = new Map(replicas[0]?.held);
-    await cluster.query("DELETE FROM octavo.replica WHERE id = 'a'", new URL(url).pathname.slice(1));
+    await cluster().query("DELETE FROM octavo.replica WHERE id = 'a'", new URL(url).pathname.slice(1));
     await vi.waitFor(() => expect([...before.values()].every(({ lost }) => lost.aborted)).toBe(true), LIMIT);
     await untilAll(replicas, 30);
     const current = new Map(replicas.flatMap(({ held }) => [...held]));
@@ -105,7 +100,7 @@ describe.runIf(hasPostgres)('a fleet of three replicas', () => {
 
   test('goes on after the database was restarted, without losing a lease', async () => {
     const { replicas } = await startReplicas(30);
-    await cluster.restart('immediate');
+    await cluster().restart('immediate');
     await Promise.all(replicas.map(({ leases }) => leases.drain(6000)));
     expect(replicas.flatMap(({ ends }) => ends).filter((end) => end.startsWith('lost'))).toEqual([]);
     await Promise.all(replicas.map(({ close }) => close()));

@@ -1,9 +1,10 @@
 // Connections to PostgreSQL that a network drops without a reset: calls go on with new ones, and slow statements are kept.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openPostgresDatabase, type PostgresDatabase } from '../../src/store/postgres/database.ts';
 import { eventually } from '../support/octavo-process.ts';
 import { hasPgBouncer, PgBouncer } from '../support/pgbouncer.ts';
-import { hasPostgres, type PostgresCluster, startPostgres } from '../support/postgres.ts';
+import { hasPostgres } from '../support/postgres.ts';
+import { shareCluster } from '../support/shared-cluster.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
 
 /** Milliseconds without an answer until the server is asked. */
@@ -14,13 +15,7 @@ const SLOW = 4 * SILENCE;
 const STATEMENT_TIMEOUT = 600_000;
 const TEST_LIMIT = 60_000;
 
-let cluster: PostgresCluster;
-beforeAll(async () => {
-  if (hasPostgres) {
-    cluster = await startPostgres();
-  }
-});
-afterAll(() => cluster?.stop());
+const cluster = shareCluster();
 
 const WAYS = [
   ['directly', false],
@@ -33,9 +28,9 @@ describe.runIf(hasPostgres).each(WAYS)('a database that is reached %s', (_way, i
   /** Opens a database behind a proxy. */
   async function open(pool: number) {
     const cleanup = new AsyncDisposableStack();
-    const url = new URL(await cluster.createDatabase());
-    const bouncer = isPooled ? cleanup.use(await PgBouncer.start(cluster, 10)) : null;
-    const proxy = cleanup.use(await TcpProxy.open({ port: bouncer?.port ?? cluster.port }));
+    const url = new URL(await cluster().createDatabase());
+    const bouncer = isPooled ? cleanup.use(await PgBouncer.start(cluster(), 10)) : null;
+    const proxy = cleanup.use(await TcpProxy.open({ port: bouncer?.port ?? cluster().port }));
     const own = new URL(bouncer?.url(url.pathname.slice(1)) ?? url);
     own.port = String(proxy.port);
     own.searchParams.set('sslmode', 'disable');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { StoreError } from '../../src/core/errors.ts';
-import { PushReceiver } from '../../src/reconcile/push-receiver.ts';
+import { createPushReceiver, type PushReceiver } from '../../src/reconcile/push-receiver.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { Note } from '../../src/store/record.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
@@ -27,7 +27,7 @@ beforeEach(() => {
 
 function open(note: (name: string) => Note = (name) => store.note(name)): PushReceiver {
   const webhook = { forge: 'github', secret: SECRET, repository: 'acme/docs', ref: 'main' } as const;
-  return new PushReceiver(webhook, note, clock, () => {
+  return createPushReceiver(webhook, note, clock, () => {
     fetches += 1;
   });
 }

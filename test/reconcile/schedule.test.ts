@@ -42,7 +42,7 @@ function scheduleOf(drift: string, poll: number | null): Schedule {
     return hasMoved();
   };
   const source = { ...sourceOf(() => ''), poll, hasMoved: check };
-  return createSchedule({ reconciler, source, drift, clock: wall, onError: (message) => void errors.push(message) });
+  return createSchedule(reconciler, source, drift, wall, (message) => void errors.push(message));
 }
 
 beforeEach(() => {

@@ -69,7 +69,7 @@ function readerOf(way: Connection, onRequest = () => {}): Reader {
 
 /** Created, written, and read again. */
 async function snapshotOf(way = connection): Promise<Snapshot> {
-  const taken = await takeSnapshot({ kinds, reader: readerOf(way), now: NOW, queue: () => way.queue.snapshot() });
+  const taken = await takeSnapshot(kinds, readerOf(way), NOW, () => way.queue.snapshot());
   return readSnapshot(writeSnapshot(taken), 'snapshot.json', kinds);
 }
 

@@ -38,7 +38,7 @@ export async function snapshotCommand(flags: SnapshotFlags, context: CommandCont
   const target = await readTarget(flags, context);
   const taken = await withPlatform(target, context, (session) =>
     readWithProgress(target.organization.id, session, terminal, (reader) =>
-      takeSnapshot({ kinds, reader, now: context.clock.now(), queue: () => session.connection.queue.snapshot() }),
+      takeSnapshot(kinds, reader, context.clock.now(), () => session.connection.queue.snapshot()),
     ),
   );
   const text = without(context.secrets ?? [], writeSnapshot(taken));

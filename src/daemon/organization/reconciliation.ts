@@ -48,13 +48,8 @@ export class Reconciliation implements Feature {
       abort,
       events: events.publish,
     });
-    this.#schedule = createSchedule({
-      reconciler: this.reconciler,
-      source: this.source,
-      drift: organization.schedule.drift,
-      clock,
-      onError: (reason) => stopping.aborted || log.warn({ reason }, 'cannot follow the source'),
-    });
+    const onError = (reason: string) => stopping.aborted || log.warn({ reason }, 'cannot follow the source');
+    this.#schedule = createSchedule(this.reconciler, this.source, organization.schedule.drift, clock, onError);
     this.pushes = openPushReceiver(organization, store, clock, () => this.fetchNow());
   }
 

@@ -53,9 +53,9 @@ function openFleet() {
   const stopping = new AbortController();
   const audit: Partial<AuditEntry>[] = [];
   let owner: OrganizationOwner = { kind: 'replica', id: 'r-1', address: 'host-1 42' };
-  const sender = new CommandSender({
-    ...{ commands: table, signals: bus, clock, stopping: stopping.signal, owner: () => owner, events: new EventBus() },
-  });
+  const context = { clock, log: { debug: () => undefined, warn: () => undefined }, events: new EventBus() };
+  const asking = { ...context, store: { commands: () => table } };
+  const sender = new CommandSender(asking as never, bus, stopping.signal, () => owner);
   const start = (
     epoch: number,
     act: (request: JsonObject) => Promise<JsonObject>,
@@ -76,9 +76,8 @@ function openFleet() {
       fenced: () => ({ commands: () => commands }),
       history: () => ({ audit: async () => audit }),
     } as unknown as Store;
-    const log = { debug: () => undefined, warn: () => undefined };
     const find = (id: string) => (id === 'acme' ? managed : undefined);
-    const runner = new CommandRunner({ store, signals: bus, clock, log, find, actions });
+    const runner = new CommandRunner({ ...context, store } as never, bus, find, actions);
     const ending = new AbortController();
     void runner.run(ending.signal);
     return { done, runner, stop: () => ending.abort() };

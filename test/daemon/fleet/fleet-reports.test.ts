@@ -1,5 +1,5 @@
 /** Reports of replicas: every replica shows invalid configurations and organizations without an owner that others know. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
 import { ConfigError } from '../../../src/core/errors.ts';
 import { EventBus } from '../../../src/core/event-bus.ts';
@@ -9,7 +9,8 @@ import { FleetReports } from '../../../src/daemon/fleet/fleet-reports.ts';
 import type { DaemonEvents } from '../../../src/daemon/organization/feature.ts';
 import type { FleetStore } from '../../../src/store/leases.ts';
 import { openMemoryStore } from '../../../src/store/memory.ts';
-import { hasPostgres, type PostgresCluster, startPostgres } from '../../support/postgres.ts';
+import { hasPostgres } from '../../support/postgres.ts';
+import { shareCluster } from '../../support/shared-cluster.ts';
 import { openWorkspace } from '../../support/workspace.ts';
 import type { PageDaemon } from '../../web/page-daemon.ts';
 import { startReplica } from './replica.ts';
@@ -17,15 +18,7 @@ import { startReplica } from './replica.ts';
 const WAIT = { timeout: 60_000, interval: 100 };
 const PROBLEM = 'organizations/org_b.yaml:3:8: prune: "some" is not valid; expected owned, never or all';
 
-let cluster: PostgresCluster;
-
-beforeAll(async () => {
-  if (hasPostgres) {
-    cluster = await startPostgres();
-  }
-});
-
-afterAll(() => cluster?.stop());
+const cluster = shareCluster();
 
 /** Files of a configuration that become invalid when a test says so. */
 class FakeFiles implements ConfigurationFiles {
@@ -47,7 +40,7 @@ describe.skipIf(!hasPostgres)('an invalid configuration of a replica', () => {
   test('is shown by every page of every replica until that replica ends', async () => {
     await using work = await openWorkspace();
     work.repository.commit('One', { 'a.yaml': 'collections:\n  a: { title: A }\n' });
-    const store = await cluster.createDatabase();
+    const store = await cluster().createDatabase();
     const files = new FakeFiles();
     await using first = await startReplica(work, 'one', store, 8, { configuration: new FakeFiles() });
     const second = await startReplica(work, 'two', store, 8, { configuration: files });
@@ -85,7 +78,7 @@ describe.skipIf(!hasPostgres)('an organization without an owner that one replica
   test('is shown by the pages, the conditions and the status of the others, until that replica ends', async () => {
     await using work = await openWorkspace();
     work.repository.commit('One', { 'a.yaml': 'collections:\n  a: { title: A }\n' });
-    const store = await cluster.createDatabase();
+    const store = await cluster().createDatabase();
     await using first = await startReplica(work, 'one', store, 8, { configuration: new FakeFiles() });
     const source = { git: { url: work.repository.directory } };
     // The first replica has the token, so this one cannot claim its second organization.

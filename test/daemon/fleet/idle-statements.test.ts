@@ -1,9 +1,10 @@
 /** Statements that organizations cost in which nothing happens: counts decide how many a database serves. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createState } from '../../../src/emulator/emulator.ts';
 import { STATEMENT_TIMEOUT } from '../../../src/store/postgres/connection-pool.ts';
 import { createVirtualClock, type VirtualClock } from '../../queue/virtual-clock.ts';
-import { hasPostgres, type PostgresCluster, startPostgres } from '../../support/postgres.ts';
+import { hasPostgres } from '../../support/postgres.ts';
+import { shareCluster } from '../../support/shared-cluster.ts';
 import { StatementCounter } from '../../support/statement-counter.ts';
 import { openWorkspace, type Workspace } from '../../support/workspace.ts';
 import { startPage } from '../../web/page-daemon.ts';
@@ -16,15 +17,7 @@ const POOL = 10;
 const MINUTES = 3;
 const SECRET = `whsec_${Buffer.from('a key for the tests of webhooks!').toString('base64')}`;
 
-let cluster: PostgresCluster;
-
-beforeAll(async () => {
-  if (hasPostgres) {
-    cluster = await startPostgres();
-  }
-});
-
-afterAll(() => cluster?.stop());
+const cluster = shareCluster();
 
 /** Lets the clock run like a real one until the promise settles. */
 async function inRealTime<T>(clock: VirtualClock, promise: PromiseLike<T>): Promise<T> {
@@ -63,17 +56,17 @@ function countProcesses(): number {
 /** Returns the statements per minute of a replica whose organizations poll every 30 s and find nothing. */
 async function countIdle(count: number, settings: object): Promise<{ readonly rate: number; readonly texts: string }> {
   await using work = await openOrganizations(count);
-  await using counter = await StatementCounter.open(cluster.port, isOfStore);
+  await using counter = await StatementCounter.open(cluster().port, isOfStore);
   const others = countProcesses();
   const clock = createVirtualClock(Date.now(), () => counter.quiet(() => countProcesses() > others));
-  const url = await cluster.createDatabase();
+  const url = await cluster().createDatabase();
   const organization = { source: { git: { url: work.repository.directory, pollInterval: '30s' } }, ...settings };
   const starting = startPage(work, {
     // Wall clocks have no fractions of a millisecond.
     ...{ clock: { ...clock, now: () => Math.floor(clock.now()) }, organization },
     others: Array.from({ length: count - 1 }, (_, index) => ({ id: `org_${index + 1}`, ...organization })),
     top: {
-      store: url.replace(`:${cluster.port}/`, `:${counter.port}/`),
+      store: url.replace(`:${cluster().port}/`, `:${counter.port}/`),
       runtime: { directory: `${work.folder}/runtime` },
     },
   });

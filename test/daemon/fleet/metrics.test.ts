@@ -1,20 +1,13 @@
 /** Metrics of two daemons on one PostgreSQL database: each organization is exported by its owner only. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasPostgres, type PostgresCluster, startPostgres } from '../../support/postgres.ts';
+import { describe, expect, test } from 'vitest';
+import { hasPostgres } from '../../support/postgres.ts';
+import { shareCluster } from '../../support/shared-cluster.ts';
 import { TcpProxy } from '../../support/tcp-proxy.ts';
 import { openWorkspace } from '../../support/workspace.ts';
 import type { PageDaemon } from '../../web/page-daemon.ts';
 import { startReplica } from './replica.ts';
 
-let cluster: PostgresCluster;
-
-beforeAll(async () => {
-  if (hasPostgres) {
-    cluster = await startPostgres();
-  }
-});
-
-afterAll(() => cluster?.stop());
+const cluster = shareCluster();
 
 /** Returns the lines of a daemon's metrics that are about the organization or its queue. */
 async function exported({ daemon }: PageDaemon): Promise<readonly string[]> {
@@ -27,9 +20,9 @@ describe.skipIf(!hasPostgres)('metrics of an organization', () => {
   test('move with its lease, and no two replicas export them at the same time', async () => {
     await using work = await openWorkspace();
     work.repository.commit('One', { 'a.yaml': 'collections:\n  a: { title: A }\n' });
-    const store = await cluster.createDatabase();
-    await using proxy = await TcpProxy.open({ port: cluster.port });
-    const owner = await startReplica(work, 'one', store.replace(`:${cluster.port}/`, `:${proxy.port}/`), 5);
+    const store = await cluster().createDatabase();
+    await using proxy = await TcpProxy.open({ port: cluster().port });
+    const owner = await startReplica(work, 'one', store.replace(`:${cluster().port}/`, `:${proxy.port}/`), 5);
     await using other = await startReplica(work, 'two', store, 5);
     await owner.daemon.organizations[0]?.idle();
     await expect
