@@ -4,7 +4,7 @@ import { endsWithin, repeatEvery } from './core/clock.ts';
 import { messageOf } from './core/errors.ts';
 import { EventBus } from './core/event-bus.ts';
 import { describeFleet, metricOwnership, observeFleet, TransactionTimes } from './daemon/describe-fleet.ts';
-import { FactCollector } from './daemon/facts/collector.ts';
+import { FactCollector } from './daemon/fact-collector.ts';
 import { configuredReporters } from './daemon/facts/reporting.ts';
 import { Configuration } from './daemon/fleet/configuration.ts';
 import { FleetReports } from './daemon/fleet/fleet-reports.ts';

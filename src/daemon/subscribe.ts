@@ -7,7 +7,7 @@ import type { PassEvents } from '../reconcile/pass.ts';
 import { logClusters } from '../server/cluster-log.ts';
 import { logConversations } from '../server/conversation-log.ts';
 import { logEvents, metricEvents, observeQueue } from '../server/pass-events.ts';
-import type { FactCollector } from './facts/collector.ts';
+import type { FactCollector } from './fact-collector.ts';
 import type { FleetLink } from './fleet-link.ts';
 import type { DaemonNotifications } from './notifications.ts';
 import type { DaemonOptions } from './options.ts';

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { AuthError, LeaseLostError, StoreError } from '../../../src/core/errors.ts';
 import { EventBus } from '../../../src/core/event-bus.ts';
-import { FactCollector } from '../../../src/daemon/facts/collector.ts';
+import { FactCollector } from '../../../src/daemon/fact-collector.ts';
 import { configuredReporters } from '../../../src/daemon/facts/reporting.ts';
 import type { DaemonEvents } from '../../../src/daemon/organization/feature.ts';
 import type { Lease } from '../../../src/store/leases.ts';

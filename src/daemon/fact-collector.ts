@@ -1,19 +1,16 @@
 /** Collects what is true now from the state of the daemon, and reports what has changed. */
 
-import type { ClusterEvents } from '../../clusters/events.ts';
-import { LeaseLostError, messageOf, StoreError } from '../../core/errors.ts';
-import { type Json, sameJson } from '../../core/json.ts';
-import type { Revert } from '../../plan/flapping.ts';
-import type { QueueSnapshot } from '../../queue/snapshot.ts';
-import type { PassEvents } from '../../reconcile/pass.ts';
-import type { Lease } from '../../store/leases.ts';
-import type { Fact, FactReport, Notifications } from '../../store/notifications.ts';
-import { untilStored } from '../../store/until-stored.ts';
-import type { Backend, OrganizationState, QueueState } from '../../web/model/backend.ts';
-import { checkTimes } from '../../web/model/status.ts';
-import type { DaemonNotifications } from '../notifications.ts';
-import type { DaemonContext } from '../organization/feature.ts';
-import type { ManagedOrganization } from '../organization/managed-organization.ts';
+import type { ClusterEvents } from '../clusters/events.ts';
+import { LeaseLostError, messageOf, StoreError } from '../core/errors.ts';
+import { type Json, sameJson } from '../core/json.ts';
+import type { Revert } from '../plan/flapping.ts';
+import type { QueueSnapshot } from '../queue/snapshot.ts';
+import type { PassEvents } from '../reconcile/pass.ts';
+import type { Lease } from '../store/leases.ts';
+import type { Fact, FactReport, Notifications } from '../store/notifications.ts';
+import { untilStored } from '../store/until-stored.ts';
+import type { Backend, OrganizationState, QueueState } from '../web/model/backend.ts';
+import { checkTimes } from '../web/model/status.ts';
 import {
   type BreakerState,
   budgetFacts,
@@ -29,8 +26,11 @@ import {
   staleFacts,
   stateFileFacts,
   unownedFacts,
-} from './facts.ts';
-import { changeRequestEvents } from './reporting.ts';
+} from './facts/facts.ts';
+import { changeRequestEvents } from './facts/reporting.ts';
+import type { DaemonNotifications } from './notifications.ts';
+import type { DaemonContext } from './organization/feature.ts';
+import type { ManagedOrganization } from './organization/managed-organization.ts';
 
 /** Facts by reporter, with the organization whose owner writes them (null: none). */
 type Reports = Map<string, Report>;
@@ -146,7 +146,7 @@ export class FactCollector {
 
   /** Observes the daemon from now on. */
   start(): void {
-    // Topics that are no organization are of no use, and harmless.
+    // Other topics than ids of organizations change nothing.
     this.#end = this.#context.events.subscribe({ onChange: (topic) => void this.#changed.add(topic) });
   }
 
