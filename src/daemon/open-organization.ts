@@ -28,8 +28,8 @@ export function createOpener(
       const connection = await connections.acquire(organization, store);
       try {
         const pseudonymizeId = await loadIdPseudonymizer(store, organization.id, randomBytes);
-        const { timeout } = config.platform;
-        const terms = sendingTerms({ lease, stopping, timeout, userAgent: userAgent(version, replica, lease) });
+        const agent = userAgent(version, replica, lease);
+        const terms = sendingTerms(lease, stopping, config.platform.timeout, agent);
         const of = { ...context, organization, lease, store, stopping, abort, connection: { ...connection, terms } };
         const buses = { events: new EventBus<OrganizationEvents>(), daemon: context.events };
         const checkSend = (milliseconds: number) => {

@@ -93,7 +93,9 @@ export async function apply(input: PlanningInput, planned: Planned, options: App
         });
     },
   });
-  stop.throwStoreError();
+  if (stop.storeError !== null) {
+    throw stop.storeError;
+  }
   // 4. Record the commit as applied, unless a change failed or the apply was stopped.
   const hasFailed = applied.results.some((result) => result.status === 'failed');
   if (record !== null && !hasFailed && !stop.signal.aborted) {
@@ -114,7 +116,8 @@ class ApplyStop {
   readonly signal: AbortSignal;
   readonly #controller = new AbortController();
   readonly #unrecorded = new Set<string>();
-  #storeError: StoreError | null = null;
+  /** Error of the store that stopped the apply. */
+  storeError: StoreError | null = null;
 
   /** @param requested aborts when the process is asked to stop */
   constructor(requested: AbortSignal) {
@@ -136,7 +139,7 @@ class ApplyStop {
         return await writer.send(...call);
       } catch (error) {
         if (error instanceof LeaseLostError) {
-          this.#storeError ??= error;
+          this.storeError ??= error;
           this.#controller.abort();
         }
         throw error;
@@ -151,7 +154,7 @@ class ApplyStop {
       await work();
     } catch (error) {
       if (error instanceof StoreError) {
-        this.#storeError ??= error;
+        this.storeError ??= error;
         this.#unrecorded.add(changeId(change));
         this.#controller.abort();
       }
@@ -163,13 +166,6 @@ class ApplyStop {
   isCauseOf(result: ChangeResult): boolean {
     const isUnrecorded = this.#unrecorded.has(changeId(result));
     return this.#controller.signal.aborted && (result.status === 'skipped' || isUnrecorded);
-  }
-
-  /** Throws the StoreError that stopped the apply, if any. */
-  throwStoreError(): void {
-    if (this.#storeError !== null) {
-      throw this.#storeError;
-    }
   }
 }
 

@@ -12,17 +12,16 @@ export function leaseRefusal(lease: Pick<Lease, 'name' | 'left'>, timeout: numbe
   return lease.left() >= timeout + SEND_MARGIN ? null : new LeaseLostError(lease.name, 'short');
 }
 
-export interface TermsOptions {
-  readonly lease: Pick<Lease, 'name' | 'left'>;
-  /** Aborts when nothing new is sent. */
-  readonly stopping: AbortSignal;
-  /** Timeout of a request, in milliseconds. */
-  readonly timeout: number;
-  readonly userAgent: string;
-}
-
-/** Returns the terms of an organization: nothing is sent once it stops, and no write that the lease may not outlast. */
-export function sendingTerms({ lease, stopping, timeout, userAgent }: TermsOptions): SendingTerms {
+/**
+ * Returns the terms of an organization: nothing is sent once `stopping` aborts, and no write that the lease may not outlast.
+ * `timeout`: that of a request, in milliseconds.
+ */
+export function sendingTerms(
+  lease: Pick<Lease, 'name' | 'left'>,
+  stopping: AbortSignal,
+  timeout: number,
+  userAgent: string,
+): SendingTerms {
   const readRefusal = () =>
     stopping.aborted ? new CancelledError('the request was not sent: the organization is stopping') : null;
   return { readRefusal, writeRefusal: () => readRefusal() ?? leaseRefusal(lease, timeout), userAgent };

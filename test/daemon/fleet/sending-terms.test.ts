@@ -9,8 +9,8 @@ import { createVirtualClock } from '../../queue/virtual-clock.ts';
 import { SEED } from '../../support/campaign.ts';
 
 const TIMEOUT = 30_000;
-const lease = (left: () => number) => ({ name: 'organization/acme', left });
-const options = { timeout: TIMEOUT, userAgent: 'octavo/1', stopping: new AbortController().signal };
+const termsOf = (left: () => number, stopping = new AbortController().signal) =>
+  sendingTerms({ name: 'organization/acme', left }, stopping, TIMEOUT, 'octavo/1');
 
 describe('terms of an organization', () => {
   test.each([
@@ -20,13 +20,13 @@ describe('terms of an organization', () => {
     [0, false],
     [-1, false],
   ])('with %d ms left, a write may be sent: %s', (left, isSent) => {
-    const terms = sendingTerms({ ...options, lease: lease(() => left) });
+    const terms = termsOf(() => left);
     expect(terms.writeRefusal() === null).toBe(isSent);
     expect(terms.readRefusal()).toBeNull();
   });
 
   test('nothing is sent once it stops', () => {
-    const terms = sendingTerms({ ...options, lease: lease(() => 60_000), stopping: AbortSignal.abort() });
+    const terms = termsOf(() => 60_000, AbortSignal.abort());
     expect(terms.readRefusal()).toBeInstanceOf(CancelledError);
     expect(terms.writeRefusal()).toBeInstanceOf(CancelledError);
   });
@@ -48,7 +48,7 @@ describe('terms of an organization', () => {
       const clock = createVirtualClock();
       const start = clock.monotonic();
       const queue = new RequestQueue({ clock, random: () => 0.5, concurrency });
-      const terms = sendingTerms({ ...options, lease: lease(() => start + endsAt - clock.monotonic()) });
+      const terms = termsOf(() => start + endsAt - clock.monotonic());
       const writes: number[] = [];
       const ends = requests.map(async ({ isWrite, at, takes }, index) => {
         await clock.sleep(at);
