@@ -26,7 +26,6 @@ import type { OrganizationReconciler } from './reconcile/organization.ts';
 import { type ControlServer, openControl, type ViewLoader } from './server/control.ts';
 import { controlSocketPath } from './server/control-client.ts';
 import { createMetrics } from './server/metrics.ts';
-import { queueObservation } from './server/pass-events.ts';
 import { createServer } from './server/server.ts';
 import { FLEET_LEASE, type Lease } from './store/leases.ts';
 import { openStore } from './store/open/open-store.ts';
@@ -133,7 +132,7 @@ class RunningDaemon implements Daemon {
       logBuffer: options.logBuffer,
     });
     this.#server = createServer({ registry: metrics.registry, health: () => [], ready: () => this.#unready() });
-    metrics.limitTo(metricOwnership(this.#organizations, this.#connections));
+    metrics.registry.limitTo(metricOwnership(this.#organizations, this.#connections));
     serveHooks(this.#server.app, (id) => this.#link.hooks(id), context);
     // 5. What follows their events.
     subscribeToDaemon(context, {
@@ -284,7 +283,7 @@ class RunningDaemon implements Daemon {
 
   #observeQueues(): void {
     for (const [name, queue] of this.#connections.queues()) {
-      this.#context.metrics.queue(queueObservation(name, queue.snapshot()));
+      this.#context.metrics.queue(name, queue.snapshot());
     }
   }
 }

@@ -1,7 +1,7 @@
 /** Describes the fleet, for pages, metrics and conditions. */
 import type { FleetLeases } from '../fleet/fleet-leases.ts';
 import type { MetricOwnership } from '../server/current-registry.ts';
-import type { FleetMetrics } from '../server/fleet-metrics.ts';
+import type { Metrics } from '../server/metrics.ts';
 import { FLEET_LEASE, organizationLease } from '../store/leases.ts';
 import type { TransactionListener } from '../store/sql/database.ts';
 import type { FleetState } from '../web/model/backend.ts';
@@ -18,7 +18,7 @@ export class TransactionTimes {
   /** In milliseconds; recent ones count most. Null before the first one. */
   average: number | null = null;
 
-  constructor(metrics: Pick<FleetMetrics, 'database'>) {
+  constructor(metrics: Pick<Metrics, 'database'>) {
     this.listener = (operation, milliseconds) => {
       metrics.database(operation, milliseconds / 1000);
       this.average = this.average === null ? milliseconds : this.average + (milliseconds - this.average) * SHARE;
@@ -27,14 +27,11 @@ export class TransactionTimes {
 }
 
 /** Updates the metrics of a fleet; a state file has none. */
-export function observeFleet(
-  fleet: Pick<FleetLeases, 'replica' | 'status'>,
-  metrics: Pick<FleetMetrics, 'fleet'>,
-): void {
+export function observeFleet(fleet: Pick<FleetLeases, 'replica' | 'status'>, metrics: Pick<Metrics, 'leases'>): void {
   const { replica } = fleet;
   if (replica !== null) {
     const { leases, unowned, left } = fleet.status();
-    metrics.fleet({ replica, leases: leases.length, unowned: unowned.length, leftSeconds: left / 1000 });
+    metrics.leases(replica, leases.length, unowned.length, left / 1000);
   }
 }
 

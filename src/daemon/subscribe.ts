@@ -6,7 +6,7 @@ import type { Clock } from '../core/clock.ts';
 import type { PassEvents } from '../reconcile/pass.ts';
 import { logClusters } from '../server/cluster-log.ts';
 import { logConversations } from '../server/conversation-log.ts';
-import { logEvents, metricEvents, observeQueue } from '../server/pass-events.ts';
+import { logEvents } from '../server/pass-log.ts';
 import type { FactCollector } from './fact-collector.ts';
 import type { FleetLink } from './fleet-link.ts';
 import type { DaemonNotifications } from './notifications.ts';
@@ -71,7 +71,7 @@ export function subscribeToOrganization(
   events.subscribe(logEvents(log, subscribers.approveCommand));
   events.subscribe(logConversations(log));
   events.subscribe(logClusters(log));
-  events.subscribe(metricEvents(id, metrics));
+  events.subscribe(metrics.passes(id));
   events.subscribe(metrics.conversations.events(id));
   events.subscribe(metrics.clusters.events(id, () => clock.now()));
   // 2. The history of passes, their schedule, and the last runs over issue clusters.
@@ -137,11 +137,10 @@ export interface DaemonSubscribers {
 /** Subscribes everything that follows the daemon as a whole to its events. */
 export function subscribeToDaemon({ events, metrics }: DaemonContext, subscribers: DaemonSubscribers): void {
   const { link, facts, notifications, reports } = subscribers;
-  const countRequest = observeQueue(metrics);
   events.subscribe({
     // 1. Requests: metrics, and what people should see before the next sample of the budgets.
     onQueueEvent(event) {
-      countRequest(event);
+      metrics.queueEvent(event);
       if (event.kind !== 'attempt' || event.outcome === 'refused') {
         events.publish.onChange?.('budget', false);
       }

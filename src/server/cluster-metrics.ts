@@ -1,57 +1,39 @@
-/** Prometheus metrics of issue clusters. */
-import type { Registry } from 'prom-client';
+/** Prometheus metrics of issue clusters. No label contains the content of a cluster. */
 import type { ClusterEvents, RunEnd } from '../clusters/events.ts';
-import { counter, gauge } from './instruments.ts';
+import type { Instruments } from './instruments.ts';
 
-/** Metrics of issue clusters. No label contains the content of a cluster. */
-export interface ClusterMetrics {
-  /** Listeners for the runs of one organization. `now` returns milliseconds since the epoch. */
-  events(organization: string, now: () => number): ClusterEvents;
-}
-
-const BY_ORGANIZATION = ['organization'] as const;
+/** Counters by the event that they count: name and help text. */
+const COUNTED = {
+  onOpened: ['opened', 'Number of change requests opened for issue clusters.'],
+  onMerged: ['merged', 'Number of change requests for clusters found merged.'],
+  onArchived: ['archived', 'Number of change requests for clusters found archived by a person.'],
+  onReopened: ['reopened', 'Number of change requests for clusters found open again.'],
+  onSuperseded: ['superseded', 'Number of drafts archived because another came first or a limit was reached.'],
+  onCommented: ['progress_comments', 'Number of progress comments posted.'],
+  onMuted: ['muted', 'Number of clusters muted after a merge.'],
+  onTrouble: ['errors', 'Number of errors with single clusters and change requests.'],
+} as const satisfies { readonly [Event in keyof ClusterEvents]: readonly [name: string, help: string] };
 
 /** Registers the metrics of issue clusters. */
-export function clusterMetrics(registry: Registry): ClusterMetrics {
-  const count = changeRequestMetrics(registry);
-  const ended = runMetrics(registry);
+export function clusterMetrics(instruments: Instruments) {
+  const { counter } = instruments;
+  const counters = Object.entries(COUNTED).map(
+    ([event, [name, help]]) => [event, counter(`clusters_${name}_total`, help, 'organization')] as const,
+  );
+  const ended = runMetrics(instruments);
   return {
-    events: (organization, now) => ({ ...count(organization), onRunEnd: (end) => ended(organization, end, now()) }),
+    /** Returns a listener for the runs of one organization. `now` returns milliseconds since the epoch. */
+    events: (organization: string, now: () => number): ClusterEvents => ({
+      ...Object.fromEntries(counters.map(([event, counted]) => [event, () => counted.inc({ organization })])),
+      onRunEnd: (end) => ended(organization, end, now()),
+    }),
   };
 }
 
-function changeRequestMetrics(registry: Registry): (organization: string) => ClusterEvents {
-  const total = (name: string, help: string) => counter(registry, `clusters_${name}_total`, help, BY_ORGANIZATION);
-  const opened = total('opened', 'Number of change requests opened for issue clusters.');
-  const merged = total('merged', 'Number of change requests for clusters found merged.');
-  const archived = total('archived', 'Number of change requests for clusters found archived by a person.');
-  const reopened = total('reopened', 'Number of change requests for clusters found open again.');
-  const superseded = total(
-    'superseded',
-    'Number of drafts archived because another came first or a limit was reached.',
-  );
-  const commented = total('progress_comments', 'Number of progress comments posted.');
-  const muted = total('muted', 'Number of clusters muted after a merge.');
-  const trouble = total('errors', 'Number of errors with single clusters and change requests.');
-  return (organization) => ({
-    onOpened: () => opened.inc({ organization }),
-    onMerged: () => merged.inc({ organization }),
-    onArchived: () => archived.inc({ organization }),
-    onReopened: () => reopened.inc({ organization }),
-    onSuperseded: () => superseded.inc({ organization }),
-    onCommented: () => commented.inc({ organization }),
-    onMuted: () => muted.inc({ organization }),
-    onTrouble: () => trouble.inc({ organization }),
-  });
-}
-
-function runMetrics(registry: Registry): (organization: string, end: RunEnd, now: number) => void {
-  const runs = counter(registry, 'clusters_runs_total', 'Number of issue cluster runs, by outcome.', [
-    'organization',
-    'outcome',
-  ]);
-  const requests = counter(registry, 'clusters_requests_total', 'Number of requests that runs made.', BY_ORGANIZATION);
-  const state = (name: string, help: string) => gauge(registry, `clusters_${name}`, help, BY_ORGANIZATION);
+function runMetrics({ counter, gauge }: Instruments) {
+  const runs = counter('clusters_runs_total', 'Number of issue cluster runs, by outcome.', 'organization', 'outcome');
+  const requests = counter('clusters_requests_total', 'Number of requests that runs made.', 'organization');
+  const state = (name: string, help: string) => gauge(`clusters_${name}`, help, 'organization');
   const seconds = state('last_run_duration_seconds', 'Duration of the last run.');
   const success = state(
     'last_success_timestamp_seconds',
@@ -63,13 +45,14 @@ function runMetrics(registry: Registry): (organization: string, end: RunEnd, now
   const passing = state('last_run_selected', 'Clusters that the last run selected.');
   const open = state('open_change_requests', 'Open change requests of Octavo.');
   const skipped = gauge(
-    registry,
     'clusters_last_run_skipped',
     'Selected clusters without a new change request in the last run, by reason.',
-    ['organization', 'reason'],
+    'organization',
+    'reason',
   );
+  /** Reasons that each organization has had: those of earlier runs become 0. */
   const reasons = new Map<string, Set<string>>();
-  return (organization, end, now) => {
+  return (organization: string, end: RunEnd, now: number): void => {
     runs.inc({ organization, outcome: end.outcome });
     requests.inc({ organization }, end.requests);
     seconds.set({ organization }, end.milliseconds / 1000);
@@ -84,10 +67,11 @@ function runMetrics(registry: Registry): (organization: string, end: RunEnd, now
     read.set({ organization }, end.read);
     passing.set({ organization }, end.passing);
     open.set({ organization }, end.open);
-    const known = reasons.get(organization) ?? new Set();
-    reasons.set(organization, new Set([...known, ...Object.keys(end.skipped)]));
-    for (const reason of reasons.get(organization) ?? []) {
-      skipped.set({ organization, reason }, end.skipped[reason as keyof RunEnd['skipped']] ?? 0);
+    const counts: Readonly<Record<string, number>> = end.skipped;
+    const known = new Set([...(reasons.get(organization) ?? []), ...Object.keys(counts)]);
+    reasons.set(organization, known);
+    for (const reason of known) {
+      skipped.set({ organization, reason }, counts[reason] ?? 0);
     }
   };
 }

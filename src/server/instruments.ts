@@ -1,35 +1,35 @@
-/** Constructors for metrics. */
-import { Counter, Gauge, type Registry } from 'prom-client';
+/** Constructors for metrics, whose names get the prefix `octavo_`. */
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** Registers a counter with the prefix `octavo_`. */
-export function counter<L extends string>(registry: Registry, name: string, help: string, labelNames: readonly L[]) {
-  return new Counter<L>({ name: `octavo_${name}`, help, labelNames, registers: [registry] });
-}
+/** Constructors for the metrics of one registry. */
+export type Instruments = ReturnType<typeof instrumentsIn>;
 
-/** Registers a gauge with the prefix `octavo_`. */
-export function gauge<L extends string>(registry: Registry, name: string, help: string, labelNames: readonly L[]) {
-  return new Gauge<L>({ name: `octavo_${name}`, help, labelNames, registers: [registry] });
-}
-
-/** Gauge with changing label values: shows only the most recent values of each owner. */
-export class ChangingGauge<L extends string> {
-  readonly #gauge: Gauge<L>;
-  readonly #shown = new Map<string, readonly Record<L, string>[]>();
-
-  constructor(shown: Gauge<L>) {
-    this.#gauge = shown;
-  }
-
-  show(owner: string, values: readonly { readonly labels: Record<L, string>; readonly value: number }[]): void {
-    for (const labels of this.#shown.get(owner) ?? []) {
-      this.#gauge.remove(labels);
-    }
-    for (const { labels, value } of values) {
-      this.#gauge.set(labels, value);
-    }
-    this.#shown.set(
-      owner,
-      values.map(({ labels }) => labels),
-    );
-  }
+/** Returns constructors that register their metrics. */
+export function instrumentsIn(registry: Registry) {
+  const common = (name: string, help: string) => ({ name: `octavo_${name}`, help, registers: [registry] });
+  const counter = <L extends string>(name: string, help: string, ...labelNames: readonly L[]) =>
+    new Counter<L>({ ...common(name, help), labelNames });
+  const gauge = <L extends string>(name: string, help: string, ...labelNames: readonly L[]) =>
+    new Gauge<L>({ ...common(name, help), labelNames });
+  const histogram = <L extends string>(name: string, help: string, label: L, buckets: number[]) =>
+    new Histogram<L>({ ...common(name, help), labelNames: [label], buckets });
+  /** Registers a gauge that exports only the latest values of each owner, without those that are null. */
+  const changingGauge = <L extends string>(name: string, help: string, ...labelNames: readonly L[]) => {
+    const all = gauge(name, help, ...labelNames);
+    const shown = new Map<string, Record<L, string>[]>();
+    return (owner: string, values: readonly (readonly [labels: Record<L, string>, value: number | null])[]): void => {
+      for (const labels of shown.get(owner) ?? []) {
+        all.remove(labels);
+      }
+      const current: Record<L, string>[] = [];
+      for (const [labels, value] of values) {
+        if (value !== null) {
+          all.set(labels, value);
+          current.push(labels);
+        }
+      }
+      shown.set(owner, current);
+    };
+  };
+  return { counter, gauge, histogram, changingGauge };
 }

@@ -6,7 +6,7 @@ import type { Connection } from '../../src/platform/connection.ts';
 import { OrganizationReconciler } from '../../src/reconcile/organization.ts';
 import type { PassEnd } from '../../src/reconcile/pass.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
-import { metricEvents, queueObservation } from '../../src/server/pass-events.ts';
+
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { OrganizationRecord } from '../../src/store/record.ts';
 import { organizationConfig } from '../soak/organization-config.ts';
@@ -84,7 +84,7 @@ class OrganizationPair {
       openWriter: (priority, count) => openWriter(connection, client(priority, count)),
       estimate: (work) => connection.queue.estimate(work, 20),
       parallel: 20,
-      events: metricEvents(id, this.metrics),
+      events: this.metrics.passes(id),
     });
     return { reconciler, connection, requests: () => requests };
   }
@@ -114,7 +114,7 @@ class OrganizationPair {
   /** Lines of the metrics with this prefix. */
   async metricLines(prefix: string): Promise<readonly string[]> {
     for (const { reconciler, connection } of [this.healthy, this.failing]) {
-      this.metrics.queue(queueObservation(reconciler.id, connection.queue.snapshot()));
+      this.metrics.queue(reconciler.id, connection.queue.snapshot());
     }
     return (await this.metrics.registry.metrics()).split('\n').filter((line) => line.startsWith(prefix));
   }

@@ -1,166 +1,93 @@
 import { describe, expect, test } from 'vitest';
+import type { Change, ChangeResult } from '../../src/core/change.ts';
 import {
   AuthError,
+  CancelledError,
   DesiredStateError,
   NotThePlatformError,
   SourceError,
   StoreError,
   TransientError,
 } from '../../src/core/errors.ts';
-import { failingChange, reasonOf } from '../../src/server/failure-metrics.ts';
-import { createMetrics } from '../../src/server/metrics.ts';
+import type { QueueSnapshot } from '../../src/queue/snapshot.ts';
+import type { PassEnd, PassEvents } from '../../src/reconcile/pass.ts';
+import { createMetrics, type Metrics } from '../../src/server/metrics.ts';
+import { someBudget, someQueue } from '../views/queue-samples.ts';
 
-describe('createMetrics', () => {
-  test('counts reported events', async () => {
-    const metrics = createMetrics();
-    metrics.pass({ organization: 'org_1', outcome: 'done', seconds: 1.5, at: 1_800_000_000_000 });
-    metrics.pass({ organization: 'org_1', outcome: 'failed', seconds: 0.5, at: 1_900_000_000_000 });
-    metrics.change({ organization: 'org_1', kind: 'team', action: 'create', status: 'applied' });
-    metrics.pending('org_1', { held: 2, failed: 1, paused: 0 });
-    metrics.drift('org_1', 'site', 3);
-    metrics.request({ class: 'read', outcome: '200', waitedSeconds: 0.5 });
-    metrics.rateLimited('read');
-    const budgets = [
-      { class: 'read', limit: 60, remaining: 12, cooldownSeconds: 0 },
-      { class: 'write', limit: null, remaining: null, cooldownSeconds: 30 },
-    ];
-    metrics.queue({ queue: 'org_1', waiting: { apply: 4 }, oldestSeconds: 2, isCircuitOpen: true, budgets });
-    const lines = (await metrics.registry.metrics()).split('\n');
-    expect(lines).toEqual(
-      expect.arrayContaining([
-        'octavo_reconcile_passes_total{organization="org_1",outcome="done"} 1',
-        'octavo_reconcile_last_duration_seconds{organization="org_1"} 0.5',
-        'octavo_reconcile_last_success_timestamp_seconds{organization="org_1"} 1800000000',
-        'octavo_changes_total{organization="org_1",kind="team",action="create",status="applied"} 1',
-        'octavo_changes_pending{organization="org_1",status="held"} 2',
-        'octavo_drifted_resources_total{organization="org_1",kind="site"} 3',
-        'octavo_requests_total{class="read",outcome="200"} 1',
-        'octavo_request_wait_seconds_bucket{le="1",class="read"} 1',
-        'octavo_rate_limited_total{class="read"} 1',
-        'octavo_queue_waiting{queue="org_1",priority="apply"} 4',
-        'octavo_queue_oldest_wait_seconds{queue="org_1"} 2',
-        'octavo_budget_limit{queue="org_1",class="read"} 60',
-        'octavo_budget_remaining{queue="org_1",class="read"} 12',
-        'octavo_budget_cooldown_seconds{queue="org_1",class="read"} 0',
-        'octavo_budget_cooldown_seconds{queue="org_1",class="write"} 30',
-        'octavo_queue_circuit_breaker_open{queue="org_1"} 1',
-      ]),
-    );
-  });
+/** Exported lines whose text starts with one of these. */
+async function linesOf({ registry }: Metrics, ...starts: readonly string[]): Promise<string[]> {
+  const lines = (await registry.metrics()).split('\n');
+  return lines.filter((line) => starts.some((start) => line.startsWith(`octavo_${start}`)));
+}
 
-  test('exports only organizations and queues that this process has', async () => {
+/** Reports the end of a pass; `planned` null: it made no plan. */
+function end(
+  listener: PassEvents,
+  over: Partial<Omit<PassEnd, 'plan'>>,
+  planned: readonly Partial<Change>[] | null = [],
+): void {
+  const changes = planned?.map((each) => ({ action: 'update', kind: 'team', held: null, paused: null, ...each }));
+  const plan = planned === null ? null : { changes };
+  listener.onPassEnd?.({
+    ...{ outcome: 'done', milliseconds: 1500, endedAt: 1_800_000_000_000, results: [], error: null },
+    ...over,
+    plan,
+  } as unknown as PassEnd);
+}
+
+const failed = (address: string, id: string | null = null): ChangeResult => {
+  return { address, action: 'update', status: 'failed', error: 'no', id };
+};
+const source = (commit: string | null) => ({ commit }) as Parameters<NonNullable<PassEvents['onSource']>>[0];
+const ofKinds = (...kinds: string[]) => kinds.map((kind) => ({ kind })) as never;
+
+describe('the metrics of passes', () => {
+  test('count passes, changes and drift, and show what waits', async () => {
     const metrics = createMetrics();
-    const owned = new Set(['org_1', 'org_2']);
-    const observe = (id: string) => {
-      metrics.source({ organization: id, isReady: true, commit: 'aaa' });
-      metrics.pending(id, { held: 2, failed: 0, paused: 0 });
-      metrics.failing(id, [{ kind: 'team', address: 'team/a' }]);
-      metrics.change({ organization: id, kind: 'team', action: 'create', status: 'applied' });
-      metrics.push(id, 'fetched' as never, 1_000);
-      metrics.queue({ queue: id, waiting: { apply: 4 }, oldestSeconds: 2, isCircuitOpen: true, budgets: [] });
-    };
-    const linesOf = async (id: string) =>
-      (await metrics.registry.metrics()).split('\n').filter((line) => line.includes(`"${id}"`));
-    metrics.limitTo({
-      organization: (id) => owned.has(id),
-      queue: (name) => owned.has(name),
-      receiver: (id) => id !== 'org_3',
-    });
-    for (const id of ['org_1', 'org_2', 'org_3']) {
-      observe(id);
+    const listener = metrics.passes('org_1');
+    end(listener, { outcome: 'failed', milliseconds: 900, results: [failed('team/a')] }, [
+      ...[{ address: 'team/a' }, { address: 'team/b', held: 'asks' }, { address: 'team/c', held: 'asks' }],
+      { address: 'team/d', paused: { reason: '', until: null } },
+    ]);
+    end(listener, {}, null);
+    end(listener, { outcome: 'failed', milliseconds: 500, endedAt: 1_900_000_000_000 }, null);
+    listener.onResult?.({ ...failed('team/a'), action: 'create', status: 'applied' }, { kind: 'team' } as Change);
+    const drift = ['a', 'b'].map((name) => ({ kind: 'site', action: 'update', address: `site/${name}` })) as Change[];
+    for (const found of [drift, drift, [], drift]) {
+      listener.onPlan?.(null as never, found);
     }
-    const both = await linesOf('org_1');
-    expect((await linesOf('org_2')).map((line) => line.replaceAll('org_2', 'org_1'))).toEqual(both);
-    expect(both.length).toBeGreaterThan(8);
-    expect(await linesOf('org_3')).toEqual([]);
-
-    owned.delete('org_2');
-    // A webhook is counted by the replica that receives it.
-    const received = (await linesOf('org_2')).map((line) => line.split('{', 1)[0]);
-    expect(received).toEqual(['octavo_push_webhook_requests_total', 'octavo_push_webhook_last_timestamp_seconds']);
-    expect(await linesOf('org_1')).toEqual(both);
-
-    // Work that ends late writes once more; then the organization comes back with the same commit.
-    observe('org_2');
-    expect(await linesOf('org_2')).toHaveLength(2);
-    owned.add('org_2');
-    observe('org_2');
-    expect((await linesOf('org_2')).filter((line) => !line.includes('webhook'))).toEqual(
-      both.filter((line) => !line.includes('webhook')).map((line) => line.replaceAll('org_1', 'org_2')),
-    );
-  });
-
-  test('exports the limit of a token only at the owner of its first organization, and the rest for each replica', async () => {
-    const metrics = createMetrics();
-    const owned = new Set(['org_1']);
-    metrics.limitTo({ organization: (id) => owned.has(id), queue: () => true, receiver: () => true });
-    for (const queue of ['org_1', 'org_2']) {
-      const budgets = [{ class: 'read', limit: 100, remaining: 40, cooldownSeconds: 3 }];
-      metrics.queue({ queue, waiting: { apply: 4 }, oldestSeconds: 2, isCircuitOpen: false, budgets });
-    }
-    const namesOf = async (queue: string) =>
-      (await metrics.registry.metrics())
-        .split('\n')
-        .filter((line) => line.includes(`queue="${queue}"`))
-        .map((line) => line.split('{', 1)[0]);
-    const limits = ['octavo_budget_limit', 'octavo_budget_remaining'];
-    const all = await namesOf('org_1');
-    expect(all).toEqual(expect.arrayContaining([...limits, 'octavo_budget_cooldown_seconds', 'octavo_queue_waiting']));
-    expect(await namesOf('org_2')).toEqual(all.filter((name) => !limits.includes(name ?? '')));
-  });
-
-  test('exports the attempts of a channel before the first one, so that Prometheus sees it as an increase', async () => {
-    const metrics = createMetrics();
-    metrics.channels(['ops']);
-    const attempts = async () =>
-      (await metrics.registry.metrics()).split('\n').filter((line) => line.startsWith('octavo_notification_attempts'));
-    const line = (outcome: string, count: number) =>
-      `octavo_notification_attempts_total{channel="ops",outcome="${outcome}"} ${count}`;
-    expect(await attempts()).toEqual([line('sent', 0), line('failed', 0), line('given-up', 0)]);
-    metrics.notification('ops', 'given-up');
-    expect(await attempts()).toEqual([line('sent', 0), line('failed', 0), line('given-up', 1)]);
-  });
-
-  test('shows the last valid commit, also while the source is invalid', async () => {
-    const metrics = createMetrics();
-    metrics.source({ organization: 'org_1', isReady: true, commit: 'aaa' });
-    metrics.source({ organization: 'org_1', isReady: true, commit: 'bbb' });
-    metrics.source({ organization: 'org_1', isReady: false, commit: null });
-    const text = await metrics.registry.metrics();
-    expect(text).toContain('octavo_source_ready{organization="org_1"} 0');
-    expect(text).toContain('octavo_source_commit_info{organization="org_1",commit="bbb"} 1');
-    expect(text).not.toContain('"aaa"');
-  });
-
-  test('removes the budgets of classes that were joined', async () => {
-    const metrics = createMetrics();
-    const rest = { queue: 'org_1', waiting: {}, oldestSeconds: 0, isCircuitOpen: false };
-    const budget = (name: string) => ({ class: name, limit: 60, remaining: 12, cooldownSeconds: 0 });
-    metrics.queue({ ...rest, queue: 'org_2', budgets: [budget('read')] });
-    metrics.queue({ ...rest, budgets: [budget('read'), budget('write')] });
-    metrics.queue({ ...rest, budgets: [budget('read+write')] });
-    const lines = (await metrics.registry.metrics())
-      .split('\n')
-      .filter((line) => line.startsWith('octavo_budget_limit{'));
-    expect(lines).toEqual([
-      'octavo_budget_limit{queue="org_2",class="read"} 60',
-      'octavo_budget_limit{queue="org_1",class="read+write"} 60',
+    expect(await linesOf(metrics, 'reconcile_', 'changes_', 'drifted_')).toEqual([
+      'octavo_reconcile_passes_total{organization="org_1",outcome="failed"} 2',
+      'octavo_reconcile_passes_total{organization="org_1",outcome="done"} 1',
+      'octavo_reconcile_last_duration_seconds{organization="org_1"} 0.5',
+      'octavo_reconcile_last_success_timestamp_seconds{organization="org_1"} 1800000000',
+      'octavo_changes_total{organization="org_1",kind="team",action="create",status="applied"} 1',
+      'octavo_changes_pending{organization="org_1",status="held"} 2',
+      'octavo_changes_pending{organization="org_1",status="failed"} 1',
+      'octavo_changes_pending{organization="org_1",status="paused"} 1',
+      // Drift that stays is counted once.
+      'octavo_drifted_resources_total{organization="org_1",kind="site"} 4',
     ]);
   });
 
-  test('lists failing changes and organizations only while they fail', async () => {
+  test('show the last valid commit, also while the source is invalid', async () => {
     const metrics = createMetrics();
-    const named = async () =>
-      (await metrics.registry.metrics())
-        .split('\n')
-        .filter((line) => /^octavo_(change|organization)_failing\{/.test(line));
-    metrics.failing('org_1', [
-      { kind: 'team', address: 'team/a' },
-      { kind: 'team', address: 'team/b' },
+    const listener = metrics.passes('org_1');
+    listener.onSource?.(source('aaa'));
+    listener.onSource?.(source('bbb'));
+    listener.onBadSource?.(new Error('no'), 'bbb', null);
+    expect(await linesOf(metrics, 'source_')).toEqual([
+      'octavo_source_ready{organization="org_1"} 0',
+      'octavo_source_commit_info{organization="org_1",commit="bbb"} 1',
     ]);
-    metrics.failing('org_2', [{ kind: 'team', address: 'team/a' }]);
-    metrics.failureReason('org_1', 'changes');
-    metrics.failureReason('org_2', 'unauthorized');
+  });
+
+  test('name failing changes and organizations only while they fail', async () => {
+    const metrics = createMetrics();
+    const [one, two] = [metrics.passes('org_1'), metrics.passes('org_2')];
+    const named = () => linesOf(metrics, 'change_failing{', 'organization_failing{');
+    end(one, { outcome: 'failed', results: [failed('team/a'), failed('team/b')] });
+    end(two, { outcome: 'failed', results: [failed('team/a')], error: new AuthError('no', 401) });
     expect(await named()).toEqual([
       'octavo_change_failing{organization="org_1",kind="team",address="team/a"} 1',
       'octavo_change_failing{organization="org_1",kind="team",address="team/b"} 1',
@@ -168,66 +95,178 @@ describe('createMetrics', () => {
       'octavo_organization_failing{organization="org_1",reason="changes"} 1',
       'octavo_organization_failing{organization="org_2",reason="unauthorized"} 1',
     ]);
-    metrics.failing('org_1', [{ kind: 'team', address: 'team/b' }]);
-    metrics.failing('org_2', []);
-    metrics.failureReason('org_1', 'state');
-    metrics.failureReason('org_2', null);
-    expect(await named()).toEqual([
+    end(one, { outcome: 'failed', results: [failed('team/b')], error: new StoreError('no') });
+    end(two, {});
+    const kept = [
       'octavo_change_failing{organization="org_1",kind="team",address="team/b"} 1',
       'octavo_organization_failing{organization="org_1",reason="state"} 1',
-    ]);
-    metrics.failing(
-      'org_1',
-      Array.from({ length: 1000 }, (_, index) => ({ kind: 'team', address: `team/${index}` })),
-    );
+    ];
+    expect(await named()).toEqual(kept);
+    // Without a plan, it is not known which changes would fail.
+    end(one, { outcome: 'failed', error: new StoreError('no') }, null);
+    expect(await named()).toEqual(kept);
+    end(one, { outcome: 'failed', results: Array.from({ length: 1000 }, (_, index) => failed(`team/${index}`)) });
     expect(await named()).toHaveLength(101);
   });
 
-  test('creates a separate registry each time', async () => {
-    createMetrics().rateLimited('read');
-    expect(await createMetrics().registry.metrics()).not.toContain('octavo_rate_limited_total{');
+  test('never name an email address', async () => {
+    const metrics = createMetrics();
+    const results = [failed('member/ana@acme.example', 'usr_1'), failed('member/ana@acme.example')];
+    end(metrics.passes('org_1'), { outcome: 'failed', results });
+    const [known, hashed] = await linesOf(metrics, 'change_failing{');
+    expect(known).toContain('kind="member",address="member/usr_1"}');
+    expect(hashed).toMatch(/kind="member",address="member\/[0-9a-f]{8}"}/);
+  });
+
+  test.each<[string | null, Error | null, number]>([
+    ['unauthorized', new AuthError('no', 401), 0],
+    ['unreachable', new TransientError('no', false), 0],
+    ['unreachable', new NotThePlatformError('no'), 0],
+    ['unreachable', new CancelledError('no', { cause: new TransientError('no', false) }), 0],
+    ['timeout', new CancelledError('no'), 0],
+    ['invalid_manifests', new DesiredStateError([]), 0],
+    ['source', new SourceError('no'), 0],
+    ['state', new StoreError('no'), 0],
+    ['unknown', new Error('no'), 0],
+    ['changes', null, 2],
+    [null, null, 0],
+  ])('have the reason %s for a failed pass with %o and %i failed changes', async (reason, error, count) => {
+    const metrics = createMetrics();
+    const results = Array.from({ length: count }, () => failed('team/a'));
+    const listener = metrics.passes('org_1');
+    const line = `octavo_organization_failing{organization="org_1",reason="${reason}"} 1`;
+    end(listener, { outcome: 'failed', error, results });
+    expect(await linesOf(metrics, 'organization_failing{')).toEqual(reason === null ? [] : [line]);
+    // Errors on the way did not make it fail.
+    end(listener, { outcome: 'done', error, results });
+    expect(await linesOf(metrics, 'organization_failing{')).toEqual([]);
+  });
+
+  test('count flapping fields by kind, until they stop', async () => {
+    const metrics = createMetrics();
+    metrics.passes('org_1').onFlapping?.(ofKinds('team', 'site', 'team'));
+    metrics.passes('org_2').onFlapping?.(ofKinds('team'));
+    expect(await linesOf(metrics, 'flapping_fields{')).toEqual([
+      'octavo_flapping_fields{organization="org_1",kind="team"} 2',
+      'octavo_flapping_fields{organization="org_1",kind="site"} 1',
+      'octavo_flapping_fields{organization="org_2",kind="team"} 1',
+    ]);
+    metrics.passes('org_1').onFlapping?.([]);
+    expect(await linesOf(metrics, 'flapping_fields{')).toEqual([
+      'octavo_flapping_fields{organization="org_2",kind="team"} 1',
+    ]);
   });
 });
 
-test.each([
-  ['unauthorized', new AuthError('no', 401)],
-  ['unreachable', new TransientError('no', false)],
-  ['unreachable', new NotThePlatformError('no')],
-  ['invalid_manifests', new DesiredStateError([])],
-  ['source', new SourceError('no')],
-  ['state', new StoreError('no')],
-  ['unknown', new Error('no')],
-])('reasonOf returns %s for a failed pass with such an error', (reason, error) => {
-  expect(reasonOf('failed', error, 0)).toBe(reason);
-  // Errors on the way did not make it fail.
-  expect(reasonOf('done', error, 0)).toBe(null);
+describe('the metrics of queues', () => {
+  const snapshot = (over: Partial<QueueSnapshot>) => someQueue({ waiting: { apply: 4 } as never, ...over });
+
+  test('count requests, and show what waits and the limits', async () => {
+    const metrics = createMetrics();
+    const attempt = {
+      kind: 'attempt',
+      name: 'listTeams',
+      class: 'read',
+      priority: 'apply',
+      waited: 500,
+      took: 1,
+    } as const;
+    metrics.queueEvent({ ...attempt, outcome: 'answered' });
+    metrics.queueEvent({ ...attempt, outcome: 'refused' });
+    metrics.queueEvent({ kind: 'breaker', state: 'open' });
+    const budgets = [
+      someBudget({ limit: 60, remaining: 12 }),
+      someBudget({ classes: ['write'], operations: ['addPage'], limit: null, remaining: null, cooldown: 30_000 }),
+    ];
+    metrics.queue('org_1', snapshot({ oldest: 2000, breaker: 'half-open', budgets }));
+    expect(await linesOf(metrics, 'requests_total{', 'request_wait_seconds_c', 'rate_', 'queue_', 'budget_')).toEqual([
+      'octavo_requests_total{class="read",outcome="answered"} 1',
+      'octavo_requests_total{class="read",outcome="refused"} 1',
+      'octavo_request_wait_seconds_count{class="read"} 2',
+      'octavo_rate_limited_total{class="read"} 1',
+      'octavo_queue_waiting{queue="org_1",priority="apply"} 4',
+      'octavo_queue_oldest_wait_seconds{queue="org_1"} 2',
+      'octavo_queue_circuit_breaker_open{queue="org_1"} 1',
+      'octavo_budget_limit{queue="org_1",class="read"} 60',
+      'octavo_budget_remaining{queue="org_1",class="read"} 12',
+      'octavo_budget_cooldown_seconds{queue="org_1",class="read"} 0',
+      'octavo_budget_cooldown_seconds{queue="org_1",class="write addPage"} 30',
+    ]);
+    expect(await linesOf(createMetrics(), 'rate_limited_total{')).toEqual([]);
+  });
+
+  test('lose the budgets of classes that were joined', async () => {
+    const metrics = createMetrics();
+    const [read, write] = [someBudget(), someBudget({ classes: ['write'] })];
+    metrics.queue('org_2', snapshot({ budgets: [read] }));
+    metrics.queue('org_1', snapshot({ budgets: [read, write] }));
+    metrics.queue('org_1', snapshot({ budgets: [someBudget({ classes: ['read', 'write'] })] }));
+    expect(await linesOf(metrics, 'budget_limit{')).toEqual([
+      'octavo_budget_limit{queue="org_2",class="read"} 100',
+      'octavo_budget_limit{queue="org_1",class="read+write"} 100',
+    ]);
+  });
+
+  test('have the limit of a token only at the owner of its first organization, and the rest at each replica', async () => {
+    const metrics = createMetrics();
+    metrics.registry.limitTo({ organization: (id) => id === 'org_1', queue: () => true, receiver: () => true });
+    metrics.queue('org_1', snapshot({}));
+    metrics.queue('org_2', snapshot({}));
+    const namesOf = async (queue: string) =>
+      (await linesOf(metrics, '')).flatMap((line) => (line.includes(`queue="${queue}"`) ? line.split('{', 1) : []));
+    const limits = ['octavo_budget_limit', 'octavo_budget_remaining'];
+    const all = await namesOf('org_1');
+    expect(all).toEqual(expect.arrayContaining([...limits, 'octavo_budget_cooldown_seconds', 'octavo_queue_waiting']));
+    expect(await namesOf('org_2')).toEqual(all.filter((name) => !limits.includes(name)));
+  });
 });
 
-test('reasonOf returns changes for failed changes, and null for a stopped pass', () => {
-  expect(reasonOf('failed', null, 2)).toBe('changes');
-  expect(reasonOf('failed', null, 0)).toBe(null);
-});
-
-test('failingChange never returns an email address', () => {
-  const result = { action: 'update', status: 'failed', error: 'no', address: 'member/ana@acme.example' } as const;
-  expect(failingChange({ ...result, id: 'usr_1' }, undefined)).toEqual({ kind: 'member', address: 'member/usr_1' });
-  const hashed = failingChange({ ...result, id: null }, undefined);
-  expect(hashed.address).toMatch(/^member\/[0-9a-f]{8}$/);
-  const site = { ...result, address: 'site-space/help/guides/en', id: null };
-  expect(failingChange(site, undefined)).toEqual({ kind: 'site-space', address: 'site-space/help/guides/en' });
-});
-
-test('counts flapping fields by kind, and removes the count when they stop', async () => {
+test('metrics are only of organizations and queues that this process has', async () => {
   const metrics = createMetrics();
-  const shown = async () =>
-    (await metrics.registry.metrics()).split('\n').filter((line) => line.startsWith('octavo_flapping_fields{'));
-  metrics.flapping('org_1', ['team', 'site', 'team']);
-  metrics.flapping('org_2', ['team']);
-  expect(await shown()).toEqual([
-    'octavo_flapping_fields{organization="org_1",kind="team"} 2',
-    'octavo_flapping_fields{organization="org_1",kind="site"} 1',
-    'octavo_flapping_fields{organization="org_2",kind="team"} 1',
-  ]);
-  metrics.flapping('org_1', []);
-  expect(await shown()).toEqual(['octavo_flapping_fields{organization="org_2",kind="team"} 1']);
+  const owned = new Set(['org_1', 'org_2']);
+  const observe = (id: string) => {
+    const listener = metrics.passes(id);
+    listener.onSource?.(source('aaa'));
+    listener.onResult?.(failed('team/a'), undefined);
+    end(listener, { outcome: 'failed', results: [failed('team/a')] });
+    metrics.push(id, 'accepted', 1000);
+    metrics.queue(id, someQueue({ budgets: [] }));
+  };
+  const about = async (id: string) => (await linesOf(metrics, '')).filter((line) => line.includes(`"${id}"`));
+  metrics.registry.limitTo({
+    organization: (id) => owned.has(id),
+    queue: (name) => owned.has(name),
+    receiver: (id) => id !== 'org_3',
+  });
+  for (const id of ['org_1', 'org_2', 'org_3']) {
+    observe(id);
+  }
+  const both = await about('org_1');
+  expect((await about('org_2')).map((line) => line.replaceAll('org_2', 'org_1'))).toEqual(both);
+  expect(both.length).toBeGreaterThan(8);
+  expect(await about('org_3')).toEqual([]);
+
+  owned.delete('org_2');
+  // A webhook is counted by the replica that receives it.
+  const received = (await about('org_2')).map((line) => line.split('{', 1)[0]);
+  expect(received).toEqual(['octavo_push_webhook_requests_total', 'octavo_push_webhook_last_timestamp_seconds']);
+  expect(await about('org_1')).toEqual(both);
+
+  // Work that ends late writes once more; then the organization comes back with the same commit.
+  observe('org_2');
+  expect(await about('org_2')).toHaveLength(2);
+  owned.add('org_2');
+  observe('org_2');
+  const present = (lines: readonly string[]) => lines.filter((line) => !line.includes('webhook'));
+  expect(present(await about('org_2'))).toEqual(present(both).map((line) => line.replaceAll('org_1', 'org_2')));
+});
+
+test('attempts of a channel are exported before the first one, so that Prometheus sees it as an increase', async () => {
+  const metrics = createMetrics();
+  metrics.channels(['ops']);
+  const attempts = async () =>
+    (await linesOf(metrics, 'notification_attempts_total{')).map((line) => line.replace(/.*outcome="(.*)"} /, '$1 '));
+  expect(await attempts()).toEqual(['sent 0', 'failed 0', 'given-up 0']);
+  metrics.notification('ops', 'given-up');
+  expect(await attempts()).toEqual(['sent 0', 'failed 0', 'given-up 1']);
 });

@@ -1,13 +1,9 @@
-/** Log lines and metrics of reconcile passes and queues. */
-import { changeId } from '../core/change.ts';
+/** Log lines of reconcile passes. */
 import { DesiredStateError, formatProblem } from '../core/errors.ts';
 import type { Logger } from '../log.ts';
 import { cooldownEnd, describeFlapping } from '../plan/flapping.ts';
 import { summaryLine } from '../plan/render/text.ts';
-import type { QueueEvent, QueueSnapshot } from '../queue/snapshot.ts';
 import type { PassEvents } from '../reconcile/pass.ts';
-import { failingChange, reasonOf } from './failure-metrics.ts';
-import type { Metrics, QueueObservation } from './metrics.ts';
 
 /** Maximum number of problems of invalid manifests per log line. */
 const LOGGED_PROBLEMS = 20;
@@ -148,84 +144,5 @@ function logPlan(
       const approve = held.some((change) => change.approvable) ? command(plan.heldChecksum ?? checksum) : undefined;
       log[level]({ held: held.map(({ address, held }) => `${address}: ${held}`), approve }, 'changes held');
     }
-  };
-}
-
-/** Updates the metrics of one organization. */
-export function metricEvents(organization: string, metrics: Metrics): PassEvents {
-  let lastGood: string | null = null;
-  let drifted: ReadonlySet<string> = new Set();
-  return {
-    onSource: ({ commit }) => {
-      lastGood = commit;
-      metrics.source({ organization, isReady: true, commit });
-    },
-    onBadSource: () => metrics.source({ organization, isReady: false, commit: lastGood }),
-    onPlan: (_planned, drift) => {
-      // Drift that is only reported is found again by every pass; count it once.
-      const found = new Set(drift.map((change) => `${change.action} ${change.address}`));
-      const fresh = drift.filter((change) => !drifted.has(`${change.action} ${change.address}`));
-      drifted = found;
-      for (const [kind, changes] of Map.groupBy(fresh, (change) => change.kind)) {
-        metrics.drift(organization, kind, changes.length);
-      }
-    },
-    onFlapping: (flapping) =>
-      metrics.flapping(
-        organization,
-        flapping.map(({ kind }) => kind),
-      ),
-    onResult: ({ action, status }, change) => {
-      metrics.change({ organization, kind: change?.kind ?? 'unknown', action, status });
-    },
-    onPassEnd: ({ outcome, milliseconds, plan, results, error, endedAt }) => {
-      const failed = results.filter((result) => result.status === 'failed');
-      metrics.pass({ organization, outcome, seconds: milliseconds / 1000, at: endedAt });
-      metrics.failureReason(organization, reasonOf(outcome, error, failed.length));
-      if (plan === null) {
-        // The pass ended before planning, so the previous values still apply.
-        return;
-      }
-      const changes = new Map(plan.changes.map((change) => [changeId(change), change]));
-      metrics.failing(
-        organization,
-        failed.map((result) => failingChange(result, changes.get(changeId(result)))),
-      );
-      metrics.pending(organization, {
-        held: plan.changes.filter((change) => change.held !== null).length,
-        paused: plan.changes.filter((change) => change.held === null && change.paused !== null).length,
-        failed: failed.length,
-      });
-    },
-  };
-}
-
-/** Updates the request metrics of a queue. */
-export function observeQueue(metrics: Metrics): (event: QueueEvent) => void {
-  return (event) => {
-    if (event.kind !== 'attempt') {
-      return;
-    }
-    metrics.request({ class: event.class, outcome: event.outcome, waitedSeconds: event.waited / 1000 });
-    if (event.outcome === 'refused') {
-      metrics.rateLimited(event.class);
-    }
-  };
-}
-
-/** Converts a queue snapshot to metrics. `queue` is its name. */
-export function queueObservation(queue: string, snapshot: QueueSnapshot): QueueObservation {
-  const { waiting, oldest, breaker, budgets } = snapshot;
-  return {
-    queue,
-    waiting,
-    oldestSeconds: (oldest ?? 0) / 1000,
-    isCircuitOpen: breaker !== 'closed',
-    budgets: budgets.map(({ classes, operations, limit, remaining, cooldown }) => ({
-      class: [classes.join('+'), ...operations].join(' '),
-      limit,
-      remaining: remaining,
-      cooldownSeconds: cooldown / 1000,
-    })),
   };
 }
