@@ -32,67 +32,53 @@ const ENTRIES: {
 
 /** Logs the work on issue clusters. Text from the platform is reduced to one line. */
 export function logClusters(log: Logger): ClusterEvents {
-  const [skips, ends] = [logSkips(log), logRunEnds(log)];
-  return {
-    ...logStatic(log),
-    ...skips,
-    onRunEnd: (end) => {
-      skips.onRunEnd?.(end);
-      ends.onRunEnd?.(end);
-    },
-  };
-}
-
-function logStatic(log: Logger): Pick<ClusterEvents, StaticEvent> {
-  return Object.fromEntries(
-    Object.entries(ENTRIES).map(([name, [level, message, fields]]) => [
-      name,
-      (details: never) => log[level](fields(details), message),
-    ]),
-  );
-}
-
-/** Logs skipped clusters: at the info level when the reason changes, and repeated ones at the debug level. */
-function logSkips(log: Logger): Pick<ClusterEvents, 'onSkipped' | 'onRunEnd'> {
+  /** Reasons of the clusters that the last complete run and this one skipped. */
   let before = new Map<string, string>();
   let current = new Map<string, string>();
+  const logRunEnd = runEndLog(log);
   return {
+    ...Object.fromEntries(
+      Object.entries(ENTRIES).map(([name, [level, message, fields]]) => [
+        name,
+        (details: never) => log[level](fields(details), message),
+      ]),
+    ),
+    // At the info level when the reason changes.
     onSkipped: ({ cluster, label, reason, why }) => {
       const isNew = before.get(cluster) !== reason;
       current.set(cluster, reason);
       log[isNew ? 'info' : 'debug']({ cluster, label: short(label), reason, why: oneLine(why) }, 'cluster skipped');
     },
-    onRunEnd: ({ outcome }) => {
-      before = outcome === 'done' ? current : before;
+    onRunEnd: (end) => {
+      before = end.outcome === 'done' ? current : before;
       current = new Map();
+      logRunEnd(end);
     },
   };
 }
 
 /** Logs the end of each run: changes at the info level or above, and repeated outcomes at the debug level. */
-function logRunEnds(log: Logger): Pick<ClusterEvents, 'onRunEnd'> {
+function runEndLog(log: Logger): (end: RunEnd) => void {
   let failing: string | null = null;
   let source: RunEnd['source'] = 'clusters';
   let isSupported = true;
-  return {
-    onRunEnd: (end) => {
-      if (end.outcome === 'unsupported') {
-        const reason = end.error?.message ?? 'this platform has no issue clusters';
-        log[isSupported ? 'warn' : 'debug']({ reason }, 'issue clusters are not supported; checking again later');
-        isSupported = false;
-        return;
-      }
-      isSupported = true;
-      const reason = end.error === null ? null : end.error.message;
-      if (reason !== null) {
-        log[reason !== failing ? 'error' : 'debug']({ reason }, 'issue cluster run failed');
-      } else {
-        const hasChanged = failing !== null || end.opened > 0 || end.source !== source;
-        log[hasChanged ? 'info' : 'debug'](numbersOf(end), 'issue cluster run completed');
-        source = end.source;
-      }
-      failing = reason;
-    },
+  return (end) => {
+    if (end.outcome === 'unsupported') {
+      const reason = end.error?.message ?? 'this platform has no issue clusters';
+      log[isSupported ? 'warn' : 'debug']({ reason }, 'issue clusters are not supported; checking again later');
+      isSupported = false;
+      return;
+    }
+    isSupported = true;
+    const reason = end.error?.message ?? null;
+    if (reason !== null) {
+      log[reason !== failing ? 'error' : 'debug']({ reason }, 'issue cluster run failed');
+    } else {
+      const hasChanged = failing !== null || end.opened > 0 || end.source !== source;
+      log[hasChanged ? 'info' : 'debug'](numbersOf(end), 'issue cluster run completed');
+      source = end.source;
+    }
+    failing = reason;
   };
 }
 

@@ -1,4 +1,5 @@
 /** Control API of the daemon on a Unix socket: the client. Separate from the server, so that commands do not load it. */
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { basename, resolve } from 'node:path';
 import { Client, errors } from 'undici';
@@ -10,25 +11,31 @@ import type { DeliveryRequest } from '../notify/deliveries.ts';
 import type { ActionRequest } from '../reconcile/approvals.ts';
 import type { SessionRequest } from '../store/sessions.ts';
 
-/** A request to a daemon; `command` is its path, and `user` the name of the user who runs the command. */
-export type ControlRequest = { readonly user?: string } & ControlCommand;
+/** Requests by command. */
+interface Requests {
+  readonly actions: ActionRequest;
+  readonly conversations: ConversationRequest;
+  readonly clusters: ClusterRequest;
+  readonly deliveries: DeliveryRequest;
+  readonly sessions: SessionRequest;
+}
 
-type ControlCommand =
-  | {
-      readonly command: 'actions';
-      readonly organization?: string | undefined;
-      readonly request: ActionRequest;
-    }
-  | {
-      readonly command: 'conversations';
-      readonly organization?: string | undefined;
-      readonly request: ConversationRequest;
-    }
-  | { readonly command: 'clusters'; readonly organization?: string | undefined; readonly request: ClusterRequest }
-  | { readonly command: 'deliveries'; readonly request: DeliveryRequest }
-  | { readonly command: 'sessions'; readonly request: SessionRequest }
-  /** `path` of a page, with its query. */
-  | { readonly command: 'views'; readonly path: string };
+type ControlCommand = {
+  [Command in keyof Requests]: {
+    readonly command: Command;
+    readonly organization?: string | undefined;
+    readonly request: Requests[Command];
+  };
+}[keyof Requests];
+
+/**
+ * A request to a daemon; `command` is its path, and `user` the name of the user who runs the command. `path` of a page, with
+ * its query.
+ */
+export type ControlRequest = { readonly user?: string } & (
+  | ControlCommand
+  | { readonly command: 'views'; readonly path: string }
+);
 
 /** Settings that decide where the control socket is. */
 interface RuntimeSettings {
@@ -42,15 +49,13 @@ export function controlSocketPath({ store, runtime }: RuntimeSettings): string {
 }
 
 /** Returns true if a process listens on a socket. A killed process leaves its socket behind. */
-export function isListening(path: string): Promise<boolean> {
-  return new Promise((done) => {
-    const socket = connect(path);
-    socket.once('connect', () => {
-      socket.destroy();
-      done(true);
-    });
-    socket.once('error', () => done(false));
-  });
+export async function isListening(path: string): Promise<boolean> {
+  const socket = connect(path);
+  const isOpen = once(socket, 'connect').then(
+    () => true,
+    () => false,
+  );
+  return isOpen.finally(() => socket.destroy());
 }
 
 /** Header of requests with the version of the command, and of responses with the version of the daemon. */

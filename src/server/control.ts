@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import type { Server as HttpServer } from 'node:http';
 import { dirname } from 'node:path';
+import type { FastifyInstance } from 'fastify';
 import type { ZodError, ZodType } from 'zod';
 import { type ClusterRequest, clusterRequest } from '../clusters/control-api.ts';
 import { type ConversationRequest, conversationRequest } from '../conversations/control-api.ts';
@@ -32,10 +33,7 @@ export interface ControlHandlers {
 export type ViewLoader = (by: Actor, path: string) => Promise<object | null>;
 
 /** The open control socket. */
-export interface ControlServer {
-  /** Stops answering and removes the socket. */
-  close(): Promise<void>;
-}
+export type ControlServer = Awaited<ReturnType<typeof openControl>>;
 
 /** Largest request body, in bytes: a push may name thousands of files. */
 const MAX_REQUEST_SIZE = 4 * 1024 * 1024;
@@ -48,12 +46,7 @@ const MAX_PATH_LENGTH = 107;
  * socket that does not respond was left by a killed daemon, and is removed. Throws StoreError if another daemon responds
  * on the socket, or if the socket cannot be created.
  */
-export async function openControl(
-  path: string,
-  handlers: ControlHandlers,
-  loadView: ViewLoader,
-  version: string,
-): Promise<ControlServer> {
+export async function openControl(path: string, handlers: ControlHandlers, loadView: ViewLoader, version: string) {
   if (Buffer.byteLength(path) > MAX_PATH_LENGTH) {
     throw new StoreError(
       `${path} is too long for a socket (${MAX_PATH_LENGTH} bytes); set runtime.directory to a shorter one`,
@@ -71,7 +64,11 @@ export async function openControl(
       return reply.code(OTHER_VERSION).send({ error: 'the command has another version' });
     }
   });
-  addRequests(app, handlers);
+  addRequest(app, '/actions', actionRequest, (...all) => handlers.act(...all));
+  addRequest(app, '/conversations', conversationRequest, (...all) => handlers.conversations(...all), MAX_REQUEST_SIZE);
+  addRequest(app, '/clusters', clusterRequest, (...all) => handlers.clusters(...all));
+  addRequest(app, '/deliveries', deliveryRequest, (by, _, request) => handlers.deliveries(by, request));
+  addRequest(app, '/sessions', sessionRequest, (by, _, request) => handlers.sessions(by, request));
   app.post('/views', async ({ body }, reply) => {
     const page = textOf(body, 'path') ?? '';
     const view = await loadView(actorOf(body), page);
@@ -82,7 +79,8 @@ export async function openControl(
   await app.ready();
   await listenPrivately(app.server, path);
   return {
-    close: async () => {
+    /** Stops answering and removes the socket. */
+    close: async (): Promise<void> => {
       await app.close();
       const closed = once(app.server, 'close');
       app.server.close();
@@ -93,30 +91,19 @@ export async function openControl(
   };
 }
 
-type App = ReturnType<typeof createApp>;
-
 /** Schema of requests, which differ by their subcommand. */
 type RequestSchema<T> = ZodType<T> & {
   readonly options: readonly { readonly shape: { readonly subcommand: { readonly value: string } } }[];
 };
-type Handler<T> = (by: Actor, organization: string | null, request: T) => Promise<JsonObject>;
-
-function addRequests(app: App, handlers: ControlHandlers): void {
-  addRequest(app, '/actions', actionRequest, (...given) => handlers.act(...given));
-  addRequest(
-    app,
-    '/conversations',
-    conversationRequest,
-    (...given) => handlers.conversations(...given),
-    MAX_REQUEST_SIZE,
-  );
-  addRequest(app, '/clusters', clusterRequest, (...given) => handlers.clusters(...given));
-  addRequest(app, '/deliveries', deliveryRequest, (by, _, request) => handlers.deliveries(by, request));
-  addRequest(app, '/sessions', sessionRequest, (by, _, request) => handlers.sessions(by, request));
-}
 
 /** Adds a route whose requests have to match a schema. */
-function addRequest<T>(app: App, path: string, schema: RequestSchema<T>, handle: Handler<T>, bodyLimit?: number): void {
+function addRequest<T>(
+  app: FastifyInstance,
+  path: string,
+  schema: RequestSchema<T>,
+  handle: (by: Actor, organization: string | null, request: T) => Promise<JsonObject>,
+  bodyLimit?: number,
+): void {
   const names = schema.options.map(({ shape }) => shape.subcommand.value);
   app.post(path, bodyLimit === undefined ? {} : { bodyLimit }, async ({ body }, reply) => {
     const parsed = schema.safeParse(requestIn(body));
@@ -157,8 +144,12 @@ function makeRoom(path: string): void {
     makeDirectory(dirname(path));
     rmSync(path, { force: true });
   } catch (error) {
-    throw new StoreError(`cannot open the control socket ${path}: ${messageOf(error)}`, { cause: error });
+    throw cannotOpen(path, error);
   }
+}
+
+function cannotOpen(path: string, cause: unknown): StoreError {
+  return new StoreError(`cannot open the control socket ${path}: ${messageOf(cause)}`, { cause });
 }
 
 /**
@@ -172,11 +163,9 @@ async function listenPrivately(server: HttpServer, path: string): Promise<void> 
   } finally {
     process.umask(mask);
   }
-  try {
-    await once(server, 'listening');
-  } catch (error) {
-    throw new StoreError(`cannot open the control socket ${path}: ${messageOf(error)}`, { cause: error });
-  }
+  await once(server, 'listening').catch((error: unknown) => {
+    throw cannotOpen(path, error);
+  });
 }
 
 function textOf(body: unknown, key: string): string | null {

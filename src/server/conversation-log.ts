@@ -79,13 +79,12 @@ const LOGGED = 5;
 /** Number of reject files that are named. */
 const NAMED = 3;
 
-interface Rest {
+/** Rejected records of a source in one poll or push. */
+interface Rejects {
   logged: number;
   unlogged: number;
-  /** The first few files with records that are not logged. */
-  readonly files: string[];
-  fileCount: number;
-  lastFile: string | null;
+  /** Files with records that are not logged. */
+  readonly files: Set<string>;
   isOfFile: boolean;
 }
 
@@ -95,7 +94,7 @@ interface Rest {
  */
 class RejectLog {
   readonly #log: Logger;
-  readonly #rests = new Map<string, Rest>();
+  readonly #rejects = new Map<string, Rejects>();
 
   constructor(log: Logger) {
     this.#log = log;
@@ -103,49 +102,35 @@ class RejectLog {
 
   /** Reports a rejected record. `place` is `tickets.csv:17` for a record in a file. */
   reject(source: string, place: string, reason: string): void {
-    const rest = this.#rests.get(source) ?? {
-      logged: 0,
-      unlogged: 0,
-      files: [],
-      fileCount: 0,
-      lastFile: null,
-      isOfFile: false,
-    };
-    this.#rests.set(source, rest);
-    const [, file = null] = /^(.*):\d+$/s.exec(place) ?? [];
-    rest.isOfFile ||= file !== null;
-    if (rest.logged < LOGGED) {
-      rest.logged += 1;
+    const rejects = this.#rejects.get(source) ?? { logged: 0, unlogged: 0, files: new Set(), isOfFile: false };
+    this.#rejects.set(source, rejects);
+    const [, file] = /^(.*):\d+$/s.exec(place) ?? [];
+    rejects.isOfFile ||= file !== undefined;
+    if (rejects.logged < LOGGED) {
+      rejects.logged += 1;
       this.#log.warn({ source, place, reason }, 'record rejected');
       return;
     }
-    rest.unlogged += 1;
-    if (file === null || file === rest.lastFile) {
-      return;
-    }
-    // Records arrive file by file.
-    rest.lastFile = file;
-    rest.fileCount += 1;
-    if (rest.files.length < NAMED) {
-      rest.files.push(file);
+    rejects.unlogged += 1;
+    if (file !== undefined) {
+      rejects.files.add(file);
     }
   }
 
   /** Ends a batch that did not come from a file: no end of a poll or push follows. */
   endBatch(source: string): void {
-    if (this.#rests.get(source)?.isOfFile === false) {
+    if (this.#rejects.get(source)?.isOfFile === false) {
       this.end(source);
     }
   }
 
   /** Ends a poll or a push. */
   end(source: string): void {
-    const rest = this.#rests.get(source);
-    this.#rests.delete(source);
-    if (rest !== undefined && rest.unlogged > 0) {
-      const { unlogged: records, files, fileCount } = rest;
-      const rejectFiles = files.map((file) => `${file}.rejects.ndjson`);
-      const fields = fileCount === 0 ? {} : { rejectFiles, moreRejectFiles: fileCount - files.length };
+    const { unlogged: records = 0, files = new Set() } = this.#rejects.get(source) ?? {};
+    this.#rejects.delete(source);
+    if (records > 0) {
+      const rejectFiles = [...files].slice(0, NAMED).map((file) => `${file}.rejects.ndjson`);
+      const fields = files.size === 0 ? {} : { rejectFiles, moreRejectFiles: files.size - rejectFiles.length };
       this.#log.warn({ source, records, ...fields }, 'more records rejected');
     }
   }

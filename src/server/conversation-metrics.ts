@@ -2,7 +2,7 @@
 import type { IngestionStatus } from '../conversations/ingestion.ts';
 import type { ConversationEvents, SenderState } from '../conversations/model/source.ts';
 import type { HookOutcome } from './hooks.ts';
-import type { Instruments } from './instruments.ts';
+import type { GaugeTable, Instruments } from './instruments.ts';
 
 const SENDER_STATES = [
   'stopped',
@@ -67,25 +67,20 @@ function flowMetrics({ counter, gauge }: Instruments) {
   };
 }
 
-type Source = IngestionStatus['sources'][number];
-
-/** Gauges of a source: name, help text and value; null: none. */
-const SOURCE_GAUGES: readonly (readonly [name: string, help: string, value: (source: Source) => number | null])[] = [
+const SOURCE_GAUGES: GaugeTable<IngestionStatus['sources'][number]> = [
   ['waiting', 'Conversations in the outbox, waiting to be sent.', ({ waiting }) => waiting],
   [
     'oldest_wait_seconds',
     'Waiting time of the oldest conversation in the outbox.',
-    ({ oldestWaitSeconds }) => oldestWaitSeconds ?? 0,
+    (one) => one.oldestWaitSeconds ?? 0,
   ],
   ['dead_letters', 'Dead letters: conversations that the platform refused.', ({ deadLetters }) => deadLetters],
   ['poll_age_seconds', 'Time since the last completed poll of a source.', ({ pollAgeSeconds }) => pollAgeSeconds],
   ['poll_failing', '1 if the last poll of a source failed, otherwise 0.', ({ error }) => (error === null ? 0 : 1)],
 ];
 
-function stockMetrics({ gauge, changingGauge }: Instruments) {
-  const gauges = SOURCE_GAUGES.map(
-    ([name, help, value]) => [changingGauge(`conversations_${name}`, help, 'organization', 'source'), value] as const,
-  );
+function stockMetrics({ gauge, changingGauges }: Instruments) {
+  const showSources = changingGauges('conversations', SOURCE_GAUGES, 'organization', 'source');
   const full = gauge(
     'conversations_outbox_full',
     '1 if the outbox is full and polling is paused, otherwise 0.',
@@ -105,12 +100,10 @@ function stockMetrics({ gauge, changingGauge }: Instruments) {
   return {
     /** Updates the gauges of an organization. */
     status: (organization: string, status: IngestionStatus): void => {
-      for (const [set, value] of gauges) {
-        set(
-          organization,
-          status.sources.map((each) => [{ organization, source: each.source }, value(each)]),
-        );
-      }
+      showSources(
+        organization,
+        status.sources.map((each) => [{ organization, source: each.source }, each]),
+      );
       full.set({ organization }, status.outbox.isFull ? 1 : 0);
       inFlight.set({ organization }, status.inFlight);
       for (const state of SENDER_STATES) {

@@ -1,25 +1,18 @@
 /** HTTP routes for webhooks. */
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { WebhookAnswer } from '../conversations/ingestion.ts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Ingestion, WebhookAnswer } from '../conversations/ingestion.ts';
 import type { Clock } from '../core/clock.ts';
 import { StoreError } from '../core/errors.ts';
 import type { WebhookRequest } from '../core/signature.ts';
-import type { PushAnswer, PushOutcome } from '../reconcile/push-receiver.ts';
+import type { PushAnswer, PushOutcome, PushReceiver } from '../reconcile/push-receiver.ts';
 
 /** Outcome of a webhook request. `full`: the outbox is full; `failed`: the request could not be stored. */
 export type HookOutcome = 'kept' | 'refused' | 'full' | 'failed';
 
-/** Receiver of the webhook requests of an organization. */
-export interface HookReceiver {
-  /** Resolves once the content is stored durably; only then is the request acknowledged. Throws StoreError. */
-  deliver(source: string, delivery: WebhookRequest): Promise<WebhookAnswer>;
-}
-
-/** Receiver of the webhook of an organization's repository. */
-export interface PushHook {
-  /** Throws StoreError. */
-  receive(request: WebhookRequest): Promise<PushAnswer>;
-}
+/** Receiver of the webhook requests of an organization: answers once the content is stored durably. Throws StoreError. */
+export type HookReceiver = Pick<Ingestion, 'deliver'>;
+/** Receiver of the webhook of an organization's repository. Throws StoreError. */
+export type PushHook = Pick<PushReceiver, 'receive'>;
 
 export interface HookOptions {
   /** Returns the receiver of an organization; undefined for an unknown one. */
@@ -53,73 +46,59 @@ export function pushHookPath(organization: string): string {
  * signature checked, stores the content, and only then acknowledges. The response to a bad signature reveals nothing
  * else.
  */
-export function addHooks(app: FastifyInstance, options: HookOptions): void {
+export function addHooks(app: FastifyInstance, { receiver, pushHook, clock, onOutcome, onPush }: HookOptions): void {
   void app.register((scope, _options, done) => {
     // Signatures cover the raw bytes, so nothing is parsed before the check.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body));
     scope.post('/hooks/:organization/:source', { bodyLimit: MAX_HOOK_SIZE }, async (request, reply) => {
       const { organization, source } = request.params as { organization: string; source: string };
-      const { status, reason, outcome } = await hear(options, organization, source, request);
-      if (status !== 404) {
-        options.onOutcome(organization, source, outcome);
+      const delivery = rawRequest(request, clock);
+      const answer = await orFailed(async () => receiver(organization)?.deliver(source, delivery));
+      if (answer !== undefined && answer.status !== 404) {
+        onOutcome(organization, source, 'outcome' in answer ? answer.outcome : (OUTCOMES[answer.status] ?? 'refused'));
       }
-      if (status === 503) {
-        reply.header('retry-after', String(TRY_AGAIN));
-      }
-      return reply.code(status).send(reason === null ? { kept: true } : { error: reason });
+      return respond(reply, answer, { kept: true });
     });
     scope.post('/hooks/:organization', { bodyLimit: MAX_HOOK_SIZE }, async (request, reply) => {
       const { organization } = request.params as { organization: string };
-      const { status, outcome, reason } = await receivePush(options, organization, request);
-      if (status === 503) {
-        reply.header('retry-after', String(TRY_AGAIN));
+      const delivery = rawRequest(request, clock);
+      const answer = await orFailed(async () => pushHook(organization)?.receive(delivery));
+      if (answer !== undefined) {
+        onPush(organization, answer.outcome);
       }
-      return reply.code(status).send(reason === null ? { outcome } : { error: reason });
+      return respond(reply, answer, { outcome: answer?.outcome });
     });
     done();
   });
 }
 
-async function hear(
-  { receiver: find, clock }: HookOptions,
-  organization: string,
-  source: string,
-  request: FastifyRequest,
-): Promise<WebhookAnswer & { readonly outcome: HookOutcome }> {
-  const receiver = find(organization);
-  if (receiver === undefined) {
-    return { status: 404, reason: 'not found', outcome: 'refused' };
-  }
+/** Outcomes of answers that do not refuse the request. */
+const OUTCOMES: Readonly<Record<number, HookOutcome>> = { 202: 'kept', 503: 'full' };
+const FAILED = { status: 503, reason: 'cannot be stored now; retry later', outcome: 'failed' } as const;
+
+async function orFailed<T>(receive: () => Promise<T>): Promise<T | typeof FAILED> {
   try {
-    const answer = await receiver.deliver(source, rawRequest(request, clock));
-    return { ...answer, outcome: answer.status === 202 ? 'kept' : answer.status === 503 ? 'full' : 'refused' };
+    return await receive();
   } catch (error) {
     if (error instanceof StoreError) {
-      return { ...FAILED, outcome: 'failed' };
+      return FAILED;
     }
     throw error;
   }
 }
 
-const FAILED = { status: 503, reason: 'cannot be stored now; retry later' } as const;
-
-async function receivePush({ pushHook, clock, onPush }: HookOptions, organization: string, request: FastifyRequest) {
-  const hook = pushHook(organization);
-  if (hook === undefined) {
-    return { status: 404, reason: 'not found', outcome: 'refused' } as const;
+/** Sends the answer of a receiver, or 404 if there is none. */
+function respond(
+  reply: FastifyReply,
+  answer: Pick<WebhookAnswer | PushAnswer, 'status' | 'reason'> | undefined,
+  accepted: object,
+) {
+  const { status, reason } = answer ?? { status: 404, reason: 'not found' };
+  if (status === 503) {
+    reply.header('retry-after', String(TRY_AGAIN));
   }
-  try {
-    const answer = await hook.receive(rawRequest(request, clock));
-    onPush(organization, answer.outcome);
-    return answer;
-  } catch (error) {
-    if (error instanceof StoreError) {
-      onPush(organization, 'failed');
-      return { ...FAILED, outcome: 'failed' } as const;
-    }
-    throw error;
-  }
+  return reply.code(status).send(reason === null ? accepted : { error: reason });
 }
 
 function rawRequest({ headers, body }: FastifyRequest, clock: Clock): WebhookRequest {

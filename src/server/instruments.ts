@@ -1,6 +1,9 @@
 /** Constructors for metrics, whose names get the prefix `octavo_`. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
+/** Gauges of a kind of item: name, help text and value; null: none. */
+export type GaugeTable<T> = readonly (readonly [name: string, help: string, value: (item: T) => number | null])[];
+
 /** Constructors for the metrics of one registry. */
 export type Instruments = ReturnType<typeof instrumentsIn>;
 
@@ -31,5 +34,19 @@ export function instrumentsIn(registry: Registry) {
       shown.set(owner, current);
     };
   };
-  return { counter, gauge, histogram, changingGauge };
+  /** Registers a changing gauge for each line of a table: name, help text and value of an item. */
+  const changingGauges = <T, L extends string>(prefix: string, table: GaugeTable<T>, ...labelNames: readonly L[]) => {
+    const gauges = table.map(
+      ([name, help, value]) => [changingGauge(`${prefix}_${name}`, help, ...labelNames), value] as const,
+    );
+    return (owner: string, items: readonly (readonly [labels: Record<L, string>, item: T])[]): void => {
+      for (const [show, value] of gauges) {
+        show(
+          owner,
+          items.map(([labels, item]) => [labels, value(item)]),
+        );
+      }
+    };
+  };
+  return { counter, gauge, histogram, changingGauge, changingGauges };
 }

@@ -73,14 +73,9 @@ class Connections {
   }
 }
 
-/** A request that is refused while its body is received. */
-class BodyError extends Error {
-  readonly statusCode: 400 | 413 | 503;
-
-  constructor(statusCode: 400 | 413 | 503, message: string) {
-    super(message);
-    this.statusCode = statusCode;
-  }
+/** Returns the error for a request that is refused while its body is received. */
+function bodyError(statusCode: 400 | 413 | 503, message: string): Error {
+  return Object.assign(new Error(message), { statusCode });
 }
 
 /** Body that is being received or handled. */
@@ -132,7 +127,7 @@ class Bodies {
         if (needed > buffer.length) {
           const size = Math.min(limit, Math.max(needed, 2 * buffer.length, 1024));
           if (!this.#reserve(body, size)) {
-            finish(new BodyError(503, 'too many requests are waiting; retry later'));
+            finish(bodyError(503, 'too many requests are waiting; retry later'));
             return;
           }
           const larger = Buffer.allocUnsafeSlow(size);
@@ -143,7 +138,7 @@ class Bodies {
         length = needed;
       };
       const end = () => finish(null);
-      const fail = () => finish(new BodyError(400, 'the request ended before its body'));
+      const fail = () => finish(bodyError(400, 'the request ended before its body'));
       request.on('data', take).on('end', end).on('error', fail).on('close', fail);
     });
   }
@@ -174,8 +169,8 @@ class Bodies {
   }
 }
 
-function tooLarge(limit: number): BodyError {
-  return new BodyError(413, `the body is larger than ${limit} bytes`);
+function tooLarge(limit: number): Error {
+  return bodyError(413, `the body is larger than ${limit} bytes`);
 }
 
 /** Creates an application with all limits. A request that is not received after `slowest` milliseconds gets 408. */
@@ -204,12 +199,11 @@ export function createListener(options: FastifyServerOptions, slowest = SLOWEST)
   return app;
 }
 
+/** Address of a listener; port 0: any that is free. */
+export type ListenAddress = { readonly host: string; readonly port: number };
+
 /** Listens on one address, and returns its URL. `setting` is the name of the setting. Throws ConfigError. */
-export async function listenOn(
-  app: FastifyInstance,
-  { host, port }: { readonly host: string; readonly port: number },
-  setting: string,
-): Promise<string> {
+export async function listenOn(app: FastifyInstance, { host, port }: ListenAddress, setting: string): Promise<string> {
   try {
     // Fastify would open a second server, without these limits, for the other address of `localhost`.
     const address = host === 'localhost' ? (await lookup(host)).address : host;

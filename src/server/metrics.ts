@@ -1,12 +1,12 @@
 /** Prometheus metrics of the daemon. No label contains a title, an email or a token. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
-import type { QueueEvent, QueueSnapshot } from '../queue/snapshot.ts';
+import type { BudgetSnapshot, QueueEvent, QueueSnapshot } from '../queue/snapshot.ts';
 import type { PushOutcome } from '../reconcile/push-receiver.ts';
 import { clusterMetrics } from './cluster-metrics.ts';
 import { conversationMetrics } from './conversation-metrics.ts';
 import { CurrentRegistry } from './current-registry.ts';
-import { type Instruments, instrumentsIn } from './instruments.ts';
+import { type GaugeTable, type Instruments, instrumentsIn } from './instruments.ts';
 import { failureInstruments, passInstruments, passListener } from './pass-metrics.ts';
 
 /** All metrics of Octavo. */
@@ -54,7 +54,17 @@ function addBusyTime(registry: Registry): void {
   });
 }
 
-function queueMetrics({ counter, gauge, histogram, changingGauge }: Instruments) {
+const BUDGET_GAUGES: GaugeTable<BudgetSnapshot> = [
+  ['limit', 'Rate limit of a request class, in requests per window.', ({ limit }) => limit],
+  ['remaining', 'Remaining requests of the rate limit.', ({ remaining }) => remaining],
+  [
+    'cooldown_seconds',
+    'Remaining cooldown after a 429, in which no request of the class is sent.',
+    ({ cooldown }) => cooldown / 1000,
+  ],
+];
+
+function queueMetrics({ counter, gauge, histogram, changingGauges }: Instruments) {
   const requests = counter('requests_total', 'Number of requests to the platform, by outcome.', 'class', 'outcome');
   const help = 'Time that requests waited in the queue, in seconds.';
   const waits = histogram('request_wait_seconds', help, 'class', [0.01, 0.1, 1, 5, 15, 60, 300]);
@@ -70,13 +80,7 @@ function queueMetrics({ counter, gauge, histogram, changingGauge }: Instruments)
     '1 if the platform keeps failing and the circuit breaker sends only trial requests, otherwise 0.',
     'queue',
   );
-  const ofClass = (name: string, help: string) => changingGauge(`budget_${name}`, help, 'queue', 'class');
-  const limit = ofClass('limit', 'Rate limit of a request class, in requests per window.');
-  const remaining = ofClass('remaining', 'Remaining requests of the rate limit.');
-  const cooldown = ofClass(
-    'cooldown_seconds',
-    'Remaining cooldown after a 429, in which no request of the class is sent.',
-  );
+  const showBudgets = changingGauges('budget', BUDGET_GAUGES, 'queue', 'class');
   return {
     /** Counts a request that was answered or failed. */
     queueEvent: (event: QueueEvent): void => {
@@ -95,21 +99,12 @@ function queueMetrics({ counter, gauge, histogram, changingGauge }: Instruments)
       }
       oldest.set({ queue }, (snapshot.oldest ?? 0) / 1000);
       circuit.set({ queue }, snapshot.breaker === 'closed' ? 0 : 1);
-      const budgets = snapshot.budgets.map((budget) => {
-        const name = [budget.classes.join('+'), ...budget.operations].join(' ');
-        return { budget, labels: { queue, class: name } };
-      });
-      limit(
+      showBudgets(
         queue,
-        budgets.map(({ labels, budget }) => [labels, budget.limit]),
-      );
-      remaining(
-        queue,
-        budgets.map(({ labels, budget }) => [labels, budget.remaining]),
-      );
-      cooldown(
-        queue,
-        budgets.map(({ labels, budget }) => [labels, budget.cooldown / 1000]),
+        snapshot.budgets.map((budget) => {
+          const name = [budget.classes.join('+'), ...budget.operations].join(' ');
+          return [{ queue, class: name }, budget];
+        }),
       );
     },
   };

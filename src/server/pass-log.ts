@@ -59,16 +59,17 @@ function logSourceAndEnd(
     },
     onPassEnd: ({ outcome, milliseconds, requests, trigger, error, retryIn }) => {
       const fields = { trigger, outcome, seconds: Math.round(milliseconds) / 1000, requests, retryIn };
-      if (error instanceof DesiredStateError && error !== badSource) {
-        // The manifests are readable, but fit neither the platform nor the other directories of the organization.
-        const level = hasChanged('failure', error.message) ? 'error' : 'debug';
-        log[level]({ ...fields, ...problemsOf(error) }, 'cannot plan the manifests; nothing is changed');
-      } else if (error !== null && !(error instanceof DesiredStateError)) {
-        const level = hasChanged('failure', error.message) ? 'error' : 'debug';
-        log[level]({ ...fields, reason: error.message }, 'pass failed');
-      } else {
+      if (error === null || (error instanceof DesiredStateError && error === badSource)) {
         const hasRecovered = outcome !== 'failed' && hasChanged('failure', '');
         log[hasRecovered || requests.writes > 0 ? 'info' : 'debug'](fields, 'pass completed');
+        return;
+      }
+      const level = hasChanged('failure', error.message) ? 'error' : 'debug';
+      if (error instanceof DesiredStateError) {
+        // The manifests are readable, but fit neither the platform nor the other directories of the organization.
+        log[level]({ ...fields, ...problemsOf(error) }, 'cannot plan the manifests; nothing is changed');
+      } else {
+        log[level]({ ...fields, reason: error.message }, 'pass failed');
       }
     },
   };

@@ -1,7 +1,7 @@
 /** HTTP server for health checks, metrics and webhooks. */
 import type { FastifyInstance } from 'fastify';
 import { messageOf } from '../core/errors.ts';
-import { closeListener, createListener, listenOn } from './listener.ts';
+import { closeListener, createListener, type ListenAddress, listenOn } from './listener.ts';
 
 /** Content and settings of the server. */
 export interface ServerOptions {
@@ -16,31 +16,26 @@ export interface ServerOptions {
 }
 
 /** HTTP server of the daemon. */
-export interface Server {
-  /** Starts listening; returns the URL with the selected port. Throws ConfigError if the address is in use. */
-  listen(address: { readonly host: string; readonly port: number }): Promise<string>;
-  /** Completes requests in flight and stops. */
-  close(): Promise<void>;
-  /** Application, for more routes and for tests. */
-  readonly app: FastifyInstance;
-}
+export type Server = ReturnType<typeof createServer>;
 
 /** Serves GET /healthz, /readyz and /metrics; everything else is 404. See docs/daemon.md#health. */
-export function createServer({ registry, health, ready, slowest }: ServerOptions): Server {
+export function createServer({ registry, health, ready, slowest }: ServerOptions) {
   const app = createApp(explainToClient, slowest);
-  app.get('/healthz', async (_request, reply) => {
-    const reasons = health();
-    return reply.code(reasons.length === 0 ? 200 : 503).send({ healthy: reasons.length === 0, reasons });
-  });
-  app.get('/readyz', async (_request, reply) => {
-    const reasons = ready();
-    return reply.code(reasons.length === 0 ? 200 : 503).send({ ready: reasons.length === 0, reasons });
-  });
+  const addProbe = (path: string, name: string, check: () => readonly string[]) =>
+    app.get(path, async (_request, reply) => {
+      const reasons = check();
+      return reply.code(reasons.length === 0 ? 200 : 503).send({ [name]: reasons.length === 0, reasons });
+    });
+  addProbe('/healthz', 'healthy', health);
+  addProbe('/readyz', 'ready', ready);
   const scrape = shared(() => registry.metrics());
   app.get('/metrics', async (_request, reply) => reply.type(registry.contentType).send(await scrape()));
   return {
+    /** Application, for more routes and for tests. */
     app,
-    listen: (address) => listenOn(app, address, 'server.listen'),
+    /** Starts listening; returns the URL with the selected port. Throws ConfigError if the address is in use. */
+    listen: (address: ListenAddress) => listenOn(app, address, 'server.listen'),
+    /** Completes requests in flight and stops. */
     close: () => closeListener(app),
   };
 }
