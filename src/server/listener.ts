@@ -199,9 +199,6 @@ export function createListener(options: FastifyServerOptions, slowest = SLOWEST)
   return app;
 }
 
-/** Address of a listener; port 0: any that is free. */
-export type ListenAddress = { readonly host: string; readonly port: number };
-
 /** Listens on one address, and returns its URL. `setting` is the name of the setting. Throws ConfigError. */
 export async function listenOn(app: FastifyInstance, { host, port }: ListenAddress, setting: string): Promise<string> {
   try {

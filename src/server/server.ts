@@ -1,7 +1,7 @@
 /** HTTP server for health checks, metrics and webhooks. */
 import type { FastifyInstance } from 'fastify';
 import { messageOf } from '../core/errors.ts';
-import { closeListener, createListener, type ListenAddress, listenOn } from './listener.ts';
+import { closeListener, createListener, listenOn } from './listener.ts';
 
 /** Content and settings of the server. */
 export interface ServerOptions {
@@ -34,7 +34,7 @@ export function createServer({ registry, health, ready, slowest }: ServerOptions
     /** Application, for more routes and for tests. */
     app,
     /** Starts listening; returns the URL with the selected port. Throws ConfigError if the address is in use. */
-    listen: (address: ListenAddress) => listenOn(app, address, 'server.listen'),
+    listen: (address: Parameters<typeof listenOn>[1]) => listenOn(app, address, 'server.listen'),
     /** Completes requests in flight and stops. */
     close: () => closeListener(app),
   };
