@@ -262,7 +262,7 @@ export class FactCollector {
       }
     };
     await read('organization', async () => {
-      const { freshness } = await checkTimes(this.#backend(), state, now);
+      const { freshness } = await checkTimes(state, now);
       return [
         ...staleFacts(id, scope, freshness, { activeAt, now }),
         ...pauseFacts(id, scope, await state.history.pauses(now)),

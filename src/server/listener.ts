@@ -200,7 +200,11 @@ export function createListener(options: FastifyServerOptions, slowest = SLOWEST)
 }
 
 /** Listens on one address, and returns its URL. `setting` is the name of the setting. Throws ConfigError. */
-export async function listenOn(app: FastifyInstance, { host, port }: ListenAddress, setting: string): Promise<string> {
+export async function listenOn(
+  app: FastifyInstance,
+  { host, port }: { readonly host: string; readonly port: number },
+  setting: string,
+): Promise<string> {
   try {
     // Fastify would open a second server, without these limits, for the other address of `localhost`.
     const address = host === 'localhost' ? (await lookup(host)).address : host;

@@ -1,7 +1,7 @@
 /** Interface of a page: a path, a view model and its HTML. The JSON of a page is its view model. */
 import type { html } from 'hono/html';
 import type { Actor } from '../store/history.ts';
-import type { Backend } from './model/backend.ts';
+import type { Backend, OrganizationState } from './model/backend.ts';
 
 /** Escaped HTML, made by the `html` tag of hono. */
 export type Html = ReturnType<typeof html>;
@@ -43,6 +43,33 @@ export interface PageDefinition<View extends object = object> {
 /** Erases the view type, for lists of pages. */
 export function definePage<View extends object>(page: PageDefinition<View>): PageDefinition {
   return page as unknown as PageDefinition;
+}
+
+/** A page of one organization. `path` is below the organization's. */
+interface OrganizationPageDefinition<View> extends Pick<PageDefinition, 'path' | 'fileName'> {
+  load(state: OrganizationState, request: PageRequest, backend: Backend): Promise<View | null>;
+  title(view: View): string;
+  readonly render: ((view: View, request: PageRequest) => Html) | null;
+  /** Returns the id of the organization, whose changes reload the page; null: nothing does. */
+  readonly topic: ((view: View) => string) | null;
+}
+
+/** Defines a page of one organization. */
+export function defineOrganizationPage<View extends object>({
+  path,
+  load,
+  topic,
+  ...page
+}: OrganizationPageDefinition<View>): PageDefinition {
+  return definePage<View>({
+    ...page,
+    path: `/o/:organization${path}`,
+    load: async (backend, request) => {
+      const state = backend.organizations().find(({ id }) => id === request.params.organization);
+      return state === undefined ? null : load(state, request, backend);
+    },
+    topics: (view) => (topic === null ? [] : [topic(view)]),
+  });
 }
 
 /** Reads a whole number of a query; `otherwise` if it is missing or something else. */

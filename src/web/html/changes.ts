@@ -19,11 +19,11 @@ export function actionWord(action: string): string {
 }
 
 /** Returns a list of changes with the values of their fields. */
-export function changeList(changes: readonly Omit<ChangeView, 'isDangerous'>[]): Html {
+export function changeList(changes: readonly ChangeView[]): Html {
   return html`<ol class="changes">${changes.map(changeItem)}</ol>`;
 }
 
-function changeItem(change: Omit<ChangeView, 'isDangerous'>): Html {
+function changeItem(change: ChangeView): Html {
   const { action, address, path, isReplacement, source } = change;
   const replaced = isReplacement ? html` <span class="faint">(replacement)</span>` : '';
   return html`<li class="change ${action}">
@@ -47,7 +47,7 @@ export function sourceText({ file, line, url }: SourceView): Html {
   return url === null ? text : link(url, text);
 }
 
-function remarks({ impact, paused, held }: Omit<ChangeView, 'isDangerous'>): Html {
+function remarks({ impact, paused, held }: ChangeView): Html {
   const until = paused === null || paused.until === null ? '' : ` until ${shown(paused.until)}`;
   return html`${impact === '' ? '' : html`<p class="impact">${shown(impact)}</p>`}
 ${paused === null ? '' : html`<p>${stateBadge({ tone: 'wait', word: `paused${until}` })} ${shown(paused.reason)}</p>`}

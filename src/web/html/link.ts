@@ -32,15 +32,6 @@ export function link(href: string, text: Html | string, options: { label?: strin
   return html`<a href="${safe}"${label}${classes}>${text}</a>`;
 }
 
-/** Joins parts of a path, encoded; `''` first for a path from the root. Slashes inside of `rest` are kept. */
-export function pathTo(parts: readonly string[], rest: string | null = null): string {
-  // Halves of surrogate pairs cannot be encoded.
-  const encode = (part: string) => encodeURIComponent(part.toWellFormed());
-  const encoded = parts.map(encode);
-  const tail = rest === null ? [] : rest.split('/').map(encode);
-  return `/${[...encoded, ...tail].join('/')}`;
-}
-
 /** Returns a query, such as `?q=docs&after=5`; values that are null or empty are left out. */
 export function queryOf(values: Readonly<Record<string, string | number | null | undefined>>): string {
   const query = new URLSearchParams();

@@ -1,8 +1,9 @@
 /** Times and untrusted text in pages: invisible characters are written out, and long text is cut. The `html` tag escapes it. */
 import { html } from 'hono/html';
 import { maskUrls } from '../../core/text/safe-url.ts';
-import { printable, spanWords } from '../../plan/render/words.ts';
+import { printable, shortened, spanWords } from '../../plan/render/words.ts';
 import type { Actor } from '../../store/history.ts';
+import { organizationPath } from '../model/paths.ts';
 import type { Freshness } from '../model/status.ts';
 import { ageWords, shortChecksum, shortCommit } from '../model/words.ts';
 import type { Html } from '../page.ts';
@@ -34,12 +35,12 @@ const LONGEST_TEXT = 4000;
 
 /** Returns a text on one line. */
 export function shown(text: string, longest = LONGEST): string {
-  return printable(maskUrls(cut(text, longest)));
+  return printable(maskUrls(shortened(text, longest)));
 }
 
 /** Returns a text of several lines, such as an error. */
 export function shownLines(text: string): Html {
-  const lines = cut(text, LONGEST_TEXT).split(/\r?\n/);
+  const lines = shortened(text, LONGEST_TEXT).split(/\r?\n/);
   return html`<pre class="text">${lines.map((line) => printable(maskUrls(line))).join('\n')}</pre>`;
 }
 
@@ -57,12 +58,9 @@ export function checksumText(checksum: string): Html {
   return html`<code>${shown(shortChecksum(checksum))}</code>`;
 }
 
-function cut(text: string, longest: number): string {
-  const start = text.slice(0, 2 * longest + 2);
-  const characters = [...start];
-  return characters.length <= longest && start.length === text.length
-    ? text
-    : `${characters.slice(0, longest - 1).join('')}…`;
+/** Returns a link to the page of an organization. */
+export function organizationLink(id: string): Html {
+  return link(organizationPath(id), shown(id));
 }
 
 /** Returns the name of a person, and how Octavo knows who it is. */

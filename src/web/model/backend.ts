@@ -1,29 +1,24 @@
 /** State of the daemon that pages are made from. */
-import type { ClusterRequest } from '../../clusters/control-api.ts';
 import type { ClusterOverview } from '../../clusters/events.ts';
 import type { OwnRequest } from '../../clusters/store.ts';
 import type { OrganizationConfig } from '../../config/config.ts';
-import type { ConversationRequest } from '../../conversations/control-api.ts';
 import type { IngestionStatus } from '../../conversations/ingestion.ts';
 import type { Address } from '../../core/address.ts';
 import type { Clock } from '../../core/clock.ts';
-import type { JsonObject } from '../../core/json.ts';
 import type { Declared } from '../../core/resource.ts';
-import type { DeliveryRequest } from '../../notify/deliveries.ts';
 import type { StatusFailure } from '../../notify/status-sender.ts';
 import type { ChangeDocument, PlanDocument } from '../../plan/render/document.ts';
 import type { QueueSnapshot } from '../../queue/snapshot.ts';
-import type { ActionRequest } from '../../reconcile/approvals.ts';
 import type { OrganizationReconciler } from '../../reconcile/organization.ts';
 import type { Check, PassEnd } from '../../reconcile/pass.ts';
 import type { PushStatus } from '../../reconcile/push-receiver.ts';
 import type { Desired } from '../../reconcile/source.ts';
-import type { Actor, History } from '../../store/history.ts';
+import type { ControlHandlers } from '../../server/control.ts';
+import type { History } from '../../store/history.ts';
 import type { Replica } from '../../store/leases.ts';
 import type { Notifications } from '../../store/notifications.ts';
 import type { DeadFilter, DeadLetter } from '../../store/outbox/outbox.ts';
 import type { OrganizationRecord } from '../../store/record.ts';
-import type { SessionRequest } from '../../store/sessions.ts';
 import type { BudgetSample } from './budget-samples.ts';
 import type { ReplicaConfigurationProblem } from './configuration.ts';
 import type { LogBuffer } from './log-buffer.ts';
@@ -113,13 +108,7 @@ export interface OrganizationState {
 }
 
 /** Actions that people can ask the daemon for. Every call that changes something is recorded in the audit. */
-export interface ActionHandlers {
-  act(by: Actor, organization: string | null, request: ActionRequest): Promise<JsonObject>;
-  conversations(by: Actor, organization: string | null, request: ConversationRequest): Promise<JsonObject>;
-  clusters(by: Actor, organization: string | null, request: ClusterRequest): Promise<JsonObject>;
-  deliveries(by: Actor, request: DeliveryRequest): Promise<JsonObject>;
-  sessions(by: Actor, request: SessionRequest): Promise<JsonObject>;
-}
+export type ActionHandlers = ControlHandlers;
 
 /** The daemon, as views and pages see it. */
 export interface Backend {

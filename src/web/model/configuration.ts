@@ -21,35 +21,28 @@ export interface ReplicaConfigurationProblem extends ConfigurationProblem {
   readonly replica: string | null;
 }
 
-export interface ConfigurationView {
-  /** Addresses of the replicas whose files have these problems; empty without a fleet. */
-  readonly replicas: readonly string[];
-  /** First problem, with its file and line; null: only people who may see every organization see it. */
-  readonly problem: string | null;
-  /** Number of further problems. */
-  readonly more: number;
-  readonly since: string;
-  /** Time at which the configuration in use was read. */
-  readonly usedSince: string;
-  /** True if only organization files are invalid, and everything else is in use. */
-  readonly isPartial: boolean;
-}
+export type ConfigurationView = ReturnType<typeof configurationViews>[number];
 
 /** Describes the problems; replicas with the same problems are described together. */
 export function configurationViews(
   problems: readonly ReplicaConfigurationProblem[],
   isVisible: () => { readonly seesAll: boolean },
-): readonly ConfigurationView[] {
+) {
   const groups = problems.length === 0 ? [] : [...Map.groupBy(problems, ({ reason }) => reason)];
   const seesAll = groups.length > 0 && isVisible().seesAll;
   return groups.map(([reason, members]) => {
     const [first = '', ...others] = reason.split('\n');
     return {
+      /** Addresses of the replicas whose files have these problems; empty without a fleet. */
       replicas: members.flatMap(({ replica }) => replica ?? []).toSorted(),
+      /** First problem, with its file and line; null: only people who may see every organization see it. */
       problem: seesAll ? first : null,
+      /** Number of further problems. */
       more: others.length,
       since: isoTime(smallest(members.map(({ since }) => since))),
+      /** Time at which the configuration in use was read. */
       usedSince: isoTime(smallest(members.map(({ usedSince }) => usedSince))),
+      /** True if only organization files are invalid, and everything else is in use. */
       isPartial: members.every(({ isPartial }) => isPartial),
     };
   });

@@ -21,6 +21,10 @@ export function passPath(organization: string, number: number): string {
   return organizationPath(organization, `/passes/${number}`);
 }
 
+export function deadLetterPath(organization: string, key: string): string {
+  return organizationPath(organization, `/dead-letters/${encodeURIComponent(well(key))}`);
+}
+
 /** Returns a path with a query; members that are null or empty are left out. */
 export function withQuery(path: string, query: Readonly<Record<string, string | number | null>>): string {
   const present = Object.entries(query).filter(([, value]) => value !== null && value !== '');

@@ -1,5 +1,5 @@
 /** Plans as pages show them: their content, page by page, and their difference. */
-import type { AccessChange, Action, Plan } from '../../core/change.ts';
+import { type AccessChange, changeId } from '../../core/change.ts';
 import { sameJson } from '../../core/json.ts';
 import type { ChangeDocument, PlanDocument } from '../../plan/render/document.ts';
 import { type FieldLine, fieldLines } from '../../plan/render/field-text.ts';
@@ -14,112 +14,35 @@ import {
 } from '../../plan/render/text.ts';
 import { type ForgeLinks, resourcePath } from './paths.ts';
 
-/** A change of two plans, by its action and address. */
-export interface DifferingChange {
-  readonly action: string;
-  readonly address: string;
-}
-
-/** Difference between two plans. Every list is cut to `MAX_LISTED`; the counts are complete. */
-export interface PlanDifference {
-  readonly added: readonly DifferingChange[];
-  readonly removed: readonly DifferingChange[];
-  /** Changes of both plans, with other values. */
-  readonly changed: readonly DifferingChange[];
-  readonly counts: {
-    readonly added: number;
-    readonly removed: number;
-    readonly changed: number;
-    readonly same: number;
-  };
-}
-
 const MAX_LISTED = 100;
 
+/** Difference between two plans. Every list is cut to `MAX_LISTED`; the counts are complete. */
+export type PlanDifference = ReturnType<typeof comparePlans>;
+/** A change of two plans, by its action and address. */
+export type DifferingChange = PlanDifference['added'][number];
+
 /** Compares two plans, change by change. */
-export function comparePlans(before: PlanDocument, after: PlanDocument): PlanDifference {
-  const idOf = ({ action, address }: ChangeDocument) => `${action} ${address}`;
-  const old = new Map(before.changes.map((change) => [idOf(change), change]));
-  const now = new Set(after.changes.map(idOf));
-  const removed = before.changes.filter((change) => !now.has(idOf(change)));
-  const added = after.changes.filter((change) => !old.has(idOf(change)));
+export function comparePlans(before: PlanDocument, after: PlanDocument) {
+  const old = new Map(before.changes.map((change) => [changeId(change), change]));
+  const now = new Set(after.changes.map(changeId));
+  const removed = before.changes.filter((change) => !now.has(changeId(change)));
+  const added = after.changes.filter((change) => !old.has(changeId(change)));
   const changed = after.changes.filter((change) => {
-    const other = old.get(idOf(change));
+    const other = old.get(changeId(change));
     return other !== undefined && !sameJson(other.fields, change.fields);
   });
   const same = after.changes.length - added.length - changed.length;
   return {
     added: listed(added),
     removed: listed(removed),
+    /** Changes of both plans, with other values. */
     changed: listed(changed),
     counts: { added: added.length, removed: removed.length, changed: changed.length, same },
   };
 }
 
-function listed(changes: readonly ChangeDocument[]): readonly DifferingChange[] {
+function listed(changes: readonly ChangeDocument[]) {
   return changes.slice(0, MAX_LISTED).map(({ action, address }) => ({ action, address }));
-}
-
-/** Location of a declaration, and its page at the forge. */
-export interface SourceView {
-  readonly file: string;
-  readonly line: number;
-  readonly url: string | null;
-}
-
-/** Person or group of people that gains or loses access. */
-export interface AccessView {
-  readonly effect: 'gains' | 'loses' | 'changes';
-  readonly person: string;
-  /** As in the text of a plan, such as `ana@acme.example joins team/writers (member)`. */
-  readonly text: string;
-  /** Resource that they can access, with the role: `team/writers (member)`. */
-  readonly place: string;
-  /** Resource whose change causes it. */
-  readonly address: string;
-}
-
-export interface ChangeView {
-  readonly action: Action;
-  readonly address: string;
-  readonly kind: string;
-  readonly path: string;
-  /** Deletions, and everything that is held. */
-  readonly isDangerous: boolean;
-  readonly isReplacement: boolean;
-  /** Why it needs approval; null if it does not. */
-  readonly held: string | null;
-  readonly paused: { readonly reason: string; readonly until: string | null } | null;
-  /** Consequences of a deletion; otherwise empty. */
-  readonly impact: string;
-  readonly source: SourceView | null;
-  /** Result of the pass that made the plan; null if it did not reach the change, or is not known. */
-  readonly status: string | null;
-  readonly lines: readonly FieldLine[];
-}
-
-export interface PlanContent {
-  readonly checksum: string;
-  readonly heldChecksum: string | null;
-  readonly commit: string | null;
-  readonly commitUrl: string | null;
-  readonly verdict: Plan['verdict'];
-  readonly summary: Plan['summary'];
-  /** Such as `1 to create, 2 held, 38 unchanged`. */
-  readonly summaryText: string;
-  readonly cost: string;
-  /** Access changes of this page, and the number of all. */
-  readonly access: readonly AccessView[];
-  readonly accessTotal: number;
-  /** Changes of this page, the most dangerous first. */
-  readonly changes: readonly ChangeView[];
-  /** Index of the first change of this page. */
-  readonly from: number;
-  readonly total: number;
-  /** Value of `from` for the next page; null on the last one. */
-  readonly next: number | null;
-  /** Resources that are adopted, pending, noted or not managed; of many, the first. */
-  readonly notes: readonly { readonly name: string; readonly text: string }[];
 }
 
 /** Changes and access changes of one page. */
@@ -130,6 +53,8 @@ type Ranked = readonly { readonly change: ChangeDocument; readonly rank: number 
 /** Ranked changes of the plans that are shown: sorting 100,000 changes takes longer than a page may take. */
 const ranked = new WeakMap<PlanDocument, Ranked>();
 
+export type PlanContent = ReturnType<typeof planContent>;
+
 /** Describes one page of a plan. `statusOf`: the results of its changes. */
 export function planContent(
   organization: string,
@@ -137,7 +62,7 @@ export function planContent(
   links: ForgeLinks,
   start: number,
   statusOf: (change: ChangeDocument) => string | null,
-): PlanContent {
+) {
   const order = ranked.get(plan) ?? rankChanges(plan);
   ranked.set(plan, order);
   const total = order.length;
@@ -151,17 +76,24 @@ export function planContent(
     verdict,
     summary,
     commitUrl: commit === null ? null : links.commit(commit),
+    /** Such as `1 to create, 2 held, 38 unchanged`. */
     summaryText: summaryLine(plan),
     cost: costWords(plan),
+    /** Access changes of this page, and the number of all. */
     access: access.slice(from, from + PAGE_SIZE).map(accessView),
     accessTotal: access.length,
+    /** Changes of this page, the most dangerous first. */
     changes: shown.map(({ change, rank }) => ({
       ...changeView(organization, change, sourceView(change.source, commit, links), statusOf(change)),
+      /** Deletions, and everything that is held. */
       isDangerous: rank <= RANK.delete,
     })),
+    /** Index of the first change of this page. */
     from,
     total,
+    /** Value of `from` for the next page; null on the last one. */
     next: from + shown.length < total ? from + shown.length : null,
+    /** Resources that are adopted, pending, noted or not managed; of many, the first. */
     notes: listRows(plan)
       .slice(0, MAX_NOTES)
       .map(([name, text]) => ({ name, text })),
@@ -172,45 +104,49 @@ export function planContent(
 export function statusesOf(
   results: readonly { readonly action: string; readonly address: string; readonly status: string }[],
 ): (change: ChangeDocument) => string | null {
-  const idOf = ({ action, address }: { readonly action: string; readonly address: string }) => `${action} ${address}`;
-  const known = new Map(results.filter(({ status }) => REACHED.has(status)).map((each) => [idOf(each), each.status]));
-  return (change) => known.get(idOf(change)) ?? null;
+  const known = new Map(
+    results.flatMap(({ action, address, status }) => (REACHED.has(status) ? [[`${action} ${address}`, status]] : [])),
+  );
+  return (change) => known.get(changeId(change)) ?? null;
 }
 
 /** Statuses of changes that did not wait. */
 const REACHED: ReadonlySet<string> = new Set(['applied', 'failed', 'skipped']);
 
+/** Location of a declaration, and its page at the forge. */
+export type SourceView = NonNullable<ReturnType<typeof sourceView>>;
+
 /** Describes a location in the manifests. */
-export function sourceView(
-  source: ChangeDocument['source'],
-  commit: string | null,
-  links: ForgeLinks,
-): SourceView | null {
+export function sourceView(source: ChangeDocument['source'], commit: string | null, links: ForgeLinks) {
   return source === null
     ? null
     : { file: source.file, line: source.line, url: links.file(commit, source.file, source.line) };
 }
 
-/** Describes a change. */
+export type ChangeView = ReturnType<typeof changeView>;
+
+/** Describes a change. `status`: result of the pass that made the plan; null if it did not reach the change, or is not known. */
 export function changeView(
   organization: string,
   change: ChangeDocument,
   source: SourceView | null,
   status: string | null,
-): Omit<ChangeView, 'isDangerous'> {
+) {
   const { action, address, kind, isReplacement, held, paused, impact, accessFields = [] } = change;
   return {
     action,
     address,
     kind,
     isReplacement,
+    /** Why it needs approval; null if it does not. */
     held,
     paused,
+    /** Consequences of a deletion; otherwise empty. */
     impact,
     source,
     status,
     path: resourcePath(organization, address),
-    lines: change.fields.flatMap((field) =>
+    lines: change.fields.flatMap((field): FieldLine | readonly FieldLine[] =>
       action === 'move' && field.path === 'position' && typeof field.to === 'string'
         ? [{ name: 'position', text: field.to }]
         : fieldLines(field, accessFields.includes(field.path)),
@@ -218,13 +154,20 @@ export function changeView(
   };
 }
 
-function accessView(change: AccessChange): AccessView {
-  const effect = change.from === null ? 'gains' : change.to === null ? 'loses' : 'changes';
+/** Person or group of people that gains or loses access. */
+export type AccessView = ReturnType<typeof accessView>;
+
+function accessView(change: AccessChange) {
+  const effect: 'gains' | 'loses' | 'changes' =
+    change.from === null ? 'gains' : change.to === null ? 'loses' : 'changes';
   return {
     effect,
     person: change.person,
+    /** As in the text of a plan, such as `ana@acme.example joins team/writers (member)`. */
     text: accessWords(change),
+    /** Resource that they can access, with the role: `team/writers (member)`. */
     place: accessPlace(change),
+    /** Resource whose change causes it. */
     address: change.change,
   };
 }

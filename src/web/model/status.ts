@@ -10,28 +10,23 @@ import { maskUrls } from '../../core/text/safe-url.ts';
 import type { PlanDocument } from '../../plan/render/document.ts';
 import { counted, spanWords } from '../../plan/render/words.ts';
 import type { ManualPause } from '../../store/history.ts';
-import type { Backend, OrganizationState, ReconcilerState } from './backend.ts';
+import type { OrganizationState, ReconcilerState } from './backend.ts';
 import { organizationPath } from './paths.ts';
 import { ageWords, isoTime, shortCommit } from './words.ts';
 
-/** When something was last observed. Times are ISO 8601 in UTC. */
-export interface Freshness {
-  /** Null: never. */
-  readonly asOf: string | null;
-  readonly ageSeconds: number | null;
-  /** Usual time between observations; null if it is not known. */
-  readonly intervalSeconds: number | null;
-  /** True if it was never observed, or longer ago than twice the interval. */
-  readonly isStale: boolean;
-}
+/** When something was last observed. */
+export type Freshness = ReturnType<typeof freshness>;
 
 /** Describes an observation. All arguments are milliseconds, and the first two since the epoch. */
-export function freshness(at: number | null, now: number, interval: number | null): Freshness {
+export function freshness(at: number | null, now: number, interval: number | null) {
   const age = at === null ? null : Math.max(0, now - at);
   return {
-    asOf: at === null ? null : new Date(at).toISOString(),
+    /** Null: never. */
+    asOf: isoTime(at),
     ageSeconds: age === null ? null : Math.floor(age / 1000),
+    /** Usual time between observations; null if it is not known. */
     intervalSeconds: interval === null ? null : Math.round(interval / 1000),
+    /** True if it was never observed, or longer ago than twice the interval. */
     isStale: age === null || (interval !== null && age > 2 * interval),
   };
 }
@@ -51,13 +46,12 @@ export const ORGANIZATION_STATUSES = [
 ] as const;
 export type OrganizationStatus = (typeof ORGANIZATION_STATUSES)[number];
 
-export interface DescribedStatus {
+interface DescribedStatus {
   readonly state: OrganizationStatus;
   readonly sentence: string;
 }
 
-/** Input of {@link describeStatus}. */
-export interface StatusInput {
+interface StatusInput {
   readonly state: Pick<OrganizationState, 'config' | 'reconciler' | 'owner'>;
   /** Pauses that have not ended. */
   readonly pauses: readonly ManualPause[];
@@ -145,31 +139,23 @@ function pause({ pauses, now }: StatusInput): DescribedStatus | null {
   return whole === undefined ? null : { state: 'paused', sentence: pauseSentence(whole, now) };
 }
 
-/** Pause that a person set. */
-export interface PauseView {
-  /** Empty for the whole organization. */
-  readonly address: string;
-  readonly sentence: string;
-  readonly by: string;
-  readonly reason: string;
-  readonly since: string;
-  readonly until: string | null;
-  /** True if it ends within an hour. */
-  readonly endsSoon: boolean;
-}
-
 const SOON = 3_600_000;
 
+/** Pause that a person set. */
+export type PauseView = ReturnType<typeof pauseView>;
+
 /** Describes a pause. */
-export function pauseView(pause: ManualPause, now: number): PauseView {
+export function pauseView(pause: ManualPause, now: number) {
   const { address, by, reason, since, until } = pause;
   return {
+    /** Empty for the whole organization. */
     address,
     sentence: pauseSentence(pause, now),
     by: by.name,
     reason,
     since: isoTime(since),
     until: isoTime(until),
+    /** True if it ends within an hour. */
     endsSoon: until !== null && until - now <= SOON,
   };
 }
@@ -261,27 +247,21 @@ interface Firings {
 }
 
 /** Firings by cron expression: parsing one takes longer than everything else that a list says about an organization. */
-const known = new WeakMap<Backend, Map<string, Firings>>();
-
-/** Last successful check of an organization, and the next one. */
-export interface CheckTimes {
-  readonly freshness: Freshness;
-  /** Milliseconds since the epoch; null: only a trigger starts one. */
-  readonly next: number | null;
-}
+const known = new Map<string, Firings>();
 
 /**
- * Returns when the manifests of an organization were last compared with the platform. After a restart, the history knows
- * it.
+ * Returns when the manifests of an organization were last compared with the platform, and when they will be. After a
+ * restart, the history knows the former.
  */
-export async function checkTimes(backend: Backend, state: OrganizationState, now: number): Promise<CheckTimes> {
+export async function checkTimes(state: OrganizationState, now: number) {
   const { reconciler, config } = state;
-  const { next, interval } = firings(backend, config.schedule.drift, now);
+  const { next, interval } = firings(config.schedule.drift, now);
   const end = reconciler?.lastEnd ?? null;
   const retry = end === null || end.retryIn === null ? null : end.endedAt + end.retryIn;
   const upcoming = [next, retry].flatMap((at) => (at === null || at < now ? [] : [at]));
   return {
     freshness: freshness(await lastCheckAt(state), now, interval),
+    /** Milliseconds since the epoch; null: only a trigger starts one. */
     next: reconciler === null || upcoming.length === 0 ? null : smallest(upcoming),
   };
 }
@@ -297,10 +277,8 @@ async function lastCheckAt({ reconciler, history }: OrganizationState): Promise<
   return last?.endedAt ?? null;
 }
 
-function firings(backend: Backend, cron: string, now: number): Firings {
-  const all = known.get(backend) ?? new Map<string, Firings>();
-  known.set(backend, all);
-  const before = all.get(cron);
+function firings(cron: string, now: number): Firings {
+  const before = known.get(cron);
   if (before !== undefined && before.since <= now && (before.next === null || now < before.next)) {
     return before;
   }
@@ -314,58 +292,39 @@ function firings(backend: Backend, cron: string, now: number): Firings {
   ].filter((at) => at !== null);
   const gaps = times.slice(1).map((at, index) => at - (times[index] ?? at));
   const found = { since: now, next, interval: gaps.length === 0 ? null : largest(gaps) };
-  all.set(cron, found);
+  known.set(cron, found);
   return found;
 }
 
-export interface OrganizationSummary {
-  readonly id: string;
-  /** Title on the platform; the id before it is known. */
-  readonly title: string;
-  readonly path: string;
-  /** Address of the replica that has it; null if there is no fleet, or none has it. */
-  readonly replica: string | null;
-  readonly state: OrganizationStatus;
-  readonly sentence: string;
-  /** Commit of the last check; null if there is none. */
-  readonly commit: string | null;
-  readonly freshness: Freshness;
-  readonly nextCheck: string | null;
-  /** Declared resources; null before the manifests were read. */
-  readonly resources: number | null;
-  /** Changes that wait for approval. */
-  readonly held: number;
-  /** Checksum whose approval releases them; null if there are none. */
-  readonly approval: string | null;
-  /** Changes of the last pass that failed. */
-  readonly failed: number;
-}
+export type OrganizationSummary = Awaited<ReturnType<typeof summarize>>;
 
 /** Summarizes an organization. `pauses`: those that have not ended. */
-export async function summarize(
-  backend: Backend,
-  state: OrganizationState,
-  pauses: readonly ManualPause[],
-  now: number,
-): Promise<OrganizationSummary> {
+export async function summarize(state: OrganizationState, pauses: readonly ManualPause[], now: number) {
   const { id, reconciler, owner } = state;
-  const { freshness, next } = await checkTimes(backend, state, now);
+  const { freshness, next } = await checkTimes(state, now);
   const plan = reconciler?.lastCheck?.plan ?? null;
   const held = plan === null ? 0 : heldChanges(plan);
   const checksum = plan?.verdict.state === 'held' ? plan.checksum : (plan?.heldChecksum ?? null);
   const results = reconciler?.lastEnd?.results ?? [];
   return {
     id,
+    /** Title on the platform; the id before it is known. */
     title: plan?.title ?? id,
     path: organizationPath(id),
+    /** Address of the replica that has it; null if there is no fleet, or none has it. */
     replica: owner.kind === 'replica' ? owner.address : null,
     ...describeStatus({ state, pauses, freshness, lastValid: await lastValid(state), now }),
+    /** Commit of the last check; null if there is none. */
     commit: plan?.commit ?? null,
     freshness,
     nextCheck: isoTime(next),
+    /** Declared resources; null before the manifests were read. */
     resources: reconciler?.lastDesired?.state.declared.size ?? null,
+    /** Changes that wait for approval. */
     held,
+    /** Checksum whose approval releases them; null if there are none. */
     approval: held === 0 ? null : checksum,
+    /** Changes of the last pass that failed. */
     failed: results.filter(({ status }) => status === 'failed').length,
   };
 }

@@ -1,29 +1,16 @@
 /** Pages of what people did, newest first: of all organizations, and of one. */
 
 import { html } from 'hono/html';
-import { type Actor, type AuditEntry, type AuditQuery, DAEMON_HISTORY, type History } from '../../store/history.ts';
-import { link, pathTo, queryOf } from '../html/link.ts';
+import { type AuditEntry, type AuditQuery, DAEMON_HISTORY, type History } from '../../store/history.ts';
+import { queryOf } from '../html/link.ts';
 import { stateBadge } from '../html/state.ts';
 import { paging, table } from '../html/table.ts';
-import { age, personText, shown } from '../html/text.ts';
+import { age, organizationLink, personText, shown } from '../html/text.ts';
 import { visibilityOf } from '../html/visibility.ts';
 import type { OrganizationState } from '../model/backend.ts';
+import { organizationPath } from '../model/paths.ts';
 import { isoTime } from '../model/words.ts';
-import { definePage, type Html } from '../page.ts';
-
-export interface AuditEntryView extends Omit<AuditEntry, 'at'> {
-  /** Empty for what concerns no single organization. */
-  readonly organization: string;
-  readonly at: string;
-}
-
-export interface AuditView {
-  /** Null for all organizations that the viewer may see. */
-  readonly organization: string | null;
-  readonly entries: readonly AuditEntryView[];
-  /** Value of `before` for the next page; null if this is the last one. */
-  readonly next: string | null;
-}
+import { defineOrganizationPage, definePage, type Html, type PageRequest } from '../page.ts';
 
 /** Number of entries in a page. */
 const LISTED = 50;
@@ -38,13 +25,14 @@ interface Position {
 /** History of an organization, or of what concerns no single one. */
 type AuditedHistory = Pick<OrganizationState, 'id'> & { readonly history: Pick<History, 'audit'> };
 
-/** Returns the entries after a position, as `next` of the page before gave it. Throws StoreError. */
-export async function auditView(
-  organizations: readonly AuditedHistory[],
-  organization: string | null,
-  before: string | null,
-): Promise<AuditView> {
-  const start = before === null ? null : readPosition(before);
+export type AuditView = Awaited<ReturnType<typeof auditView>>;
+
+/**
+ * Returns the entries after a position, as `next` of the page before gave it. `organization`: null for all organizations that
+ * the viewer may see. Throws StoreError.
+ */
+async function auditView(organizations: readonly AuditedHistory[], organization: string | null, before = '') {
+  const start = readPosition(before);
   const found: (AuditEntry & { readonly organization: string })[] = [];
   for (const { id, history } of await newestFirst(organizations, start)) {
     // One more than fits shows whether there is another page.
@@ -57,7 +45,9 @@ export async function auditView(
   const last = shown.at(-1);
   return {
     organization,
+    /** The organization of an entry is empty for what concerns no single one. */
     entries: shown.map(({ at, ...entry }) => ({ ...entry, at: isoTime(at) })),
+    /** Value of `before` for the next page; null if this is the last one. */
     next: rest.length > LISTED && last !== undefined ? `${last.at}-${last.number}-${last.organization}` : null,
   };
 }
@@ -109,31 +99,27 @@ function readPosition(text: string): Position | null {
 
 export const auditPage = definePage<AuditView>({
   path: '/audit',
-  load: async (backend, { viewer, query }) => {
+  load: (backend, { viewer, query }) => {
     const visible = backend.organizations().filter(({ id }) => viewer.role(id) !== null);
     const { seesAll } = visibilityOf(backend, viewer);
     const daemon = seesAll ? [{ id: DAEMON_HISTORY, history: backend.history }] : [];
-    return auditView([...visible, ...daemon], null, query.before || null);
+    return auditView([...visible, ...daemon], null, query.before);
   },
   title: () => 'Audit',
   render,
   topics: () => ['*'],
 });
 
-export const organizationAuditPage = definePage<AuditView>({
-  path: '/o/:organization/audit',
-  load: async (backend, { params, query }) => {
-    const { organization = '' } = params;
-    const own = backend.organizations().filter(({ id }) => id === organization);
-    return auditView(own, organization, query.before || null);
-  },
+export const organizationAuditPage = defineOrganizationPage<AuditView>({
+  path: '/audit',
+  load: (state, { query }) => auditView([state], state.id, query.before),
   title: ({ organization }) => `Audit of ${organization}`,
   render,
-  topics: ({ organization }) => (organization === null ? [] : [organization]),
+  topic: ({ organization }) => organization ?? '',
 });
 
-function render({ organization, entries, next }: AuditView, { now }: { readonly now: number }): Html {
-  const path = organization === null ? '/audit' : pathTo(['o', organization, 'audit']);
+function render({ organization, entries, next }: AuditView, { now }: PageRequest): Html {
+  const path = organization === null ? '/audit' : organizationPath(organization, '/audit');
   const isOfAll = organization === null;
   const head = ['When', 'Who', 'Action', 'Reason', 'Result', ...(isOfAll ? ['Organization'] : [])];
   const rows = entries.map((entry) => toRow(entry, isOfAll, now));
@@ -143,36 +129,15 @@ ${table({ caption: 'Actions, newest first', head, rows, empty: 'Nobody has asked
 ${paging(null, next === null ? null : `${path}${queryOf({ before: next })}`, 'the audit')}`;
 }
 
-function toRow({ actor, organization, ...entry }: AuditEntryView, isOfAll: boolean, now: number): readonly Html[] {
-  const cells = auditCells({ ...entry, by: actor.name, method: actor.method }, now);
-  const about =
-    organization === DAEMON_HISTORY
-      ? html`<span class="faint">all</span>`
-      : link(pathTo(['o', organization]), shown(organization));
-  return isOfAll ? [...cells, about] : cells;
-}
-
-/** Entry of the audit, as pages show it. */
-export interface AuditLine {
-  readonly at: string;
-  readonly by: string;
-  readonly method: Actor['method'];
-  readonly action: string;
-  readonly subject: string;
-  readonly reason: string;
-  readonly outcome: 'done' | 'refused';
-  readonly detail: string;
-}
-
-/** Returns the cells of an entry: time, person, action, reason and result. */
-function auditCells(entry: AuditLine, now: number): readonly Html[] {
-  const { outcome, detail, reason, subject, action } = entry;
-  const tone = outcome === 'done' ? 'ok' : 'bad';
+function toRow(entry: AuditView['entries'][number], isOfAll: boolean, now: number): readonly Html[] {
+  const { actor, organization, outcome, detail, reason, subject, action } = entry;
+  const about = organization === DAEMON_HISTORY ? html`<span class="faint">all</span>` : organizationLink(organization);
   return [
     age(entry.at, now),
-    personText(entry.by, entry.method),
+    personText(actor.name, actor.method),
     html`${shown(action)}${subject === '' ? '' : html` <code>${shown(subject)}</code>`}`,
     html`${shown(reason)}`,
-    html`${stateBadge({ tone, word: outcome })} ${shown(detail)}`,
+    html`${stateBadge({ tone: outcome === 'done' ? 'ok' : 'bad', word: outcome })} ${shown(detail)}`,
+    ...(isOfAll ? [about] : []),
   ];
 }

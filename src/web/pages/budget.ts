@@ -3,42 +3,37 @@
 import { html } from 'hono/html';
 import { largest, smallest } from '../../core/lists.ts';
 import { counted, spanWords } from '../../plan/render/words.ts';
-import { PRIORITIES, type Priority } from '../../queue/request.ts';
+import { PRIORITIES } from '../../queue/request.ts';
 import type { BudgetSnapshot, Outcome, QueueSnapshot } from '../../queue/snapshot.ts';
 import { stepLine } from '../charts/step-line.ts';
-import { link, pathTo } from '../html/link.ts';
 import { stateBadge } from '../html/state.ts';
 import { paging, table } from '../html/table.ts';
-import { shown } from '../html/text.ts';
-import type { OrganizationState, QueueState } from '../model/backend.ts';
+import { organizationLink, shown } from '../html/text.ts';
+import type { Backend, OrganizationState } from '../model/backend.ts';
 import { type BudgetSample, budgetName } from '../model/budget-samples.ts';
-import { definePage, type Html, wholeNumber } from '../page.ts';
-
-/** Queue of a token in one replica. */
-export interface QueueShare {
-  /** Host name and process id of the replica; null without a fleet, and while no replica has the organizations. */
-  readonly address: string | null;
-  readonly queue: QueueState;
-}
+import { isoTime } from '../model/words.ts';
+import { definePage, type Html, type PageRequest, wholeNumber } from '../page.ts';
 
 /** Returns the queues that organizations with the same token use: one for each replica that has some of them. */
-function queueShares(members: readonly OrganizationState[]): readonly QueueShare[] {
+function queueShares(members: readonly OrganizationState[]) {
   const byOwner = Map.groupBy(members, ({ owner }) => (owner.kind === 'replica' ? owner.id : null));
   // What nobody has was last seen at a replica that may be gone.
   const owned = [...byOwner].filter(([replica]) => replica !== null || byOwner.size === 1);
   return owned.map(([, some]) => {
     const [first] = some as [OrganizationState, ...OrganizationState[]];
     const { owner, queue } = some.find((each) => each.queue.isKnown) ?? first;
-    return { queue, address: owner.kind === 'replica' ? owner.address : null };
+    return {
+      queue,
+      snapshot: queue.snapshot(),
+      /** Host name and process id of the replica; null without a fleet, and while no replica has the organizations. */
+      address: owner.kind === 'replica' ? owner.address : null,
+    };
   });
 }
 
 /** Returns the sum of queues of one token. They share the budgets, so these are not added up. */
 function sumQueues(snapshots: readonly [QueueSnapshot, ...QueueSnapshot[]]): QueueSnapshot {
   const [first] = snapshots;
-  if (snapshots.length === 1) {
-    return first;
-  }
   const add = <K extends string>(keys: readonly K[], counts: (each: QueueSnapshot) => Readonly<Record<K, number>>) =>
     Object.fromEntries(keys.map((key) => [key, snapshots.reduce((sum, each) => sum + counts(each)[key], 0)])) as Record<
       K,
@@ -71,95 +66,37 @@ function joinBudgets(budgets: readonly [BudgetSnapshot, ...BudgetSnapshot[]]): B
   return { ...least, cooldown: largest(budgets.map(({ cooldown }) => cooldown)) };
 }
 
-/** State of a budget at one time, summed up over a part of the sampled period. */
-export interface BudgetPoint {
-  /** ISO 8601 in UTC. */
-  readonly at: string;
-  /** Least number of remaining requests; null if it was unknown. */
-  readonly remaining: number | null;
-  /** Requests that the platform refused because of a rate limit (429), of all budgets of the token. */
-  readonly refused: number;
-}
-
-export interface BudgetView {
-  /** Classes of requests that share it, such as `read, write`. */
-  readonly name: string;
-  readonly limit: number | null;
-  readonly remaining: number | null;
-  readonly resetInSeconds: number | null;
-  /** Remaining pause after a 429, in seconds; 0 if there is none. */
-  readonly cooldownSeconds: number;
-  /** Oldest first. */
-  readonly points: readonly BudgetPoint[];
-}
-
-/** Part of a token's requests that one replica sends. */
-export interface ShareView {
-  /** Host name and process id of the replica. */
-  readonly replica: string;
-  readonly waiting: number;
-  readonly inFlight: number;
-  /** In the sampled period. */
-  readonly refused: number;
-}
-
-export interface QueueView {
-  /** Id of one of its organizations. */
-  readonly name: string;
-  /** Organizations that use the token, of those that the viewer may see. */
-  readonly organizations: readonly string[];
-  readonly sentence: string;
-  readonly breaker: QueueSnapshot['breaker'];
-  readonly waiting: Readonly<Record<Priority, number>>;
-  readonly inFlight: number;
-  readonly oldestSeconds: number | null;
-  /** In the sampled period. */
-  readonly refused: number;
-  /** Estimated seconds until nothing waits; null if it cannot be estimated. */
-  readonly idleInSeconds: number | null;
-  readonly budgets: readonly BudgetView[];
-  /** Shares of the replicas that divide the organizations of the token; empty if one has all of them. */
-  readonly replicas: readonly ShareView[];
-}
-
-export interface BudgetPageView {
-  readonly queues: readonly QueueView[];
-  /** Number of the first queue of this page, from 0, and of all queues. */
-  readonly start: number;
-  readonly known: number;
-}
-
 /** Number of queues in a page, and of points of a chart. */
 const QUEUES_PER_PAGE = 10;
 const MAX_POINTS = 90;
 
+export type BudgetPageView = Awaited<ReturnType<typeof load>>;
+
 /**
- * Returns the queues of the organizations that the viewer may see, those with the most waiting requests first, from number
- * `start`. Throws StoreError.
+ * Returns the queues of the organizations that the viewer may see, those with the most waiting requests first, from a number
+ * of the query. Throws StoreError.
  */
-export async function budgetView(
-  organizations: readonly OrganizationState[],
-  start: number,
-  isVisible: (organization: string) => boolean = () => true,
-): Promise<BudgetPageView> {
-  const all = [...Map.groupBy(organizations, ({ queue }) => queue.name).values()];
+async function load(backend: Backend, { viewer, query }: PageRequest) {
+  const start = wholeNumber(query.start, 0);
+  const isVisible = (id: string) => viewer.role(id) !== null;
+  const all = [...Map.groupBy(backend.organizations(), ({ queue }) => queue.name).values()];
   const groups = all.filter((members) => members.some(({ id }) => isVisible(id)));
   const states = groups.map((members) => {
-    const shares = queueShares(members).map((share) => ({ ...share, snapshot: share.queue.snapshot() }));
+    const shares = queueShares(members);
     const visible = members.map(({ id }) => id).filter(isVisible);
     // A queue has the id of an organization, which the viewer may not see.
     const { name } = (members[0] as OrganizationState).queue;
-    const [first, ...others] = shares.map(({ snapshot }) => snapshot) as [QueueSnapshot, ...QueueSnapshot[]];
     return {
       name: visible.includes(name) ? name : (visible[0] ?? ''),
       shares,
-      snapshot: sumQueues([first, ...others]),
+      snapshot: sumQueues(shares.map(({ snapshot }) => snapshot) as [QueueSnapshot, ...QueueSnapshot[]]),
       organizations: visible,
     };
   });
   const sorted = states.sort((a, b) => urgency(b.snapshot) - urgency(a.snapshot) || (a.name < b.name ? -1 : 1));
   return {
     queues: await Promise.all(sorted.slice(start, start + QUEUES_PER_PAGE).map((each) => queueView(each))),
+    /** Number of the first queue of this page, from 0, and of all queues. */
     start,
     known: sorted.length,
   };
@@ -172,37 +109,45 @@ function urgency({ breaker, budgets, waiting }: QueueSnapshot): number {
 
 interface QueueInput {
   readonly name: string;
-  readonly shares: readonly (QueueShare & { readonly snapshot: QueueSnapshot })[];
+  readonly shares: ReturnType<typeof queueShares>;
   /** Sum of the shares. */
   readonly snapshot: QueueSnapshot;
   readonly organizations: readonly string[];
 }
 
-async function queueView({ name, shares, snapshot, organizations }: QueueInput): Promise<QueueView> {
+type QueueView = Awaited<ReturnType<typeof queueView>>;
+
+async function queueView({ name, shares, snapshot, organizations }: QueueInput) {
   const { breaker, waiting, inFlight, oldest, budgets } = snapshot;
   const sampled = await Promise.all(shares.map(({ queue }) => queue.samples()));
   const samples = sampled.flat().sort((a, b) => a.at - b.at);
   return {
+    /** Id of one of its organizations. */
     name,
+    /** Organizations that use the token, of those that the viewer may see. */
     organizations,
     sentence: sentenceOf(snapshot),
     breaker,
-    waiting: Object.fromEntries(PRIORITIES.map((priority) => [priority, waiting[priority]])) as Record<
-      Priority,
-      number
-    >,
+    waiting: Object.fromEntries(PRIORITIES.map((priority) => [priority, waiting[priority]])) as typeof waiting,
     inFlight,
     oldestSeconds: oldest === null ? null : Math.round(oldest / 1000),
+    /** In the sampled period. */
     refused: refusedIn(samples),
+    /** Estimated seconds until nothing waits; null if it cannot be estimated. */
     idleInSeconds: estimateIdle(snapshot),
     budgets: budgets.map((budget) => toBudget(budget, samples)),
-    replicas: shares.length === 1 ? [] : shares.map((share, index) => toShare(share, sampled[index] ?? [])),
+    /** Shares of the replicas that divide the organizations of the token; empty if one has all of them. */
+    replicas:
+      shares.length === 1
+        ? []
+        : shares.map(({ address, snapshot: { waiting, inFlight } }, index) => ({
+            /** Host name and process id of the replica. */
+            replica: address ?? '',
+            waiting: sum(waiting),
+            inFlight,
+            refused: refusedIn(sampled[index] ?? []),
+          })),
   };
-}
-
-function toShare({ address, snapshot }: QueueInput['shares'][number], samples: readonly BudgetSample[]): ShareView {
-  const { waiting, inFlight } = snapshot;
-  return { replica: address ?? '', waiting: sum(waiting), inFlight, refused: refusedIn(samples) };
 }
 
 function refusedIn(samples: readonly { readonly refused: number }[]): number {
@@ -249,33 +194,38 @@ function estimateIdle({ breaker, budgets, waiting, inFlight }: QueueSnapshot): n
   return Math.ceil(largest(seconds));
 }
 
-function toBudget(budget: BudgetSnapshot, samples: readonly BudgetSample[]): BudgetView {
+type BudgetView = ReturnType<typeof toBudget>;
+
+function toBudget(budget: BudgetSnapshot, samples: readonly BudgetSample[]) {
   const { limit, remaining, resetIn, cooldown } = budget;
   const name = budgetName(budget);
   return {
+    /** Classes of requests that share it, such as `read, write`. */
     name,
     limit,
     remaining: remaining === null ? null : Math.floor(remaining),
     resetInSeconds: resetIn === null ? null : Math.round(resetIn / 1000),
+    /** Remaining pause after a 429, in seconds; 0 if there is none. */
     cooldownSeconds: Math.round(cooldown / 1000),
+    /** Oldest first. */
     points: toPoints(name, samples),
   };
 }
 
 /** Sums up the samples of a budget to at most `MAX_POINTS`. */
-function toPoints(name: string, samples: readonly BudgetSample[]): readonly BudgetPoint[] {
+function toPoints(name: string, samples: readonly BudgetSample[]) {
   const size = Math.max(1, Math.ceil(samples.length / MAX_POINTS));
-  const points: BudgetPoint[] = [];
-  for (let start = 0; start < samples.length; start += size) {
-    const part = samples.slice(start, start + size);
+  return Array.from({ length: Math.ceil(samples.length / size) }, (_, index) => {
+    const part = samples.slice(index * size, (index + 1) * size);
     const remaining = part.flatMap(({ budgets }) => budgets.find((each) => each.name === name)?.remaining ?? []);
-    points.push({
-      at: new Date((part[0] as BudgetSample).at).toISOString(),
+    return {
+      at: isoTime((part[0] as BudgetSample).at),
+      /** Least number of remaining requests; null if it was unknown. */
       remaining: remaining.length === 0 ? null : smallest(remaining),
+      /** Requests that the platform refused because of a rate limit (429), of all budgets of the token. */
       refused: refusedIn(part),
-    });
-  }
-  return points;
+    };
+  });
 }
 
 function sum(waiting: QueueSnapshot['waiting']): number {
@@ -284,8 +234,7 @@ function sum(waiting: QueueSnapshot['waiting']): number {
 
 export const budgetPage = definePage<BudgetPageView>({
   path: '/budget',
-  load: (backend, { viewer, query }) =>
-    budgetView(backend.organizations(), wholeNumber(query.start, 0), (id) => viewer.role(id) !== null),
+  load,
   title: () => 'Budget',
   render: (view) => html`<h1>Budget</h1>
 <p>The platform limits the requests of each token. Organizations with the same token share its budget.</p>
@@ -304,9 +253,7 @@ const NAMED = 5;
 
 function queueSection(queue: QueueView, index: number, known: number): Html {
   const { organizations, sentence, refused, inFlight, breaker } = queue;
-  const names = organizations
-    .slice(0, NAMED)
-    .map((id, at) => html`${at === 0 ? '' : ', '}${link(pathTo(['o', id]), shown(id))}`);
+  const names = organizations.slice(0, NAMED).map((id, at) => html`${at === 0 ? '' : ', '}${organizationLink(id)}`);
   const more = organizations.length > NAMED ? html` and ${organizations.length - NAMED} more` : '';
   const tone = breaker === 'closed' ? 'ok' : 'bad';
   const heading = known === 1 ? 'Token' : `Token of ${shown(queue.name)}`;

@@ -7,82 +7,32 @@ import { cronFiring } from '../../config/windows.ts';
 import { counted } from '../../plan/render/words.ts';
 import { trendChart } from '../charts/trend.ts';
 import { actionForm } from '../html/form.ts';
-import { link, pathTo } from '../html/link.ts';
+import { link } from '../html/link.ts';
 import { type StateLabel, stateBadge, type Tone } from '../html/state.ts';
 import { paging, table } from '../html/table.ts';
 import { age, observed, shown } from '../html/text.ts';
 import { isOperator } from '../html/visibility.ts';
 import type { OrganizationState } from '../model/backend.ts';
+import { organizationPath } from '../model/paths.ts';
 import { type Freshness, freshness } from '../model/status.ts';
 import { isoTime, secondsWords } from '../model/words.ts';
-import { definePage, type Html, type PageRequest, wholeNumber } from '../page.ts';
-
-export interface ChangeRequestView {
-  /** Null until the platform has confirmed it. */
-  readonly id: string | null;
-  readonly cluster: string;
-  readonly label: string;
-  readonly subject: string;
-  readonly state: OwnRequest['state'];
-  readonly space: string;
-  readonly url: string | null;
-  readonly requestedAt: string;
-}
-
-export interface ClusterView extends Omit<KnownCluster, 'readAt' | 'createdAt' | 'updatedAt' | 'skipped' | 'why'> {
-  readonly readAt: string;
-  readonly updatedAt: string | null;
-  /** Why no change request was opened; null if there is one, or if nothing is known. */
-  readonly reason: string | null;
-  /** Change requests that are open or being created. */
-  readonly changeRequests: readonly ChangeRequestView[];
-}
-
-export interface ClusterRunView {
-  readonly outcome: LastRun['outcome'];
-  readonly error: string | null;
-  readonly source: LastRun['source'];
-  readonly read: number;
-  readonly selected: number;
-  readonly opened: number;
-  readonly requests: number;
-  readonly milliseconds: number;
-  readonly dryRun: boolean;
-  readonly troubles: readonly string[];
-}
-
-export interface ClustersView {
-  readonly organization: string;
-  readonly sentence: string;
-  readonly isEnabled: boolean;
-  /** Age of the last run since the daemon started. */
-  readonly freshness: Freshness;
-  readonly nextRun: string | null;
-  /** Null until a run has ended since the daemon started. */
-  readonly lastRun: ClusterRunView | null;
-  /** Selected ones first, then by severity. */
-  readonly clusters: readonly ClusterView[];
-  /** Number of the first cluster of this page, from 0, and of all clusters that are known. */
-  readonly start: number;
-  readonly known: number;
-  /** Less severe clusters that are not kept. */
-  readonly omitted: number;
-  /** Newest first. */
-  readonly changeRequests: readonly ChangeRequestView[];
-  readonly moreChangeRequests: number;
-}
+import { defineOrganizationPage, type Html, type PageRequest, wholeNumber } from '../page.ts';
 
 /** Number of clusters and of change requests in a page. */
 const CLUSTERS_PER_PAGE = 25;
 const SHOWN_REQUESTS = 50;
 
-/** Returns the view of an organization, from the cluster with number `start`. Throws StoreError. */
-export async function clustersView(state: OrganizationState, start: number, now: number): Promise<ClustersView> {
+export type ClustersView = Awaited<ReturnType<typeof load>>;
+
+/** Describes the clusters of an organization, from a number of the query. Throws StoreError. */
+async function load(state: OrganizationState, { query, now }: PageRequest) {
   const { id, config, clusters } = state;
   const { enabled, schedule } = config.clusters;
   const { overview } = clusters;
+  const start = wholeNumber(query.start, 0);
   const requests = (await clusters.changeRequests()).toReversed().map(toRequest);
-  const byCluster = Map.groupBy(requests.filter(isActive), ({ cluster }) => cluster);
+  const active = requests.filter(({ state }) => state !== 'merged' && state !== 'archived');
+  const byCluster = Map.groupBy(active, ({ cluster }) => cluster);
   const known = overview.clusters;
   const nextRun = enabled ? cronFiring(schedule, 'next', now) : null;
   const interval = nextRun === null ? null : (cronFiring(schedule, 'next', nextRun) ?? nextRun) - nextRun;
@@ -92,15 +42,21 @@ export async function clustersView(state: OrganizationState, start: number, now:
     organization: id,
     sentence: sentenceOf(state, open, age),
     isEnabled: enabled,
+    /** Age of the last run since the daemon started. */
     freshness: age,
     nextRun: isoTime(nextRun),
+    /** Null until a run has ended since the daemon started. */
     lastRun: overview.lastRun === null ? null : toRun(overview.lastRun),
+    /** Selected ones first, then by severity. */
     clusters: known
       .slice(start, start + CLUSTERS_PER_PAGE)
       .map((cluster) => toCluster(cluster, byCluster.get(cluster.id) ?? [])),
+    /** Number of the first cluster of this page, from 0, and of all clusters that are known. */
     start,
     known: known.length,
+    /** Less severe clusters that are not kept. */
     omitted: overview.omitted,
+    /** Newest first. */
     changeRequests: requests.slice(0, SHOWN_REQUESTS),
     moreChangeRequests: Math.max(0, requests.length - SHOWN_REQUESTS),
   };
@@ -126,55 +82,36 @@ function sentenceOf({ config, clusters }: OrganizationState, open: number, age: 
   return `${late === '' ? 'T' : `${late}t`}${text.slice(1)}; ${requests}`;
 }
 
-function toRun({
-  outcome,
-  error,
-  source,
-  read,
-  passing,
-  opened,
-  requests,
-  milliseconds,
-  ...rest
-}: LastRun): ClusterRunView {
-  const { dryRun, troubles } = rest;
-  return { outcome, error, source, read, selected: passing, opened, requests, milliseconds, dryRun, troubles };
+function toRun(run: LastRun) {
+  const { outcome, error, source, read, passing: selected, opened, requests, milliseconds, dryRun, troubles } = run;
+  return { outcome, error, source, read, selected, opened, requests, milliseconds, dryRun, troubles };
 }
 
-function toRequest({ id, cluster, label, subject, state, space, url, at }: OwnRequest): ChangeRequestView {
+type ChangeRequestView = ReturnType<typeof toRequest>;
+
+/** Describes a change request. Its id is null until the platform has confirmed it. */
+function toRequest({ id, cluster, label, subject, state, space, url, at }: OwnRequest) {
   return { id, cluster, label, subject, state, space, url, requestedAt: isoTime(at) };
 }
 
-function isActive({ state }: ChangeRequestView): boolean {
-  return state !== 'merged' && state !== 'archived';
-}
+type ClusterView = ReturnType<typeof toCluster>;
 
-function toCluster(cluster: KnownCluster, requests: readonly ChangeRequestView[]): ClusterView {
-  const { id, label, impact, muted, issues, conversations, url, weeklyPulse, isSelected, readAt, updatedAt, why } =
-    cluster;
+/** Describes a cluster. `changeRequests`: those that are open or being created. */
+function toCluster(cluster: KnownCluster, changeRequests: readonly ChangeRequestView[]) {
+  const { id, label, impact, muted, issues, conversations, url, weeklyPulse, isSelected } = cluster;
   return {
-    id,
-    label,
-    impact,
-    muted,
-    issues,
-    conversations,
-    url,
-    weeklyPulse,
-    isSelected,
-    readAt: isoTime(readAt),
-    updatedAt: isoTime(updatedAt),
-    reason: requests.length > 0 ? null : why,
-    changeRequests: requests,
+    ...{ id, label, impact, muted, issues, conversations, url, weeklyPulse, isSelected },
+    readAt: isoTime(cluster.readAt),
+    updatedAt: isoTime(cluster.updatedAt),
+    /** Why no change request was opened; null if there is one, or if nothing is known. */
+    reason: changeRequests.length > 0 ? null : cluster.why,
+    changeRequests,
   };
 }
 
-export const clustersPage = definePage<ClustersView>({
-  path: '/o/:organization/clusters',
-  load: async (backend, { params, query, now }) => {
-    const state = backend.organizations().find(({ id }) => id === params.organization);
-    return state === undefined ? null : clustersView(state, wholeNumber(query.start, 0), now);
-  },
+export const clustersPage = defineOrganizationPage<ClustersView>({
+  path: '/clusters',
+  load,
   title: ({ organization }) => `Clusters of ${organization}`,
   render: (view, request) => html`<h1>Clusters</h1>
 <p class="sentence">${shown(view.sentence, 500)}.</p>
@@ -183,7 +120,7 @@ ${view.isEnabled ? lastRun(view, request.now) : html`<p>Set <code>clusters.enabl
 ${clusterList(view, request)}
 <h2>Change requests</h2>
 ${requestTable(view, request.now)}`,
-  topics: ({ organization }) => [organization],
+  topic: ({ organization }) => organization,
 });
 
 function lastRun({ freshness, nextRun, lastRun: run }: ClustersView, now: number): Html {
@@ -192,7 +129,7 @@ function lastRun({ freshness, nextRun, lastRun: run }: ClustersView, now: number
 ${run === null ? '' : describeRun(run)}`;
 }
 
-function describeRun({ outcome, error, requests, milliseconds, dryRun, troubles }: ClusterRunView): Html {
+function describeRun({ outcome, error, requests, milliseconds, dryRun, troubles }: ReturnType<typeof toRun>): Html {
   const [tone, word]: readonly [Tone, string] = outcome === 'done' ? ['ok', 'done'] : ['bad', outcome];
   const problems = troubles.map((trouble) => html`<li>${shown(trouble, 500)}</li>`);
   return html`<p>${stateBadge({ tone: tone, word: word })} ${requests} requests in ${secondsWords(milliseconds)}${dryRun ? ', dry run: nothing was written' : ''}${error === null ? '' : html`: ${shown(error, 500)}`}</p>
@@ -205,7 +142,7 @@ function clusterList(view: ClustersView, request: PageRequest): Html {
     return html`<p>${run === null ? 'Clusters are known after the first run.' : 'No cluster was read since the daemon started: none has changed.'}</p>`;
   }
   const items = clusters.map((cluster, index) => clusterItem(view.organization, cluster, start + index, request));
-  const path = pathTo(['o', view.organization, 'clusters']);
+  const path = organizationPath(view.organization, '/clusters');
   const next = start + clusters.length < known ? `${path}?start=${start + CLUSTERS_PER_PAGE}` : null;
   return html`<ul class="cards">${items}</ul>
 ${paging(start === 0 ? null : path, next, 'clusters')}
@@ -233,7 +170,7 @@ ${isOperator(request, organization) ? clusterForms(organization, cluster, index,
 function clusterForms(organization: string, cluster: ClusterView, index: number, { query }: PageRequest): Html {
   const { id, label, muted, changeRequests } = cluster;
   const start = wholeNumber(query.start, 0);
-  const back = `${pathTo(['o', organization, 'clusters'])}${start === 0 ? '' : `?start=${start}`}`;
+  const back = organizationPath(organization, `/clusters${start === 0 ? '' : `?start=${start}`}`);
   const form = (action: string, button: string, hidden: Record<string, string>, fields?: Html) =>
     actionForm({
       organization,

@@ -1,56 +1,18 @@
 /** Page of the conditions: those that fire, those that may fire soon, and those that were resolved lately. */
 
 import { html } from 'hono/html';
-import { CONDITION_RULES, type ConditionCode, type Severity } from '../../core/condition-codes.ts';
+import { CONDITION_RULES, type Severity } from '../../core/condition-codes.ts';
 import { inhibited, isFlapping } from '../../notify/conditions.ts';
 import { counted } from '../../plan/render/words.ts';
-import type { Condition, ConditionState, Fact } from '../../store/notifications.ts';
-import { link, pathTo } from '../html/link.ts';
+import type { Condition, Fact } from '../../store/notifications.ts';
+import { link } from '../html/link.ts';
 import { type StateLabel, stateBadge } from '../html/state.ts';
 import { table } from '../html/table.ts';
-import { age, shown } from '../html/text.ts';
+import { age, organizationLink, shown } from '../html/text.ts';
 import { canSee, type Visibility, visibilityOf } from '../html/visibility.ts';
 import type { NotificationReader } from '../model/backend.ts';
 import { isoTime } from '../model/words.ts';
 import { definePage, type Html } from '../page.ts';
-
-/** Condition that another one explains, so that nobody is notified of it. */
-export interface InhibitedView {
-  readonly code: ConditionCode;
-  readonly title: string;
-  readonly organization: string | null;
-  readonly summary: string;
-}
-
-export interface ConditionView extends InhibitedView {
-  readonly id: string;
-  readonly severity: Severity;
-  readonly state: ConditionState;
-  /** Such as the name of a source; may be empty. */
-  readonly subject: string;
-  readonly details: readonly string[];
-  /** Page that shows it; null if there is none. */
-  readonly path: string | null;
-  readonly since: string;
-  readonly firedAt: string | null;
-  readonly resolvedAt: string | null;
-  readonly isFlapping: boolean;
-  /** Number of conditions that it explains, and the first of them. */
-  readonly inhibits: number;
-  readonly inhibited: readonly InhibitedView[];
-}
-
-export interface ConditionsView {
-  readonly sentence: string;
-  /** The most severe first. */
-  readonly firing: readonly ConditionView[];
-  /** They fire unless they end soon. */
-  readonly pending: readonly ConditionView[];
-  /** Newest first. */
-  readonly resolved: readonly ConditionView[];
-  /** Number of firing and pending conditions that are not shown. */
-  readonly notShown: number;
-}
 
 /** Number of conditions that are read, and of those that are shown in each list. */
 const READ = 5000;
@@ -60,16 +22,18 @@ const SHOWN_INHIBITED = 10;
 const LATELY = 24 * 3_600_000;
 const SEVERITIES: readonly Severity[] = ['page', 'warning', 'info'];
 
+export type ConditionsView = Awaited<ReturnType<typeof conditionsView>>;
+
 /**
  * Returns the conditions that a person may see. `organization`: only its conditions, and what explains them; null: all of
  * them. Throws StoreError.
  */
-export async function conditionsView(
+async function conditionsView(
   notifications: Pick<NotificationReader, 'conditions'>,
   visibility: Visibility,
   now: number,
-  organization: string | null = null,
-): Promise<ConditionsView> {
+  organization: string | null,
+) {
   const all = await notifications.conditions(READ);
   const present = all.filter(({ state, clearSince }) => state !== 'resolved' && clearSince === null);
   const causes = inhibited(present.map(({ fact }) => fact));
@@ -77,7 +41,7 @@ export async function conditionsView(
     .filter(({ fact }) => canSee(visibility, fact.scope.organization))
     .filter(({ fact }) => organization === null || isAbout(organization, fact, causes));
   const isVisible = new Set(visible.map(({ fact }) => fact));
-  const toView = (condition: Condition) => conditionView(condition, { causes, isVisible });
+  const toView = (condition: Condition) => conditionView(condition, causes, isVisible);
   // Somebody who may not see the cause still sees what it causes.
   const isHeldBack = ({ state, fact }: Condition) => {
     const cause = causes.get(fact);
@@ -90,9 +54,13 @@ export async function conditionsView(
     .toSorted((a, b) => (b.resolvedAt ?? 0) - (a.resolvedAt ?? 0));
   return {
     sentence: sentenceOf(firing.length, pending.length, visibility),
+    /** The most severe first. */
     firing: firing.slice(0, SHOWN).map(toView),
+    /** They fire unless they end soon. */
     pending: pending.slice(0, SHOWN).map(toView),
+    /** Newest first. */
     resolved: resolved.slice(0, SHOWN).map(toView),
+    /** Number of firing and pending conditions that are not shown. */
     notShown: Math.max(0, firing.length - SHOWN) + Math.max(0, pending.length - SHOWN),
   };
 }
@@ -103,36 +71,34 @@ function isAbout(organization: string, fact: Fact, causes: ReadonlyMap<Fact, Fac
   return isOwn(fact) || [...causes].some(([caused, cause]) => cause === fact && isOwn(caused));
 }
 
-interface ConditionContext {
-  readonly causes: ReadonlyMap<Fact, Fact>;
-  /** Facts that the person may see. */
-  readonly isVisible: ReadonlySet<Fact>;
-}
+export type ConditionView = ReturnType<typeof conditionView>;
 
-function conditionView(
-  { id, fact, state, starts, ...times }: Condition,
-  { causes, isVisible }: ConditionContext,
-): ConditionView {
+/** Describes a condition. `isVisible`: facts that the person may see. */
+function conditionView(condition: Condition, causes: ReadonlyMap<Fact, Fact>, isVisible: ReadonlySet<Fact>) {
+  const { id, fact, state, starts } = condition;
   const { code, subject, details, path } = fact;
   const caused = [...causes].filter(([each, cause]) => cause === fact && isVisible.has(each)).map(([each]) => each);
   return {
     ...shortView(fact),
     id,
     state,
+    /** Such as the name of a source; may be empty. */
     subject,
     details,
+    /** Page that shows it; null if there is none. */
     path,
     severity: CONDITION_RULES[code].severity,
     since: isoTime(fact.since),
-    firedAt: isoTime(times.firedAt),
-    resolvedAt: isoTime(times.resolvedAt),
+    firedAt: isoTime(condition.firedAt),
+    resolvedAt: isoTime(condition.resolvedAt),
     isFlapping: state === 'firing' && isFlapping({ starts }),
+    /** Number of conditions that it explains, so that nobody is notified of them, and the first of these. */
     inhibits: caused.length,
     inhibited: caused.slice(0, SHOWN_INHIBITED).map(shortView),
   };
 }
 
-function shortView({ code, scope, summary }: Fact): InhibitedView {
+function shortView({ code, scope, summary }: Fact) {
   return { code, title: CONDITION_RULES[code].title, organization: scope.organization, summary };
 }
 
@@ -198,10 +164,6 @@ function toRow(condition: ConditionView, now: number): readonly Html[] {
 }
 
 const LONGEST_SUMMARY = 400;
-
-function organizationLink(organization: string): Html {
-  return link(pathTo(['o', organization]), shown(organization));
-}
 
 function notes({ isFlapping }: ConditionView): Html {
   return isFlapping ? html` <span class="faint">It starts and ends again and again.</span>` : html``;

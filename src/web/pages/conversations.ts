@@ -6,70 +6,26 @@ import type { SenderState } from '../../conversations/model/source.ts';
 import { REDACTION_TYPES, type RedactionType } from '../../conversations/model/ticket.ts';
 import { counted } from '../../plan/render/words.ts';
 import { stackedBar } from '../charts/stacked-bar.ts';
-import { link, pathTo } from '../html/link.ts';
+import { link } from '../html/link.ts';
 import { stateBadge, type Tone } from '../html/state.ts';
 import { table } from '../html/table.ts';
 import { age, observed, shown } from '../html/text.ts';
 import type { OrganizationState } from '../model/backend.ts';
+import { organizationPath } from '../model/paths.ts';
 import { type Freshness, freshness } from '../model/status.ts';
 import { isoTime } from '../model/words.ts';
-import { definePage, type Html, type PageRequest } from '../page.ts';
-import { type DeadLetterView, deadLetterTable, toDeadLetter } from './dead-letters.ts';
+import { defineOrganizationPage, type Html, type PageRequest } from '../page.ts';
+import { deadLetterTable, toDeadLetter } from './dead-letters.ts';
 
 type SourceState = IngestionStatus['sources'][number];
-
-/** Source of conversations. */
-export interface ConversationSourceView {
-  readonly name: string;
-  /** Such as `zendesk`; null if it is not configured, such as pushed files. */
-  readonly kind: string | null;
-  readonly state: 'working' | 'failing' | 'stale' | 'not-read' | 'other';
-  readonly freshness: Freshness;
-  readonly error: string | null;
-  readonly waiting: number;
-  readonly waitingSince: string | null;
-  readonly sending: number;
-  readonly deadLetters: number;
-  /** Waiting conversations that were redacted with other settings than those of now. */
-  readonly outdated: number;
-}
-
-export interface OutboxView {
-  readonly waiting: number;
-  /** Being sent, without those in doubt. */
-  readonly sending: number;
-  /** Being sent again, because a response was lost. */
-  readonly inDoubt: number;
-  readonly deadLetters: number;
-  readonly bytes: number;
-  readonly maxItems: number;
-  readonly maxBytes: number;
-  readonly isFull: boolean;
-}
-
-export interface ConversationsView {
-  readonly organization: string;
-  readonly sentence: string;
-  readonly isConfigured: boolean;
-  readonly sender: SenderState['kind'];
-  /** Why nothing is sent; null if it is. */
-  readonly senderReason: string | null;
-  readonly sources: readonly ConversationSourceView[];
-  readonly outbox: OutboxView;
-  /** Number of redacted values by type since the state file was created; only those above 0. */
-  readonly redactions: readonly { readonly type: RedactionType; readonly count: number }[];
-  /** Tickets that were read and not sent, by reason. */
-  readonly skipped: readonly { readonly reason: string; readonly count: number }[];
-  /** The oldest ones. */
-  readonly deadLetters: readonly DeadLetterView[];
-}
 
 /** Number of dead letters in the view. */
 const SHOWN_LETTERS = 5;
 
-/** Returns the view of an organization. Throws StoreError. */
-export async function conversationsView(state: OrganizationState, now: number): Promise<ConversationsView> {
-  const { conversations, config, id } = state;
+export type ConversationsView = Awaited<ReturnType<typeof load>>;
+
+/** Describes the ingestion of an organization. Throws StoreError. */
+async function load({ conversations, config, id }: OrganizationState, { now }: PageRequest) {
   const status = await conversations.status();
   const outdated = await conversations.outdated();
   const configured = new Map(config.conversations.sources.map((source) => [source.name, source]));
@@ -78,19 +34,22 @@ export async function conversationsView(state: OrganizationState, now: number): 
   );
   const outbox = toOutbox(status);
   const isConfigured = configured.size > 0 || sources.length > 0;
-  const reason = 'reason' in status.sender ? status.sender.reason : null;
   return {
     organization: id,
     sentence: isConfigured ? sentenceOf(status.sender, sources, outbox) : 'No source of conversations is configured',
     isConfigured,
     sender: status.sender.kind,
-    senderReason: reason,
+    /** Why nothing is sent; null if it is. */
+    senderReason: 'reason' in status.sender ? status.sender.reason : null,
     sources,
     outbox,
+    /** Number of redacted values by type since the state file was created; only those above 0. */
     redactions: countsOf(status, 'redacted.')
       .map(({ name, count }) => ({ type: name as RedactionType, count }))
       .sort((a, b) => REDACTION_TYPES.indexOf(a.type) - REDACTION_TYPES.indexOf(b.type)),
+    /** Tickets that were read and not sent, by reason. */
     skipped: countsOf(status, 'skipped.').map(({ name, count }) => ({ reason: name, count })),
+    /** The oldest ones. */
     deadLetters: outbox.deadLetters === 0 ? [] : (await conversations.deadLetters({}, SHOWN_LETTERS)).map(toDeadLetter),
   };
 }
@@ -99,42 +58,64 @@ type ConfiguredSource = OrganizationState['config']['conversations']['sources'][
 
 const KINDS = ['zendesk', 'intercom', 'freshdesk', 'github', 'webhook', 'folder'] as const;
 
+/** States of a source, with their labels. */
+const STATES = {
+  working: ['ok', 'working'],
+  failing: ['bad', 'failing'],
+  stale: ['bad', 'not polled'],
+  'not-read': ['wait', 'not polled yet'],
+  other: ['none', 'not polled'],
+} as const satisfies Record<string, readonly [Tone, string]>;
+
+type ConversationSourceView = ReturnType<typeof toSource>;
+
 function toSource(
   { source, polledAt, error, waiting, waitingSince, sending, deadLetters }: SourceState,
   configured: ConfiguredSource | undefined,
   outdated: number,
   now: number,
-): ConversationSourceView {
+) {
   // A webhook is not polled, so it has no interval.
   const isPolled = configured !== undefined && configured.webhook === undefined;
   const age = freshness(polledAt, now, isPolled ? configured.pollInterval : null);
   return {
     name: source,
+    /** Such as `zendesk`; null if it is not configured, such as pushed files. */
     kind: configured === undefined ? null : (KINDS.find((kind) => configured[kind] !== undefined) ?? null),
-    state: !isPolled
-      ? 'other'
-      : error !== null
-        ? 'failing'
-        : polledAt === null
-          ? 'not-read'
-          : age.isStale
-            ? 'stale'
-            : 'working',
+    state: stateOf(isPolled, error, age),
     freshness: age,
     error,
     waiting,
     waitingSince: isoTime(waitingSince),
     sending,
     deadLetters,
+    /** Waiting conversations that were redacted with other settings than those of now. */
     outdated,
   };
 }
 
-function toOutbox({ sources, outbox }: IngestionStatus): OutboxView {
+function stateOf(isPolled: boolean, error: string | null, { asOf, isStale }: Freshness): keyof typeof STATES {
+  if (!isPolled) {
+    return 'other';
+  }
+  if (error !== null) {
+    return 'failing';
+  }
+  if (asOf === null) {
+    return 'not-read';
+  }
+  return isStale ? 'stale' : 'working';
+}
+
+type OutboxView = ReturnType<typeof toOutbox>;
+
+function toOutbox({ sources, outbox }: IngestionStatus) {
   const sum = (count: (source: SourceState) => number) => sources.reduce((total, each) => total + count(each), 0);
   return {
     waiting: sum(({ waiting }) => waiting),
+    /** Being sent, without those in doubt. */
     sending: sum(({ sending, inDoubt }) => sending - inDoubt),
+    /** Being sent again, because a response was lost. */
     inDoubt: sum(({ inDoubt }) => inDoubt),
     deadLetters: sum(({ deadLetters }) => deadLetters),
     bytes: outbox.stored.bytes,
@@ -182,18 +163,15 @@ function countsOf({ sources }: IngestionStatus, prefix: string): { name: string;
   return [...sums].map(([name, count]) => ({ name, count })).sort((a, b) => b.count - a.count);
 }
 
-export const conversationsPage = definePage<ConversationsView>({
-  path: '/o/:organization/conversations',
-  load: async (backend, { params, now }) => {
-    const state = backend.organizations().find(({ id }) => id === params.organization);
-    return state === undefined ? null : conversationsView(state, now);
-  },
+export const conversationsPage = defineOrganizationPage<ConversationsView>({
+  path: '/conversations',
+  load,
   title: ({ organization }) => `Conversations of ${organization}`,
   render: (view, request) =>
     html`<h1>Conversations</h1>
 <p class="sentence">${shown(view.sentence)}.</p>
 ${view.isConfigured ? content(view, request) : html`<p>Set <code>conversations.sources</code> in the configuration of the daemon to ingest support conversations.</p>`}`,
-  topics: ({ organization }) => [organization],
+  topic: ({ organization }) => organization,
 });
 
 function content(view: ConversationsView, request: PageRequest): Html {
@@ -228,14 +206,6 @@ function outboxChart({ waiting, sending, inDoubt, deadLetters, bytes, maxItems, 
   return html`${isFull ? html`<p>${stateBadge({ tone: 'bad', word: 'full' })} Sources wait until there is room.</p>` : ''}${chart}`;
 }
 
-const STATES: Readonly<Record<ConversationSourceView['state'], readonly [Tone, string]>> = {
-  working: ['ok', 'working'],
-  failing: ['bad', 'failing'],
-  stale: ['bad', 'not polled'],
-  'not-read': ['wait', 'not polled yet'],
-  other: ['none', 'not polled'],
-};
-
 function sourceTable(sources: readonly ConversationSourceView[], now: number): Html {
   const rows = sources.map((source) => {
     const [tone, word] = STATES[source.state];
@@ -263,7 +233,7 @@ function deadLetters({ organization, outbox, deadLetters: letters }: Conversatio
   if (outbox.deadLetters === 0) {
     return html`<p>The platform refused none.</p>`;
   }
-  const path = pathTo(['o', organization, 'dead-letters']);
+  const path = organizationPath(organization, '/dead-letters');
   return html`${deadLetterTable(organization, letters, request)}
 <p>${link(path, `All ${counted(outbox.deadLetters, 'dead letter')}`)}</p>`;
 }

@@ -7,48 +7,23 @@ import { printable } from '../../plan/render/words.ts';
 import type { Actor } from '../../store/history.ts';
 import type { DeadLetter } from '../../store/outbox/outbox.ts';
 import { actionForm } from '../html/form.ts';
-import { link, pathTo, queryOf } from '../html/link.ts';
+import { link, queryOf } from '../html/link.ts';
 import { table } from '../html/table.ts';
 import { age, shown } from '../html/text.ts';
 import { isOperator } from '../html/visibility.ts';
 import type { Backend, OrganizationState } from '../model/backend.ts';
+import { deadLetterPath, organizationPath } from '../model/paths.ts';
 import { isoTime } from '../model/words.ts';
-import { definePage, type Html, type PageRequest } from '../page.ts';
-
-export interface DeadLetterView {
-  readonly key: string;
-  readonly source: string;
-  readonly reason: string;
-  readonly refusedAt: string;
-  readonly bytes: number;
-}
-
-export interface DeadLettersView {
-  readonly organization: string;
-  /** Source that was selected; null for all. */
-  readonly source: string | null;
-  readonly sources: readonly string[];
-  /** Oldest first. */
-  readonly deadLetters: readonly DeadLetterView[];
-  /** Number of others. */
-  readonly more: number;
-}
-
-export interface DeadLetterPageView {
-  readonly organization: string;
-  readonly deadLetter: DeadLetterView;
-  /** Redacted conversation; null for people who may not read it. */
-  readonly conversation: Json;
-}
+import { defineOrganizationPage, type Html, type PageRequest } from '../page.ts';
 
 /** Number of dead letters in a list. */
 const LISTED = 100;
 
+type DeadLettersView = Awaited<ReturnType<typeof loadList>>;
+
 /** Returns the dead letters of an organization, or of one of its sources. Throws StoreError. */
-async function deadLettersView(
-  { id, conversations }: OrganizationState,
-  source: string | null,
-): Promise<DeadLettersView> {
+async function loadList({ id, conversations }: OrganizationState, { query }: PageRequest) {
+  const source = query.source || null;
   const { sources } = await conversations.status();
   const letters = await conversations.deadLetters(source === null ? {} : { source }, LISTED);
   const all = sources
@@ -56,29 +31,33 @@ async function deadLettersView(
     .reduce((sum, { deadLetters }) => sum + deadLetters, 0);
   return {
     organization: id,
+    /** Source that was selected; null for all. */
     source,
     sources: sources.filter(({ deadLetters }) => deadLetters > 0).map(({ source }) => source),
+    /** Oldest first. */
     deadLetters: letters.map(toDeadLetter),
+    /** Number of others. */
     more: Math.max(0, all - letters.length),
   };
 }
 
+type DeadLetterPageView = NonNullable<Awaited<ReturnType<typeof loadLetter>>>;
+
 /**
- * Returns a dead letter; null if there is none with this key. With `reader`, also its content, and this is recorded in
+ * Returns a dead letter; null if there is none with this key. For an operator, also its content, and this is recorded in
  * the audit. Throws StoreError.
  */
-async function deadLetterView(
-  backend: Backend,
-  { id, conversations }: OrganizationState,
-  key: string,
-  reader: Actor | null,
-): Promise<DeadLetterPageView | null> {
+async function loadLetter({ id, conversations }: OrganizationState, request: PageRequest, backend: Backend) {
+  const { key = '' } = request.params;
   const [letter] = await conversations.deadLetters({ key }, 1);
-  if (letter === undefined) {
-    return null;
-  }
-  const conversation = reader === null ? null : await readContent(backend, id, key, reader);
-  return { organization: id, deadLetter: toDeadLetter(letter), conversation };
+  return letter === undefined
+    ? null
+    : {
+        organization: id,
+        deadLetter: toDeadLetter(letter),
+        /** Redacted conversation; null for people who may not read it. */
+        conversation: isOperator(request, id) ? await readContent(backend, id, key, request.viewer.actor) : null,
+      };
 }
 
 /** Returns null if somebody has retried or dropped it meanwhile. */
@@ -94,33 +73,27 @@ async function readContent({ actions }: Backend, organization: string, key: stri
   }
 }
 
-export function toDeadLetter({ key, source, reason, at, bytes }: DeadLetter): DeadLetterView {
+type DeadLetterView = ReturnType<typeof toDeadLetter>;
+
+export function toDeadLetter({ key, source, reason, at, bytes }: DeadLetter) {
   return { key, source, reason, refusedAt: isoTime(at), bytes };
 }
 
-export const deadLettersPage = definePage<DeadLettersView>({
-  path: '/o/:organization/dead-letters',
-  load: async (backend, { params, query }) => {
-    const state = backend.organizations().find(({ id }) => id === params.organization);
-    return state === undefined ? null : deadLettersView(state, query.source || null);
-  },
+export const deadLettersPage = defineOrganizationPage<DeadLettersView>({
+  path: '/dead-letters',
+  load: loadList,
   title: ({ organization }) => `Dead letters of ${organization}`,
   render: (view, request) => html`<h1>Dead letters</h1>
 <p>Conversations that the platform refused. They stay until somebody retries or discards them.</p>
 ${sourceLinks(view)}
 ${view.deadLetters.length === 0 ? html`<p class="sentence">None.</p>` : list(view, request)}`,
-  topics: ({ organization }) => [organization],
+  topic: ({ organization }) => organization,
 });
 
 /** An event does not reload it, because every reading of the content is recorded. */
-export const deadLetterPage = definePage<DeadLetterPageView>({
-  path: '/o/:organization/dead-letters/:key',
-  load: async (backend, request) => {
-    const { organization = '', key = '' } = request.params;
-    const state = backend.organizations().find(({ id }) => id === organization);
-    const reader = isOperator(request, organization) ? request.viewer.actor : null;
-    return state === undefined ? null : deadLetterView(backend, state, key, reader);
-  },
+export const deadLetterPage = defineOrganizationPage<DeadLetterPageView>({
+  path: '/dead-letters/:key',
+  load: loadLetter,
   title: ({ deadLetter }) => `Dead letter ${shown(deadLetter.key)}`,
   render: ({ organization, deadLetter, conversation }, request) => html`<h1>Dead letter ${shown(deadLetter.key)}</h1>
 <p class="sentence">The platform refused it ${age(deadLetter.refusedAt, request.now)}: ${shown(deadLetter.reason, LONGEST_REASON)}</p>
@@ -132,8 +105,8 @@ ${
     ? html`<p>Only operators can read the content.</p>`
     : html`<p>Redacted, as it is sent. That you read it is in the audit.</p><pre class="text" tabindex="0">${contentText(conversation)}</pre>`
 }
-<p>${link(pathTo(['o', organization, 'dead-letters']), 'All dead letters')}</p>`,
-  topics: () => [],
+<p>${link(organizationPath(organization, '/dead-letters'), 'All dead letters')}</p>`,
+  topic: null,
 });
 
 /** Longest reason that is shown: it names what the platform refused. */
@@ -152,7 +125,7 @@ function sourceLinks({ organization, source, sources }: DeadLettersView): Html {
   if (sources.length < 2 && source === null) {
     return html``;
   }
-  const path = pathTo(['o', organization, 'dead-letters']);
+  const path = organizationPath(organization, '/dead-letters');
   const item = (name: string | null) => {
     const text = name === null ? 'All sources' : shown(name);
     return html`<li>${name === source ? html`<strong>${text}</strong>` : link(`${path}${queryOf({ source: name })}`, text)}</li>`;
@@ -163,7 +136,7 @@ function sourceLinks({ organization, source, sources }: DeadLettersView): Html {
 function list({ organization, deadLetters, more, source }: DeadLettersView, request: PageRequest): Html {
   const all = source === null ? 'all dead letters' : `all dead letters of ${shown(source)}`;
   const hidden: Record<string, string> = source === null ? {} : { source };
-  const back = pathTo(['o', organization, 'dead-letters']);
+  const back = organizationPath(organization, '/dead-letters');
   const form = (action: string, verb: string) =>
     actionForm({ organization, action, hidden, button: `${verb} ${all}`, back });
   return html`${deadLetterTable(organization, deadLetters, request)}
@@ -176,7 +149,7 @@ export function deadLetterTable(organization: string, letters: readonly DeadLett
   const canAct = isOperator(request, organization);
   const columns = ['Conversation', 'Source', 'Reason', 'Refused', 'Bytes', ...(canAct ? ['Actions'] : [])];
   const rows = letters.map((letter) => [
-    link(pathTo(['o', organization, 'dead-letters', letter.key]), shown(letter.key)),
+    link(deadLetterPath(organization, letter.key), shown(letter.key)),
     html`${shown(letter.source)}`,
     html`${shown(letter.reason, LONGEST_REASON)}`,
     age(letter.refusedAt, request.now),
@@ -190,7 +163,7 @@ function buttons(organization: string, { key }: DeadLetterView, request: PageReq
   if (!isOperator(request, organization)) {
     return html``;
   }
-  const back = pathTo(['o', organization, 'dead-letters']);
+  const back = organizationPath(organization, '/dead-letters');
   const form = (action: string, button: string) =>
     actionForm({ organization, action, hidden: { key }, button, label: `${button} ${shown(key)}`, back });
   return html`<div class="actions">${form('dead-retry', 'Retry')}${form('dead-drop', 'Discard')}</div>`;

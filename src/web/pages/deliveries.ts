@@ -4,65 +4,33 @@ import { html } from 'hono/html';
 import { CONDITION_RULES } from '../../core/condition-codes.ts';
 import { isQueued } from '../../notify/deliveries.ts';
 import { counted } from '../../plan/render/words.ts';
-import type { Condition, DeliveryKind, DeliveryRecord, DeliveryState } from '../../store/notifications.ts';
+import type { Condition, DeliveryRecord, DeliveryState } from '../../store/notifications.ts';
 import { link } from '../html/link.ts';
 import { type StateLabel, stateBadge } from '../html/state.ts';
 import { table } from '../html/table.ts';
 import { age, shown } from '../html/text.ts';
 import { canOperate, visibilityOf } from '../html/visibility.ts';
-import type { NotificationReader } from '../model/backend.ts';
+import type { Backend } from '../model/backend.ts';
 import { isoTime } from '../model/words.ts';
-import { definePage, type Html } from '../page.ts';
-
-export interface DeliveryView {
-  readonly id: string;
-  readonly channel: string;
-  readonly kind: DeliveryKind;
-  readonly state: DeliveryState;
-  /** Subject, such as `Passes fail (acme and 2 more)`. */
-  readonly about: string;
-  readonly createdAt: string;
-  readonly attempts: number;
-  readonly nextAttemptAt: string | null;
-  readonly endedAt: string | null;
-  /** Why the last attempt failed; null if it did not. */
-  readonly reason: string | null;
-  /** True if an attempt got no answer, so that the channel may have it. */
-  readonly mayHaveArrived: boolean;
-}
-
-export interface ChannelView {
-  readonly name: string;
-  /** False: it has deliveries, but is not in the configuration any more. */
-  readonly isConfigured: boolean;
-  readonly lastSentAt: string | null;
-  readonly waiting: number;
-  /** Deliveries that wait, and failed at least once. */
-  readonly retried: number;
-  /** Deliveries that were given up, among those that are kept. */
-  readonly failed: number;
-}
-
-export interface DeliveriesView {
-  /** False: the person may not see all organizations, and messages are about several. */
-  readonly isAllowed: boolean;
-  readonly sentence: string;
-  readonly channels: readonly ChannelView[];
-  /** Those that wait or failed, and then the latest others. */
-  readonly pending: readonly DeliveryView[];
-  readonly latest: readonly DeliveryView[];
-}
+import { definePage, type Html, type PageRequest } from '../page.ts';
 
 /** Number of deliveries that are counted, and of those that are shown. */
 const COUNTED = 5000;
 const SHOWN = 100;
 const CONDITIONS = 5000;
 
+type DeliveriesView = Awaited<ReturnType<typeof load>>;
+
 /** Returns the state of all channels. Throws StoreError. */
-export async function deliveriesView(notifications: NotificationReader, seesAll: boolean): Promise<DeliveriesView> {
-  if (!seesAll) {
+async function load(
+  { notifications, ...backend }: Pick<Backend, 'notifications' | 'organizations'>,
+  { viewer }: PageRequest,
+) {
+  /** True if the person may send messages again that were given up. */
+  const mayRetry = canOperate(backend, viewer, null);
+  if (!visibilityOf(backend, viewer).seesAll) {
     const sentence = 'Deliveries are shown to people who may see every organization';
-    return { isAllowed: false, sentence, channels: [], pending: [], latest: [] };
+    return { isAllowed: false, sentence, channels: [], pending: [], latest: [], mayRetry };
   }
   const { channels: configured } = notifications;
   const pending = await notifications.deliveries({ isPending: true, limit: COUNTED });
@@ -73,20 +41,26 @@ export async function deliveriesView(notifications: NotificationReader, seesAll:
   const channels = [...names].map((name) => channelView(name, configured.includes(name), pending, sent.get(name)));
   const shown = new Set(pending.slice(0, SHOWN).map(({ id }) => id));
   return {
+    /** False: the person may not see all organizations, and messages are about several. */
     isAllowed: true,
     sentence: sentenceOf(channels),
     channels,
+    /** Those that wait or failed, and then the latest others. */
     pending: pending.slice(0, SHOWN).map((each) => deliveryView(each, conditions)),
     latest: latest.filter(({ id }) => !shown.has(id)).map((each) => deliveryView(each, conditions)),
+    mayRetry,
   };
 }
 
+type ChannelView = ReturnType<typeof channelView>;
+
+/** Describes a channel. `isConfigured` false: it has deliveries, but is not in the configuration any more. */
 function channelView(
   name: string,
   isConfigured: boolean,
   pending: readonly DeliveryRecord[],
   sentAt: number | undefined,
-): ChannelView {
+) {
   const own = pending.filter(({ channel }) => channel === name);
   const waiting = own.filter(isQueued);
   return {
@@ -94,12 +68,16 @@ function channelView(
     isConfigured,
     lastSentAt: isoTime(sentAt ?? null),
     waiting: waiting.length,
+    /** Deliveries that wait, and failed at least once. */
     retried: waiting.filter(({ reason }) => reason !== null).length,
+    /** Deliveries that were given up, among those that are kept. */
     failed: own.length - waiting.length,
   };
 }
 
-function deliveryView(record: DeliveryRecord, conditions: ReadonlyMap<string, Condition>): DeliveryView {
+type DeliveryView = ReturnType<typeof deliveryView>;
+
+function deliveryView(record: DeliveryRecord, conditions: ReadonlyMap<string, Condition>) {
   const { id, channel, kind, state, about, attempts, reason, mayHaveArrived } = record;
   return {
     id,
@@ -107,8 +85,11 @@ function deliveryView(record: DeliveryRecord, conditions: ReadonlyMap<string, Co
     kind,
     state,
     attempts,
+    /** Why the last attempt failed; null if it did not. */
     reason,
+    /** True if an attempt got no answer, so that the channel may have it. */
     mayHaveArrived,
+    /** Subject, such as `Passes fail (acme and 2 more)`. */
     about: aboutText(about, conditions),
     createdAt: isoTime(record.createdAt),
     nextAttemptAt: isoTime(record.nextAttemptAt),
@@ -143,17 +124,9 @@ function sentenceOf(channels: readonly ChannelView[]): string {
     : `${state}; ${counted(waiting, 'message')} ${waiting === 1 ? 'waits' : 'wait'}`;
 }
 
-interface DeliveriesPageView extends DeliveriesView {
-  /** True if the person may send messages again that were given up. */
-  readonly mayRetry: boolean;
-}
-
-export const deliveriesPage = definePage<DeliveriesPageView>({
+export const deliveriesPage = definePage<DeliveriesView>({
   path: '/deliveries',
-  load: async (backend, { viewer }) => ({
-    ...(await deliveriesView(backend.notifications, visibilityOf(backend, viewer).seesAll)),
-    mayRetry: canOperate(backend, viewer, null),
-  }),
+  load,
   title: () => 'Deliveries',
   render: (view, { now }) => html`<h1>Deliveries</h1>
 <p class="sentence">${view.sentence}.</p>
@@ -172,7 +145,7 @@ const LABELS: Readonly<Record<DeliveryState, StateLabel>> = {
 };
 const LONGEST_REASON = 400;
 
-function content({ channels, pending, latest, mayRetry }: DeliveriesPageView, now: number): Html {
+function content({ channels, pending, latest, mayRetry }: DeliveriesView, now: number): Html {
   const canRetry = ({ isConfigured, failed }: ChannelView) => mayRetry && isConfigured && failed > 0;
   const withActions = channels.some(canRetry);
   return html`<h2>Channels</h2>

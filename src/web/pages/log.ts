@@ -1,73 +1,53 @@
 /** Page of the latest records of the log. */
 
 import { html } from 'hono/html';
-import { link, pathTo, queryOf } from '../html/link.ts';
+import { queryOf } from '../html/link.ts';
 import { stateBadge, type Tone } from '../html/state.ts';
 import { paging, table } from '../html/table.ts';
-import { age, shown } from '../html/text.ts';
+import { age, organizationLink, shown } from '../html/text.ts';
 import type { Backend } from '../model/backend.ts';
 import { LOG_LEVELS, type LogRecord, type RecordLevel } from '../model/log-buffer.ts';
-import { definePage, type Html, wholeNumber } from '../page.ts';
-
-export interface LogView {
-  readonly level: RecordLevel;
-  /** Null for all that the viewer may see. */
-  readonly organization: string | null;
-  readonly organizations: readonly string[];
-  /** Newest first. */
-  readonly records: readonly LogRecord[];
-  /** Value of `before` for the next page; null if this is the last one. */
-  readonly next: number | null;
-}
-
-export interface LogQuery {
-  readonly level: string;
-  readonly organization: string | null;
-  readonly before: number | null;
-  /** Organizations that the viewer may see. */
-  readonly visible: readonly string[];
-}
+import { definePage, type Html, type PageRequest, wholeNumber } from '../page.ts';
 
 /** Number of records in a page. */
 const LISTED = 100;
+
+type LogView = Awaited<ReturnType<typeof load>>;
 
 /**
  * Returns the records of an organization, or of all that the viewer may see. Records about the daemon itself are for
  * people who may see every organization.
  */
-function logView(backend: Backend, { level: wanted, organization, before, visible }: LogQuery): LogView {
-  const level = LOG_LEVELS.find((each) => each === wanted) ?? 'info';
+async function load(backend: Backend, { viewer, query }: PageRequest) {
+  const level = LOG_LEVELS.find((each) => each === query.level) ?? 'info';
+  const organization = query.organization || null;
+  const all = backend.organizations().map(({ id }) => id);
+  const visible = all.filter((id) => viewer.role(id) !== null);
   const own = new Set(visible);
-  const seesAll = backend.organizations().every(({ id }) => own.has(id));
+  const seesAll = visible.length === all.length;
   const records = backend.log.read({
     level,
     includes: (id) =>
       organization !== null ? id === organization && own.has(id) : id === null ? seesAll : own.has(id),
-    before: before ?? undefined,
+    before: wholeNumber(query.before, undefined),
     limit: LISTED + 1,
   });
   const shown = records.slice(0, LISTED);
   return {
     level,
+    /** Null for all that the viewer may see. */
     organization,
     organizations: visible,
+    /** Newest first. */
     records: shown,
+    /** Value of `before` for the next page; null if this is the last one. */
     next: records.length > LISTED ? (shown.at(-1)?.number ?? null) : null,
   };
 }
 
 export const logPage = definePage<LogView>({
   path: '/log',
-  load: async (backend, { viewer, query }) =>
-    logView(backend, {
-      level: query.level ?? '',
-      organization: query.organization || null,
-      before: wholeNumber(query.before, null),
-      visible: backend
-        .organizations()
-        .map(({ id }) => id)
-        .filter((id) => viewer.role(id) !== null),
-    }),
+  load,
   title: () => 'Log',
   render: (view, { now }) => html`<h1>Log</h1>
 <p>The latest records of this daemon since it started, without secrets. The level of the configuration, <code>log.level</code>, decides what is recorded.</p>
@@ -109,7 +89,7 @@ function recordTable(records: readonly LogRecord[], now: number): Html {
   const rows = records.map(({ at, level, organization, message, fields }) => [
     at === '' ? '' : age(at, now),
     stateBadge({ tone: TONES[level], word: level }),
-    organization === null ? '' : link(pathTo(['o', organization]), shown(organization)),
+    organization === null ? '' : organizationLink(organization),
     html`${shown(message, MAX_MESSAGE)}${Object.keys(fields).length === 0 ? '' : html` <code>${describeFields(fields)}</code>`}`,
   ]);
   return table({

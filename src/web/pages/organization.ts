@@ -12,107 +12,72 @@ import { link } from '../html/link.ts';
 import { RESOURCE_LABELS, STATUS_LABELS, stateBadge } from '../html/state.ts';
 import { paging } from '../html/table.ts';
 import { age, commitText, shown, shownLines } from '../html/text.ts';
-import type { Backend, OrganizationState } from '../model/backend.ts';
+import type { OrganizationState } from '../model/backend.ts';
 import { forgeLinks, organizationPath, planPath, resourcePath, withQuery } from '../model/paths.ts';
 import {
   listResources,
-  type ResourceFilter,
   type ResourcePage,
   type ResourceRow,
   resourceStates,
   resourceTree,
 } from '../model/resources.ts';
-import {
-  errorSentence,
-  heldChanges,
-  type OrganizationSummary,
-  type PauseView,
-  pauseSentence,
-  pauseView,
-  summarize,
-} from '../model/status.ts';
+import { errorSentence, heldChanges, pauseSentence, pauseView, summarize } from '../model/status.ts';
 import { isoTime } from '../model/words.ts';
-import { definePage, type Html, type PageRequest } from '../page.ts';
+import { defineOrganizationPage, type Html, type PageRequest } from '../page.ts';
 import { type PassRow, passRow, passTable } from './passes.ts';
-
-/** Place in the manifests that is wrong. */
-export interface ProblemView {
-  readonly file: string;
-  readonly line: number;
-  readonly address: string;
-  readonly message: string;
-}
-
-export interface OrganizationView extends OrganizationSummary {
-  /** Page of the commit at the forge. */
-  readonly commitUrl: string | null;
-  /** Seconds between checks for new commits; null if changes are noticed as they happen, or there is no source. */
-  readonly pollSeconds: number | null;
-  /** Null if no webhook is configured. */
-  readonly webhook: WebhookView | null;
-  readonly waiting: readonly WaitingItem[];
-  readonly pauses: readonly PauseView[];
-  /** Pass of the first commit whose manifests were invalid; null if they are valid, or have no commit. */
-  readonly brokenBy: Pick<PassRow, 'commit' | 'commitUrl' | 'author' | 'subject'> | null;
-  /** Problems of the manifests, causes first; of many, the first ones. */
-  readonly problems: readonly ProblemView[];
-  readonly plan: { readonly checksum: string; readonly path: string; readonly changes: number } | null;
-  /** Null before the manifests were read. */
-  readonly list: ResourcePage | null;
-  /** Newest first. */
-  readonly passes: readonly PassRow[];
-}
 
 /** Passes that are shown as bars. */
 const PASSES = 60;
 const PROBLEMS = 50;
 const FAILURES = 20;
 
-/** Describes an organization; null if there is none with this id. */
-export async function organizationView(
-  backend: Backend,
-  id: string,
-  { filter, now }: { readonly filter: ResourceFilter; readonly now: number },
-): Promise<OrganizationView | null> {
-  const state = backend.organizations().find((each) => each.id === id);
-  if (state === undefined) {
-    return null;
-  }
-  const { reconciler, history, config } = state;
+export type OrganizationView = Awaited<ReturnType<typeof load>>;
+
+async function load(state: OrganizationState, { query, now }: PageRequest) {
+  const { id, reconciler, history, config } = state;
+  const { kind = '', state: wanted = '', q: text = '', after = '' } = query;
   const pauses = await history.pauses(now);
-  const summary = await summarize(backend, state, pauses, now);
+  const summary = await summarize(state, pauses, now);
   const passes = await history.passes({ limit: PASSES });
   const links = forgeLinks(config.source);
   const plan = reconciler?.lastCheck?.plan ?? null;
   const resources = await state.resources();
   const waiting = [
     ...waitingForPerson(state, now),
-    ...(await waitingElsewhere(state)),
+    ...(await inConversations(state)),
+    ...inClusters(state),
     ...pauses.map((pause) => pauseItem(id, pause, now)),
   ];
   const rows = passes.map((pass) => passRow(id, pass, links));
   return {
     ...summary,
+    /** Page of the commit at the forge. */
     commitUrl: summary.commit === null ? null : links.commit(summary.commit),
+    /** Seconds between checks for new commits; null if changes are noticed as they happen, or there is no source. */
     pollSeconds: state.pollInterval === null || reconciler === null ? null : Math.round(state.pollInterval / 1000),
+    /** Null if no webhook is configured. */
     webhook: state.webhook === null ? null : webhookView(await state.webhook.status()),
     waiting,
     pauses: pauses.map((pause) => pauseView(pause, now)),
+    /** Pass of the first commit whose manifests were invalid; null if they are valid, or have no commit. */
     brokenBy: brokenBy(state, rows),
+    /** Problems of the manifests, causes first; of many, the first ones. */
     problems: problemsOf(state),
     plan:
       plan === null || plan.changes.length === 0
         ? null
         : { checksum: plan.checksum, path: planPath(id, plan.checksum), changes: plan.changes.length },
+    /** Null before the manifests were read. */
     list:
       reconciler === null || resources === null
         ? null
-        : listResources(
-            id,
-            resourceTree(resources.declared),
-            resourceStates(reconciler, summary.freshness.isStale),
-            filter,
-          ),
+        : listResources(id, resourceTree(resources.declared), resourceStates(reconciler, summary.freshness.isStale), {
+            kind,
+            state: wanted,
+            text,
+            after,
+          }),
+    /** Newest first. */
     passes: rows,
   };
 }
@@ -156,7 +121,7 @@ function pauseItem(id: string, pause: ManualPause, now: number): WaitingItem {
 }
 
 /** A pass that applied something in spite of the problems is recorded with the last valid commit. */
-function brokenBy({ reconciler }: OrganizationState, newestFirst: readonly PassRow[]): OrganizationView['brokenBy'] {
+function brokenBy({ reconciler }: OrganizationState, newestFirst: readonly PassRow[]) {
   if (!(reconciler?.lastEnd?.error instanceof DesiredStateError)) {
     return null;
   }
@@ -169,7 +134,7 @@ function brokenBy({ reconciler }: OrganizationState, newestFirst: readonly PassR
     : { commit: pass.commit, commitUrl: pass.commitUrl, author: pass.author, subject: pass.subject };
 }
 
-function problemsOf({ reconciler }: OrganizationState): readonly ProblemView[] {
+function problemsOf({ reconciler }: OrganizationState) {
   const error = reconciler?.lastEnd?.error;
   return error instanceof DesiredStateError
     ? error.problems.slice(0, PROBLEMS).map(({ file, line, address, message }) => ({ file, line, address, message }))
@@ -177,7 +142,7 @@ function problemsOf({ reconciler }: OrganizationState): readonly ProblemView[] {
 }
 
 /** Something that a person should see to. */
-export interface WaitingItem {
+interface WaitingItem {
   readonly kind:
     | 'approval'
     | 'refused'
@@ -189,11 +154,6 @@ export interface WaitingItem {
     | 'clusters';
   readonly text: string;
   readonly path: string;
-}
-
-/** Returns what a person should see to, in addition to plans and pauses. Throws StoreError. */
-async function waitingElsewhere(state: OrganizationState): Promise<readonly WaitingItem[]> {
-  return [...(await inConversations(state)), ...inClusters(state)];
 }
 
 async function inConversations({ id, config, conversations }: OrganizationState): Promise<readonly WaitingItem[]> {
@@ -227,60 +187,40 @@ function inClusters({ id, config, clusters }: OrganizationState): readonly Waiti
   return [{ kind: 'clusters', text, path: organizationPath(id, '/clusters') }];
 }
 
-export interface WebhookView {
-  /** Time of the last delivery with a valid signature; null if there was none. */
-  readonly lastAt: string | null;
-  /** The last delivery, and refused requests since then. */
-  readonly sentence: string;
-  /** Time of the last refused request since the daemon started, if it is later than the last delivery. */
-  readonly refusedAt: string | null;
-  /** True if the forge has to be set up, or set up differently. */
-  readonly needsAttention: boolean;
-}
-
 /** Describes the state of a webhook. */
-export function webhookView({ last, refusedAt }: PushStatus): WebhookView {
+function webhookView({ last, refusedAt }: PushStatus) {
   const isRefused = refusedAt !== null && refusedAt > (last?.at ?? Number.NEGATIVE_INFINITY);
   const refused = isRefused ? '; requests are refused since then: the secret or the format differs' : '';
   return {
+    /** Time of the last delivery with a valid signature; null if there was none. */
     lastAt: isoTime(last?.at ?? null),
+    /** The last delivery, and refused requests since then. */
     sentence: `${last === null ? 'no delivery has arrived yet' : describeLast(last)}${refused}`,
+    /** Time of the last refused request since the daemon started, if it is later than the last delivery. */
     refusedAt: isRefused ? isoTime(refusedAt) : null,
+    /** True if the forge has to be set up, or set up differently. */
     needsAttention: isRefused || last === null,
   };
 }
 
 function describeLast({ outcome, mismatch }: LastPush): string {
-  switch (outcome) {
-    case 'accepted':
-      return 'a push, which was fetched at once';
-    case 'repeated':
-      return 'a push that was received before';
-    case 'ping':
-      return 'a ping';
-    case 'ignored':
-      return IGNORED[mismatch ?? 'event'];
-  }
+  return outcome === 'ignored' ? IGNORED[mismatch ?? 'event'] : DELIVERED[outcome];
 }
 
-const IGNORED = {
+const DELIVERED: Readonly<Record<Exclude<LastPush['outcome'], 'ignored'>, string>> = {
+  accepted: 'a push, which was fetched at once',
+  repeated: 'a push that was received before',
+  ping: 'a ping',
+};
+const IGNORED: Readonly<Record<NonNullable<LastPush['mismatch']>, string>> = {
   event: 'ignored, because it was not a push',
   repository: 'ignored, because it was a push to another repository',
   ref: 'ignored, because it was a push to another branch or tag',
-} as const satisfies Record<NonNullable<LastPush['mismatch']>, string>;
+};
 
-export const organizationPage = definePage<OrganizationView>({
-  path: '/o/:organization',
-  load: (backend, { params, query, now }) =>
-    organizationView(backend, params.organization ?? '', {
-      filter: {
-        kind: query.kind ?? '',
-        state: query.state ?? '',
-        text: query.q ?? '',
-        after: query.after ?? '',
-      },
-      now,
-    }),
+export const organizationPage = defineOrganizationPage<OrganizationView>({
+  path: '',
+  load,
   title: ({ title }) => shown(title, 80),
   render: (view, request) => html`<h1>${shown(view.title)}</h1>
 ${stateSection(view, request)}
@@ -289,7 +229,7 @@ ${problemsSection(view)}
 ${resourcesSection(view)}
 ${passesSection(view, request.now)}
 ${actionsSection(view, request)}`,
-  topics: ({ id }) => [id],
+  topic: ({ id }) => id,
 });
 
 function stateSection(view: OrganizationView, { now }: PageRequest): Html {

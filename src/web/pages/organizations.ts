@@ -8,52 +8,19 @@ import { paging } from '../html/table.ts';
 import { age, shown } from '../html/text.ts';
 import type { Backend } from '../model/backend.ts';
 import { withQuery } from '../model/paths.ts';
-import {
-  ORGANIZATION_STATUSES,
-  type OrganizationStatus,
-  type OrganizationSummary,
-  summarize,
-} from '../model/status.ts';
-import { definePage, type Html } from '../page.ts';
-
-export interface OrganizationsView {
-  readonly version: string;
-  /** Number of replicas; null if there is no fleet. */
-  readonly replicas: number | null;
-  readonly filter: { readonly text: string; readonly state: string };
-  /** States that occur, with the number of organizations. */
-  readonly states: readonly { readonly state: OrganizationStatus; readonly count: number }[];
-  readonly organizations: readonly OrganizationSummary[];
-  /** Organizations that the filter selects. */
-  readonly selected: number;
-  readonly total: number;
-  /** Value of `after` for the next page; null on the last one. */
-  readonly next: string | null;
-}
-
-export interface OrganizationsQuery {
-  /** Part of an id or title. */
-  readonly text: string;
-  readonly state: string;
-  /** Id of the last organization of the page before. */
-  readonly after: string;
-  readonly isVisible: (organization: string) => boolean;
-  /** Milliseconds since the epoch. */
-  readonly now: number;
-}
+import { ORGANIZATION_STATUSES, type OrganizationSummary, summarize } from '../model/status.ts';
+import { definePage, type Html, type PageRequest } from '../page.ts';
 
 /** Organizations of one page. */
 const PAGE_SIZE = 100;
 
+export type OrganizationsView = Awaited<ReturnType<typeof load>>;
+
 /** Lists the organizations that a person may see. */
-export async function organizationsView(
-  backend: Backend,
-  { text, state, after, isVisible, now }: OrganizationsQuery,
-): Promise<OrganizationsView> {
-  const visible = backend.organizations().filter(({ id }) => isVisible(id));
-  const all = await Promise.all(
-    visible.map(async (each) => summarize(backend, each, await each.history.pauses(now), now)),
-  );
+async function load(backend: Backend, { viewer, query, now }: PageRequest) {
+  const { q: text = '', state = '', after = '' } = query;
+  const visible = backend.organizations().filter(({ id }) => viewer.role(id) !== null);
+  const all = await Promise.all(visible.map(async (each) => summarize(each, await each.history.pauses(now), now)));
   const wanted = text.toLowerCase();
   const selected = all
     .filter((each) => state === '' || each.state === state)
@@ -64,15 +31,19 @@ export async function organizationsView(
   const isLast = start + organizations.length >= selected.length;
   return {
     version: backend.version,
+    /** Number of replicas; null if there is no fleet. */
     replicas: backend.fleet()?.replicas.length ?? null,
     filter: { text, state },
+    /** States that occur, with the number of organizations. */
     states: ORGANIZATION_STATUSES.map((each) => ({
       state: each,
       count: all.filter((summary) => summary.state === each).length,
     })).filter(({ count }) => count > 0),
     organizations,
+    /** Organizations that the filter selects. */
     selected: selected.length,
     total: all.length,
+    /** Value of `after` for the next page; null on the last one. */
     next: isLast ? null : (organizations.at(-1)?.id ?? null),
   };
 }
@@ -83,14 +54,7 @@ function compare(a: OrganizationSummary, b: OrganizationSummary): number {
 
 export const organizationsPage = definePage<OrganizationsView>({
   path: '/',
-  load: (backend, { viewer, query, now }) =>
-    organizationsView(backend, {
-      text: query.q ?? '',
-      state: query.state ?? '',
-      after: query.after ?? '',
-      isVisible: (id) => viewer.role(id) !== null,
-      now,
-    }),
+  load,
   title: () => 'Organizations',
   render: (view, { now }) => html`<h1>Organizations</h1>
 ${view.total === 0 ? html`<p class="empty">There is no organization that you may see.</p>` : content(view, now)}`,

@@ -9,7 +9,7 @@ import { link } from '../html/link.ts';
 import { OUTCOME_LABELS, RESULT_LABELS, stateBadge } from '../html/state.ts';
 import { paging, table } from '../html/table.ts';
 import { age, commitText, shown, shownLines } from '../html/text.ts';
-import type { Backend } from '../model/backend.ts';
+import type { OrganizationState } from '../model/backend.ts';
 import {
   type ForgeLinks,
   forgeLinks,
@@ -19,121 +19,76 @@ import {
   resourcePath,
   withQuery,
 } from '../model/paths.ts';
-import { type PlanContent, planContent, statusesOf } from '../model/plan.ts';
+import { planContent, statusesOf } from '../model/plan.ts';
 import { isoTime, secondsWords } from '../model/words.ts';
-import { definePage, type Html } from '../page.ts';
-
-/** A pass in a list. Consecutive passes that ended the same way and wrote nothing are one entry. */
-export interface PassRow {
-  readonly number: number;
-  readonly path: string;
-  readonly trigger: string;
-  readonly commit: string | null;
-  readonly commitUrl: string | null;
-  readonly subject: string;
-  readonly author: string | null;
-  readonly outcome: PassRecord['outcome'];
-  readonly counts: PassCounts;
-  /** `3 applied, 1 held`; `none` without changes. */
-  readonly summary: string;
-  readonly error: string | null;
-  readonly reads: number;
-  readonly writes: number;
-  readonly refused: number;
-  readonly milliseconds: number;
-  readonly endedAt: string;
-  /** End of the first of the passes. */
-  readonly firstEndedAt: string;
-  readonly times: number;
-  readonly checksum: string | null;
-  /** Page of the plan; null if it had no changes, or is not kept any more. */
-  readonly planPath: string | null;
-}
-
-/** Consecutive passes of one commit. */
-export interface CommitPasses {
-  readonly commit: string | null;
-  readonly commitUrl: string | null;
-  readonly subject: string;
-  readonly author: string | null;
-  /** Newest first. */
-  readonly passes: readonly PassRow[];
-}
-
-export interface PassesView {
-  readonly organization: string;
-  /** Newest first. */
-  readonly commits: readonly CommitPasses[];
-  /** Value of `before` for the next page; null on the last one. */
-  readonly next: number | null;
-}
-
-export interface PassView extends PassRow {
-  readonly organization: string;
-  readonly changes: readonly {
-    readonly address: string;
-    readonly path: string;
-    readonly action: string;
-    readonly status: string;
-    readonly error: string | null;
-  }[];
-  /** Changes that are not listed; see the plan. */
-  readonly unlisted: number;
-  /** Changes of the plan that the history does not keep. */
-  readonly notKept: number;
-  /** The plan as it was kept; null if it had no changes, or is not kept any more. */
-  readonly plan: PlanContent | null;
-}
+import { defineOrganizationPage, type Html, type PageRequest } from '../page.ts';
 
 const PAGE_SIZE = 50;
 /** Changes of a pass that are listed. */
 const MAX_CHANGES = 200;
 
-/** Lists passes by commit, before a number. Null if there is no such organization. */
-export async function passesView(backend: Backend, id: string, before: number | null): Promise<PassesView | null> {
-  const state = backend.organizations().find((each) => each.id === id);
-  if (state === undefined) {
-    return null;
-  }
-  const found = await state.history.passes({ before: before ?? undefined, limit: PAGE_SIZE + 1 });
-  const links = forgeLinks(state.config.source);
+export type PassesView = Awaited<ReturnType<typeof loadList>>;
+
+/** Lists passes by commit, before a number of the query. */
+async function loadList({ id, history, config }: OrganizationState, { query }: PageRequest) {
+  const before = readNumber(query.before);
+  const found = await history.passes({ before, limit: PAGE_SIZE + 1 });
+  const links = forgeLinks(config.source);
   const rows = found.slice(0, PAGE_SIZE).map((pass) => passRow(id, pass, links));
   return {
     organization: id,
+    /** Newest first. */
     commits: groupByCommit(rows),
+    /** Value of `before` for the next page; null on the last one. */
     next: found.length > PAGE_SIZE ? (rows.at(-1)?.number ?? null) : null,
+    isFirst: before === undefined,
   };
 }
 
+function readNumber(text: string | undefined): number | undefined {
+  return /^\d{1,15}$/.test(text ?? '') ? Number(text) : undefined;
+}
+
+type PassView = NonNullable<Awaited<ReturnType<typeof loadPass>>>;
+
 /** Describes a pass; null if it does not exist any more. */
-export async function passView(backend: Backend, id: string, number: number): Promise<PassView | null> {
-  const state = backend.organizations().find((each) => each.id === id);
-  const details = Number.isSafeInteger(number) ? await state?.history.pass(number) : null;
-  if (state === undefined || details === null || details === undefined) {
+async function loadPass({ id, history, config }: OrganizationState, { params }: PageRequest) {
+  const number = readNumber(params.number);
+  const details = number === undefined ? null : await history.pass(number);
+  if (details === null) {
     return null;
   }
-  const links = forgeLinks(state.config.source);
+  const links = forgeLinks(config.source);
   const plan = readPlan(details.plan);
   return {
     organization: id,
     ...passRow(id, details.pass, links),
     changes: details.changes.slice(0, MAX_CHANGES).map((each) => ({ ...each, path: resourcePath(id, each.address) })),
+    /** Changes that are not listed; see the plan. */
     unlisted: Math.max(0, details.changes.length - MAX_CHANGES),
+    /** Changes of the plan that the history does not keep. */
     notKept: Math.max(0, plannedChanges(details.pass) - details.changes.length),
+    /** The plan as it was kept; null if it had no changes, or is not kept any more. */
     plan: plan === null ? null : planContent(id, plan, links, 0, statusesOf(details.changes)),
   };
 }
 
+/** A pass in a list. Consecutive passes that ended the same way and wrote nothing are one entry. */
+export type PassRow = ReturnType<typeof passRow>;
+
 /** Describes a pass in a list. */
-export function passRow(organization: string, pass: PassRecord, links: ForgeLinks): PassRow {
+export function passRow(organization: string, pass: PassRecord, links: ForgeLinks) {
   const { endedAt, firstEndedAt, hasPlan, ...rest } = pass;
   return {
     ...rest,
+    /** `3 applied, 1 held`; `none` without changes. */
     summary: resultWords(pass.counts),
     path: passPath(organization, pass.number),
     commitUrl: pass.commit === null ? null : links.commit(pass.commit),
     endedAt: isoTime(endedAt),
+    /** End of the first of the passes. */
     firstEndedAt: isoTime(firstEndedAt),
+    /** Page of the plan; null if it had no changes, or is not kept any more. */
     planPath: pass.checksum === null || !hasPlan ? null : planPath(organization, pass.checksum),
   };
 }
@@ -160,32 +115,24 @@ function plannedChanges({ counts }: PassRecord): number {
   return ACTIONS.reduce((sum, action) => sum + (counts[action] ?? 0), 0);
 }
 
-function groupByCommit(rows: readonly PassRow[]): readonly CommitPasses[] {
-  const groups: { head: PassRow; passes: PassRow[] }[] = [];
+/** Groups consecutive passes of one commit. */
+function groupByCommit(rows: readonly PassRow[]) {
+  const groups: (Pick<PassRow, 'commit' | 'commitUrl' | 'subject' | 'author'> & { readonly passes: PassRow[] })[] = [];
   for (const row of rows) {
+    const { commit, commitUrl, subject, author } = row;
     const last = groups.at(-1);
-    if (last !== undefined && last.head.commit === row.commit) {
+    if (last?.commit === commit) {
       last.passes.push(row);
     } else {
-      groups.push({ head: row, passes: [row] });
+      groups.push({ commit, commitUrl, subject, author, passes: [row] });
     }
   }
-  return groups.map(({ head: { commit, commitUrl, subject, author }, passes }) => ({
-    commit,
-    commitUrl,
-    subject,
-    author,
-    passes,
-  }));
+  return groups;
 }
 
-export const passesPage = definePage<PassesView & { readonly isFirst: boolean }>({
-  path: '/o/:organization/passes',
-  load: async (backend, { params, query }) => {
-    const before = /^\d{1,15}$/.test(query.before ?? '') ? Number(query.before) : null;
-    const view = await passesView(backend, params.organization ?? '', before);
-    return view === null ? null : { ...view, isFirst: before === null };
-  },
+export const passesPage = defineOrganizationPage<PassesView>({
+  path: '/passes',
+  load: loadList,
   title: ({ organization }) => `Passes of ${shown(organization, 80)}`,
   render: (view, { now }) => {
     const path = organizationPath(view.organization, '/passes');
@@ -195,10 +142,13 @@ result that wrote nothing are one row.</p>
 ${view.commits.length === 0 ? html`<p class="empty">No pass has ended yet.</p>` : view.commits.map((group) => commitSection(group, now))}
 ${paging(view.isFirst ? null : path, view.next === null ? null : withQuery(path, { before: view.next }), 'passes')}`;
   },
-  topics: ({ organization }) => [organization],
+  topic: ({ organization }) => organization,
 });
 
-function commitSection({ commit, commitUrl, subject, author, passes }: CommitPasses, now: number): Html {
+function commitSection(
+  { commit, commitUrl, subject, author, passes }: PassesView['commits'][number],
+  now: number,
+): Html {
   const by = author === null ? '' : html` <span class="faint">by ${shown(author)}</span>`;
   return html`<section class="commit"><h2>${commitText(commit, commitUrl)} ${shown(subject)}${by}</h2>
 ${passTable(passes, now)}</section>
@@ -227,10 +177,9 @@ function requestWords({ reads, writes, refused }: Pick<PassRow, 'reads' | 'write
   return `${counted(reads, 'read')}, ${counted(writes, 'write')}${refused === 0 ? '' : `, ${refused} refused`}`;
 }
 
-export const passPage = definePage<PassView>({
-  path: '/o/:organization/passes/:number',
-  load: async (backend, { params }) =>
-    /^\d{1,15}$/.test(params.number ?? '') ? passView(backend, params.organization ?? '', Number(params.number)) : null,
+export const passPage = defineOrganizationPage<PassView>({
+  path: '/passes/:number',
+  load: loadPass,
   title: ({ number, organization }) => `Pass ${number} of ${shown(organization, 80)}`,
   render: (
     view,
@@ -247,7 +196,7 @@ ${
 <p>${view.plan.summaryText}. ${view.planPath === null ? '' : link(view.planPath, 'The plan with all changes')}</p>
 ${changeList(view.plan.changes)}</section>`
 }`,
-  topics: ({ organization }) => [organization],
+  topic: ({ organization }) => organization,
 });
 
 function facts(view: PassView, now: number): Html {

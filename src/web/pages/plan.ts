@@ -5,155 +5,105 @@ import { approvalsOf } from '../../plan/guard.ts';
 import { type PlanDocument, planToJson, readPlan } from '../../plan/render/document.ts';
 import { counted } from '../../plan/render/words.ts';
 import { approvedChecksums, authorsNotice, countApprovers, refusalOf } from '../../reconcile/approvals.ts';
-import type { Actor } from '../../store/history.ts';
 import { changeList, differenceSection } from '../html/changes.ts';
 import { actionForm, reasonField } from '../html/form.ts';
 import { link } from '../html/link.ts';
 import { stateBadge } from '../html/state.ts';
 import { paging } from '../html/table.ts';
 import { age, checksumText, commitText, personText, shown } from '../html/text.ts';
-import type { Backend, OrganizationState } from '../model/backend.ts';
+import type { OrganizationState } from '../model/backend.ts';
 import { forgeLinks, passPath, planPath, withQuery } from '../model/paths.ts';
-import {
-  type AccessView,
-  type ChangeView,
-  comparePlans,
-  type PlanContent,
-  type PlanDifference,
-  planContent,
-  statusesOf,
-} from '../model/plan.ts';
-import { checkTimes, type Freshness, heldChanges } from '../model/status.ts';
+import { type ChangeView, comparePlans, type PlanDifference, planContent, statusesOf } from '../model/plan.ts';
+import { checkTimes, heldChanges } from '../model/status.ts';
 import { isoTime, shortChecksum } from '../model/words.ts';
-import { definePage, type Html, type PageRequest } from '../page.ts';
+import { defineOrganizationPage, type Html, type PageRequest } from '../page.ts';
 
-/** Decision of a person on this plan. */
-export interface DecisionView {
-  readonly by: string;
-  readonly method: Actor['method'];
-  readonly verdict: 'approved' | 'rejected';
-  readonly reason: string;
-  readonly at: string;
-}
-
-/** Decision that the plan waits for. */
-export interface ApprovalView {
-  /** Checksum that an approval has to carry. */
-  readonly checksum: string;
-  /** Changes that it releases. */
-  readonly changes: number;
-  /** People who have to approve, and those who have. */
-  readonly needed: number;
-  readonly given: number;
-  /** True if enough people have approved and nobody has rejected it: the next pass applies it, unless it is paused. */
-  readonly isComplete: boolean;
-  /** Why this person cannot approve; null if they can, as far as the plan is concerned. */
-  readonly refusal: string | null;
-  /** Sentence on what the check of the authors could not cover; empty if it covers everything. */
-  readonly notice: string;
-}
-
-export interface PlanView extends PlanContent {
-  readonly organization: string;
-  readonly subject: string;
-  /** Age of the comparison with the platform that the plan is of. */
-  readonly freshness: Freshness;
-  /** True if it is the last plan of the organization. */
-  readonly isCurrent: boolean;
-  /** Why the plan is not what it seems; empty if it is. */
-  readonly notice: string;
-  /** Null if nothing waits for approval, or the plan is not the present one. */
-  readonly approval: ApprovalView | null;
-  readonly decisions: readonly DecisionView[];
-  /** The present plan and what differs, for a plan that is not the present one. */
-  readonly current: { readonly path: string; readonly checksum: string; readonly difference: PlanDifference } | null;
-  /** Changes that the history did not keep. */
-  readonly notKept: number;
-  /** Pass that made a plan of the history. */
-  readonly pass: { readonly number: number; readonly path: string } | null;
-}
-
-export interface PlanQuery {
-  readonly checksum: string;
-  /** Index of the first change to show. */
-  readonly from: number;
-  readonly viewer: Actor;
-  /** Milliseconds since the epoch. */
-  readonly now: number;
-}
+export type PlanView = NonNullable<Awaited<ReturnType<typeof load>>>;
 
 /** Describes a plan, by its checksum or that of its held changes. Null if it is not known any more. */
-export async function planView(backend: Backend, id: string, query: PlanQuery): Promise<PlanView | null> {
-  const state = backend.organizations().find((each) => each.id === id);
-  if (state === undefined) {
-    return null;
-  }
-  const plan = state.reconciler?.lastCheck?.plan ?? null;
-  return plan !== null && isPlan(plan, query.checksum)
-    ? currentPlan(backend, state, plan, query)
-    : pastPlan(state, plan, query);
+async function load(state: OrganizationState, request: PageRequest) {
+  const plan = presentPlan(state);
+  return plan !== null && isPlan(plan, request.params.checksum ?? '')
+    ? currentPlan(state, plan, request)
+    : pastPlan(state, plan, request);
 }
 
 /**
  * Returns the plan with this checksum as JSON, complete while it is the present one. Null if it is not known any more.
  */
-export async function planJson(backend: Backend, id: string, checksum: string): Promise<object | null> {
-  const state = backend.organizations().find((each) => each.id === id);
-  const plan = state?.reconciler?.lastCheck?.plan ?? null;
+async function loadFile(state: OrganizationState, { params: { checksum = '' } }: PageRequest): Promise<object | null> {
+  const plan = presentPlan(state);
   if (plan !== null && isPlan(plan, checksum)) {
     return planToJson(plan);
   }
-  const kept = await state?.history.passOfPlan(checksum);
-  return kept === undefined || kept === null || readPlan(kept.plan) === null ? null : (kept.plan as object);
+  const kept = await state.history.passOfPlan(checksum);
+  return kept === null || readPlan(kept.plan) === null ? null : (kept.plan as object);
+}
+
+/** Returns the plan of the last check; null if there is none. */
+export function presentPlan({ reconciler }: Pick<OrganizationState, 'reconciler'>): PlanDocument | null {
+  return reconciler?.lastCheck?.plan ?? null;
+}
+
+/** Returns true if the plan has this checksum, or its held changes have. */
+export function isPlan(plan: PlanDocument, checksum: string): boolean {
+  return plan.checksum === checksum || plan.heldChecksum === checksum;
 }
 
 /** Compares a plan of the history with the present one. Null if either is not known any more. */
 export async function planDifference(
-  { reconciler, history }: Pick<OrganizationState, 'reconciler' | 'history'>,
+  state: Pick<OrganizationState, 'reconciler' | 'history'>,
   checksum: string,
 ): Promise<PlanDifference | null> {
-  const plan = reconciler?.lastCheck?.plan ?? null;
-  const kept = await history.passOfPlan(checksum);
+  const plan = presentPlan(state);
+  const kept = await state.history.passOfPlan(checksum);
   const before = kept === null ? null : readPlan(kept.plan);
   return plan === null || before === null ? null : comparePlans(before, plan);
 }
 
-function isPlan(plan: PlanDocument, checksum: string): boolean {
-  return plan.checksum === checksum || plan.heldChecksum === checksum;
-}
-
-async function currentPlan(
-  backend: Backend,
-  state: OrganizationState,
-  plan: PlanDocument,
-  { from, viewer, now }: PlanQuery,
-): Promise<PlanView> {
+async function currentPlan(state: OrganizationState, plan: PlanDocument, { query, viewer, now }: PageRequest) {
   const { id, config, reconciler, record } = state;
   const covered = [plan.checksum, ...approvalsOf(plan, approvedChecksum(plan))];
   const decisions = (await record.decisions()).filter(({ checksum }) => covered.includes(checksum));
   const unique = [...new Map(decisions.map((each) => [`${each.verdict} ${each.by.name} ${each.at}`, each])).values()];
-  const { freshness } = await checkTimes(backend, state, now);
+  const { freshness } = await checkTimes(state, now);
   const desired = reconciler?.lastDesired ?? null;
   const changes = heldChanges(plan);
   const end = reconciler?.lastEnd;
   const authors = reconciler?.lastCheck?.authors ?? null;
   return {
     organization: id,
-    ...planContent(id, plan, forgeLinks(config.source), from, statusesOf(end?.plan === plan ? end.results : [])),
+    ...planContent(
+      id,
+      plan,
+      forgeLinks(config.source),
+      firstChange(query),
+      statusesOf(end?.plan === plan ? end.results : []),
+    ),
     subject: desired?.commit === plan.commit ? (desired?.subject ?? '') : '',
+    /** Age of the comparison with the platform that the plan is of. */
     freshness,
+    /** True if it is the last plan of the organization. */
     isCurrent: true,
+    /** Why the plan is not what it seems; empty if it is. */
     notice: freshness.isStale ? 'The platform may have changed since this plan was made.' : '',
+    /** Decision that the plan waits for; null if nothing does, or the plan is not the present one. */
     approval:
       changes === 0
         ? null
         : {
+            /** Checksum that an approval has to carry. */
             checksum: approvedChecksum(plan),
+            /** Changes that it releases. */
             changes,
+            /** People who have to approve, and those who have. */
             needed: config.approvals.count,
             given: countApprovers(unique, config.approvals, authors),
+            /** True if enough people have approved and nobody has rejected it: the next pass applies it, unless it is paused. */
             isComplete: approvedChecksums(decisions, config.approvals, authors).includes(approvedChecksum(plan)),
-            refusal: refusalOf(viewer, authors, config.approvals),
+            /** Why this person cannot approve; null if they can, as far as the plan is concerned. */
+            refusal: refusalOf(viewer.actor, authors, config.approvals),
+            /** Sentence on what the check of the authors could not cover; empty if it covers everything. */
             notice: authorsNotice(authors, config.approvals),
           },
     decisions: unique.map(({ by, verdict, reason, at }) => ({
@@ -163,10 +113,18 @@ async function currentPlan(
       reason,
       at: isoTime(at),
     })),
+    /** The present plan and what differs, for a plan that is not the present one. */
     current: null,
+    /** Changes that the history did not keep. */
     notKept: 0,
+    /** Pass that made a plan of the history. */
     pass: null,
   };
+}
+
+/** Returns the index of the first change to show. */
+function firstChange({ from }: PageRequest['query']): number {
+  return Number(from ?? 0);
 }
 
 /** Returns the checksum that releases what waits, and nothing else. */
@@ -177,21 +135,20 @@ function approvedChecksum({ verdict, checksum, heldChecksum }: PlanDocument): st
 async function pastPlan(
   { id, config, history }: OrganizationState,
   present: PlanDocument | null,
-  { checksum, from, now }: PlanQuery,
-): Promise<PlanView | null> {
-  const kept = await history.passOfPlan(checksum);
-  const plan: PlanDocument | null = kept === null ? null : readPlan(kept.plan);
+  { params, query, now }: PageRequest,
+) {
+  const kept = await history.passOfPlan(params.checksum ?? '');
+  const plan = kept === null ? null : readPlan(kept.plan);
   if (kept === null || plan === null) {
     return null;
   }
   const { number, subject, endedAt } = kept.pass;
-  const content = planContent(id, plan, forgeLinks(config.source), from, statusesOf(kept.changes));
   const notKept = plan.notKept?.changes ?? 0;
   const partial =
     notKept === 0 ? '' : ` ${counted(notKept, 'more change')} ${notKept === 1 ? 'was' : 'were'} not kept.`;
   return {
     organization: id,
-    ...content,
+    ...planContent(id, plan, forgeLinks(config.source), firstChange(query), statusesOf(kept.changes)),
     subject,
     freshness: {
       asOf: isoTime(endedAt),
@@ -216,15 +173,9 @@ async function pastPlan(
   };
 }
 
-export const planPage = definePage<PlanView>({
-  path: '/o/:organization/plans/:checksum',
-  load: (backend, { params, query, viewer, now }) =>
-    planView(backend, params.organization ?? '', {
-      checksum: params.checksum ?? '',
-      from: Number(query.from ?? 0),
-      viewer: viewer.actor,
-      now,
-    }),
+export const planPage = defineOrganizationPage<PlanView>({
+  path: '/plans/:checksum',
+  load,
   title: ({ organization }) => `Plan for ${shown(organization, 80)}`,
   render: (view, request) => html`<h1>Plan ${checksumText(view.checksum)}</h1>
 ${head(view, request.now)}
@@ -232,17 +183,17 @@ ${accessSection(view)}
 ${changesSections(view)}
 ${notesSection(view)}
 ${decisionSection(view, request)}`,
-  topics: ({ organization }) => [organization],
+  topic: ({ organization }) => organization,
 });
 
 /** The whole plan as JSON, as `octavo plan` prints it. */
-export const planFile = definePage<object>({
-  path: '/o/:organization/plans/:checksum/plan.json',
-  load: (backend, { params }) => planJson(backend, params.organization ?? '', params.checksum ?? ''),
+export const planFile = defineOrganizationPage<object>({
+  path: '/plans/:checksum/plan.json',
+  load: loadFile,
   title: () => 'Plan',
   render: null,
   fileName: ({ params }) => `plan-${shortChecksum(params.checksum ?? '')}.json`,
-  topics: () => [],
+  topic: null,
 });
 
 function head(view: PlanView, now: number): Html {
@@ -287,7 +238,7 @@ function accessSection({ access, accessTotal }: PlanView): Html {
   }
   const more = accessTotal - access.length;
   return html`<section aria-labelledby="access"><h2 id="access">Who gains or loses access (${accessTotal})</h2>
-<ul class="access">${access.map((each: AccessView) => html`<li>${shown(each.person)} ${stateBadge(EFFECTS[each.effect])} ${each.effect === 'changes' ? 'in' : 'to'} ${shown(each.place)}</li>`)}</ul>
+<ul class="access">${access.map((each) => html`<li>${shown(each.person)} ${stateBadge(EFFECTS[each.effect])} ${each.effect === 'changes' ? 'in' : 'to'} ${shown(each.place)}</li>`)}</ul>
 ${more === 0 ? '' : html`<p>${more} more are on the other pages of this plan.</p>`}</section>`;
 }
 
@@ -339,6 +290,8 @@ ${decisionForms(view, approval, request)}`
 }</section>`;
 }
 
+type ApprovalView = NonNullable<PlanView['approval']>;
+
 function approvalWords({ needed, given, isComplete }: ApprovalView): string {
   if (isComplete) {
     return 'Approved. The next pass applies it.';
@@ -346,7 +299,7 @@ function approvalWords({ needed, given, isComplete }: ApprovalView): string {
   return needed === 1 ? 'One approval is needed.' : `${needed} approvals are needed; ${given} given so far.`;
 }
 
-function decision({ by, method, verdict, reason, at }: DecisionView, now: number): Html {
+function decision({ by, method, verdict, reason, at }: PlanView['decisions'][number], now: number): Html {
   const tone = verdict === 'approved' ? 'ok' : 'bad';
   return html`<li>${stateBadge({ tone, word: verdict })} ${personText(by, method)} ${age(at, now)}${reason === '' ? '' : html`: ${shown(reason, 500)}`}</li>`;
 }

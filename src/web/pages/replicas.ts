@@ -1,73 +1,32 @@
 /** Page of the replicas of a fleet, of the organizations that none of them has, and of the database. */
 
 import { html } from 'hono/html';
+import { compareText } from '../../core/lists.ts';
 import { counted, spanWords } from '../../plan/render/words.ts';
 import { link } from '../html/link.ts';
 import { type StateLabel, stateBadge } from '../html/state.ts';
 import { table } from '../html/table.ts';
 import { age, shown } from '../html/text.ts';
 import { type Visibility, visibilityOf } from '../html/visibility.ts';
-import type { FleetState } from '../model/backend.ts';
-import {
-  type ConfigurationView,
-  configurationViews,
-  type ReplicaConfigurationProblem,
-} from '../model/configuration.ts';
+import type { Backend, FleetState } from '../model/backend.ts';
+import { configurationViews } from '../model/configuration.ts';
 import { organizationPath } from '../model/paths.ts';
 import { isoTime } from '../model/words.ts';
-import { definePage, type Html } from '../page.ts';
-
-export interface ReplicaView {
-  readonly id: string;
-  readonly address: string;
-  readonly version: string;
-  /** `late`: it did not renew in time, and will be evicted. */
-  readonly state: 'working' | 'draining' | 'late';
-  readonly weight: number;
-  readonly organizations: number;
-  readonly startedAt: string;
-  readonly seenAt: string;
-  /** True for the replica that shows this. */
-  readonly isThis: boolean;
-}
-
-export interface UnownedView {
-  readonly organization: string;
-  /** Null if this replica has no page of it, because only other replicas have it configured. */
-  readonly path: string | null;
-  /** Seconds since a replica had it; null if none has had it since the fleet began. */
-  readonly seconds: number | null;
-}
-
-export interface ReplicasView {
-  readonly isFleet: boolean;
-  readonly sentence: string;
-  readonly replicas: readonly ReplicaView[];
-  /** Those that have waited longest, of the ones that the person may see. */
-  readonly unowned: readonly UnownedView[];
-  readonly unownedTotal: number;
-  /** Configurations that cannot be used, of all replicas. */
-  readonly configuration: readonly ConfigurationView[];
-  /** Null for a state file. */
-  readonly database: {
-    readonly state: 'working' | 'failing';
-    readonly reason: string | null;
-    /** Average duration of a transaction; null before the first one. */
-    readonly milliseconds: number | null;
-    /** Seconds that the leases of this replica last if it cannot renew them. */
-    readonly leaseSeconds: number;
-  } | null;
-}
+import { definePage, type Html, type PageRequest } from '../page.ts';
 
 const SHOWN_UNOWNED = 100;
 
-/** Describes the fleet; `null`: the state is in a file, which one process uses. */
-export function replicasView(
-  fleet: FleetState | null,
-  visibility: Visibility,
-  problems: readonly ReplicaConfigurationProblem[] = [],
-): ReplicasView {
-  const configuration = configurationViews(problems, () => visibility);
+export type ReplicasView = Awaited<ReturnType<typeof load>>;
+
+/** Describes the fleet, or that the state is in a file, which one process uses. */
+async function load(
+  backend: Pick<Backend, 'organizations' | 'fleet' | 'configurationProblems'>,
+  { viewer }: PageRequest,
+) {
+  const fleet = backend.fleet();
+  const visibility = visibilityOf(backend, viewer);
+  /** Configurations that cannot be used, of all replicas. */
+  const configuration = configurationViews(backend.configurationProblems(), () => visibility);
   if (fleet === null) {
     const sentence = 'One process uses the state file. A fleet needs PostgreSQL';
     return { isFleet: false, sentence, replicas: [], unowned: [], unownedTotal: 0, configuration, database: null };
@@ -80,36 +39,49 @@ export function replicasView(
     sentence: sentenceOf(fleet, visible.length, visibility),
     replicas: fleet.replicas
       .map((replica) => toReplica(replica, fleet.replica))
-      .toSorted((a, b) => (a.address < b.address ? -1 : a.address > b.address ? 1 : a.id < b.id ? -1 : 1)),
+      .toSorted((a, b) => compareText(a.address, b.address) || compareText(a.id, b.id)),
+    /** Those that have waited longest, of the ones that the person may see. */
     unowned: visible.slice(0, SHOWN_UNOWNED).map(({ organization, age, isConfigured }) => ({
       organization,
+      /** Null if this replica has no page of it, because only other replicas have it configured. */
       path: isConfigured ? organizationPath(organization) : null,
+      /** Seconds since a replica had it; null if none has had it since the fleet began. */
       seconds: age === null ? null : Math.floor(age / 1000),
     })),
     unownedTotal: visible.length,
     configuration,
-    database: {
-      state: fleet.failure === null ? 'working' : 'failing',
-      reason: fleet.failure,
-      milliseconds: fleet.latency === null ? null : Math.round(fleet.latency * 10) / 10,
-      leaseSeconds: Math.max(0, Math.floor(fleet.left / 1000)),
-    },
+    database: databaseView(fleet),
   };
 }
+
+function databaseView({ failure, latency, left }: FleetState) {
+  return {
+    state: failure === null ? ('working' as const) : ('failing' as const),
+    reason: failure,
+    /** Average duration of a transaction; null before the first one. */
+    milliseconds: latency === null ? null : Math.round(latency * 10) / 10,
+    /** Seconds that the leases of this replica last if it cannot renew them. */
+    leaseSeconds: Math.max(0, Math.floor(left / 1000)),
+  };
+}
+
+/** Labels of the states of replicas. `late`: it did not renew in time, and will be evicted. */
+const LABELS = {
+  working: { tone: 'ok', word: 'working' },
+  draining: { tone: 'busy', word: 'draining' },
+  late: { tone: 'bad', word: 'not renewed' },
+} as const satisfies Record<string, StateLabel>;
 
 function toReplica(
   { id, address, version, weight, isDraining, startedAt, seenAt, left, organizations }: FleetState['replicas'][number],
   own: string,
-): ReplicaView {
+) {
+  const state: keyof typeof LABELS = left <= 0 ? 'late' : isDraining ? 'draining' : 'working';
   return {
-    id,
-    address,
-    version,
-    weight,
-    organizations,
-    state: left <= 0 ? 'late' : isDraining ? 'draining' : 'working',
+    ...{ id, address, version, weight, organizations, state },
     startedAt: isoTime(startedAt),
     seenAt: isoTime(seenAt),
+    /** True for the replica that shows this. */
     isThis: id === own,
   };
 }
@@ -142,8 +114,7 @@ function sentenceOf(fleet: FleetState, unowned: number, { seesAll }: Visibility)
 
 export const replicasPage = definePage<ReplicasView>({
   path: '/replicas',
-  load: async (backend, { viewer }) =>
-    replicasView(backend.fleet(), visibilityOf(backend, viewer), backend.configurationProblems()),
+  load,
   title: () => 'Replicas',
   render: (view, { now }) => html`<h1>Replicas</h1>
 <p class="sentence">${view.sentence}.</p>
@@ -151,11 +122,6 @@ ${view.isFleet ? content(view, now) : ''}`,
   topics: () => ['replicas'],
 });
 
-const LABELS: Readonly<Record<ReplicaView['state'], StateLabel>> = {
-  working: { tone: 'ok', word: 'working' },
-  draining: { tone: 'busy', word: 'draining' },
-  late: { tone: 'bad', word: 'not renewed' },
-};
 const LONGEST_REASON = 400;
 
 function content({ replicas, unowned, unownedTotal, database }: ReplicasView, now: number): Html {
@@ -191,7 +157,7 @@ ${milliseconds === null ? '' : html`<div><dt>Transaction</dt><dd>${milliseconds}
 </dl>`;
 }
 
-function replicaRow(replica: ReplicaView, now: number) {
+function replicaRow(replica: ReplicasView['replicas'][number], now: number) {
   const { id, address, state, organizations, weight, version, startedAt, seenAt, isThis } = replica;
   return [
     html`${shown(address)} <code>${shown(id)}</code>${isThis ? html` <span class="faint">shows this page</span>` : ''}`,
@@ -204,7 +170,7 @@ function replicaRow(replica: ReplicaView, now: number) {
   ];
 }
 
-function unownedRow({ organization, path, seconds }: UnownedView) {
+function unownedRow({ organization, path, seconds }: ReplicasView['unowned'][number]) {
   const name = shown(organization);
   const here = html`${name} <span class="faint">configured only at other replicas</span>`;
   return [path === null ? here : link(path, name), seconds === null ? 'always' : spanWords(seconds * 1000)];

@@ -14,97 +14,28 @@ import { link } from '../html/link.ts';
 import { RESOURCE_LABELS, RESULT_LABELS, stateBadge } from '../html/state.ts';
 import { table } from '../html/table.ts';
 import { age, commitText, shown, shownLines } from '../html/text.ts';
-import type { Backend, KnownResources, OrganizationState } from '../model/backend.ts';
+import type { KnownResources, OrganizationState, ReconcilerState } from '../model/backend.ts';
 import { type ForgeLinks, forgeLinks, organizationPath, passPath, planPath, resourcePath } from '../model/paths.ts';
-import { type ChangeView, changeView, type SourceView, sourceView, statusesOf } from '../model/plan.ts';
-import {
-  pauseOf,
-  type ResourceState,
-  type ResourceStates,
-  resourceStates,
-  resourceTree,
-  titleOf,
-} from '../model/resources.ts';
-import { checkTimes, type Freshness, type PauseView, pauseView } from '../model/status.ts';
+import { changeView, sourceView, statusesOf } from '../model/plan.ts';
+import { pauseOf, type ResourceStates, resourceStates, resourceTree, titleOf } from '../model/resources.ts';
+import { checkTimes, pauseView } from '../model/status.ts';
 import { isoTime } from '../model/words.ts';
-import { definePage, type Html, type PageRequest } from '../page.ts';
-
-/** Field of a resource, as declared and as the platform had it when it was last checked. */
-export interface FieldView {
-  readonly name: string;
-  /** Absent if the field is not declared, or the resource is not. */
-  readonly declared?: Json;
-  /** Absent if the resource or the value does not exist, or is not known. */
-  readonly live?: Json;
-  /** Short forms, for people. */
-  readonly declaredText: string;
-  readonly liveText: string;
-  readonly differs: boolean;
-}
-
-/** Change of a resource that the last check planned. */
-export interface PlannedChangeView extends Omit<ChangeView, 'isDangerous'> {
-  /** True if it undoes what somebody changed on the platform. */
-  readonly isDrift: boolean;
-  readonly error: string | null;
-}
-
-/** Past change of a resource. */
-export interface PastChangeView {
-  readonly action: string;
-  readonly status: string;
-  readonly error: string | null;
-  readonly commit: string | null;
-  readonly commitUrl: string | null;
-  readonly subject: string;
-  readonly at: string;
-  readonly pass: { readonly number: number; readonly path: string };
-}
-
-export interface ResourceView {
-  readonly organization: string;
-  readonly address: string;
-  readonly kind: string;
-  readonly title: string;
-  /** Id on the platform; null if it does not exist there, or is not known. */
-  readonly id: string | null;
-  readonly state: ResourceState;
-  readonly freshness: Freshness;
-  /** Null for a resource that no manifest declares any more. */
-  readonly source: SourceView | null;
-  readonly commit: string | null;
-  /** Resource that it is part of. */
-  readonly parent: { readonly address: string; readonly path: string } | null;
-  readonly fields: readonly FieldView[];
-  readonly changes: readonly PlannedChangeView[];
-  /** Page of the plan that the changes are part of; null if there are none. */
-  readonly planPath: string | null;
-  /** Why it cannot be created yet; null if it can, or exists. */
-  readonly pending: string | null;
-  /** Pause that the manifest declares. */
-  readonly declaredPause: { readonly reason: string; readonly until: string | null } | null;
-  /** Pause that a person set, for the resource or for the organization. */
-  readonly pause: PauseView | null;
-  /** Newest first. */
-  readonly history: readonly PastChangeView[];
-}
+import { defineOrganizationPage, type Html, type PageRequest } from '../page.ts';
 
 /** Past changes that are shown. */
 const CHANGES = 20;
 const KINDS = new Map(kinds.map((kind) => [kind.name, kind]));
 
+export type ResourceView = NonNullable<Awaited<ReturnType<typeof load>>>;
+
 /** Describes a resource. Null if it is neither declared nor part of the last plan, nor known to the history. */
-export async function resourceView(
-  backend: Backend,
-  id: string,
-  { address, now }: { readonly address: string; readonly now: number },
-): Promise<ResourceView | null> {
-  const state = backend.organizations().find((each) => each.id === id);
-  const { reconciler } = state ?? {};
-  if (state === undefined || reconciler == null) {
+async function load(state: OrganizationState, { params, now }: PageRequest) {
+  const { id, reconciler } = state;
+  const address = params['*'] ?? '';
+  if (reconciler === null) {
     return null;
   }
-  const { freshness } = await checkTimes(backend, state, now);
+  const { freshness } = await checkTimes(state, now);
   const states = resourceStates(reconciler, freshness.isStale);
   const resources = await state.resources();
   const declared = resources?.declared.get(address);
@@ -119,18 +50,26 @@ export async function resourceView(
   return {
     organization: id,
     ...identityOf(address, declared, changes),
+    /** Id on the platform; null if it does not exist there, or is not known. */
     id: changes.find((change) => change.id !== null)?.id ?? resources?.ids.get(address) ?? null,
     state: declared === undefined && changes.length === 0 ? 'unknown' : states.state(address),
     freshness,
+    /** Null for a resource that no manifest declares any more. */
     source: sourceView(declared?.source ?? null, commit, links),
     commit,
+    /** Resource that it is part of. */
     parent: resources === null || declared === undefined ? null : parentView(id, declared, resources),
     fields: fieldViews(declared, changes, states, reconciler.lastCheck !== null),
-    changes: changes.map((change) => plannedChange(id, change, { commit, links, states, state })),
+    changes: changes.map((change) => plannedChange(id, change, { commit, links, states, reconciler })),
+    /** Page of the plan that the changes are part of; null if there are none. */
     planPath: changes.length === 0 ? null : planPath(id, reconciler.lastCheck?.plan.checksum ?? ''),
+    /** Why it cannot be created yet; null if it can, or exists. */
     pending: states.pendingReason(address) ?? null,
+    /** Pause that the manifest declares. */
     declaredPause: declared?.paused ?? null,
+    /** Pause that a person set, for the resource or for the organization. */
     pause: pause === null ? null : pauseView(pause, now),
+    /** Newest first. */
     history: past.map(({ pass, commit: by, at, ...rest }) => ({
       ...rest,
       commit: by,
@@ -143,16 +82,15 @@ export async function resourceView(
 
 function identityOf(address: string, declared: Declared | undefined, [change]: readonly ChangeDocument[]) {
   const kind = declared?.kind ?? change?.kind ?? address.split('/', 1)[0] ?? '';
-  const title =
-    declared !== undefined ? titleOf(declared) : change === undefined ? '' : titleOf({ fields: change.actual });
-  return { address, kind, title };
+  return { address, kind, title: titleOf({ fields: declared?.fields ?? change?.actual ?? {} }) };
 }
 
-function parentView(id: string, resource: Declared, { declared }: KnownResources): ResourceView['parent'] {
+function parentView(id: string, resource: Declared, { declared }: KnownResources) {
   const parent = resourceTree(declared).parentOf(resource);
   return parent === null ? null : { address: parent.address, path: resourcePath(id, parent.address) };
 }
 
+/** Describes a change that the last check planned. */
 function plannedChange(
   id: string,
   change: ChangeDocument,
@@ -160,18 +98,15 @@ function plannedChange(
     readonly commit: string | null;
     readonly links: ForgeLinks;
     readonly states: ResourceStates;
-    readonly state: OrganizationState;
+    readonly reconciler: ReconcilerState;
   },
-): PlannedChangeView {
+) {
   const result = about.states.result(change);
+  const source = sourceView(change.source, about.commit, about.links);
   return {
-    ...changeView(
-      id,
-      change,
-      sourceView(change.source, about.commit, about.links),
-      statusesOf(result === undefined ? [] : [result])(change),
-    ),
-    isDrift: about.state.reconciler?.lastCheck?.drift.has(change) === true,
+    ...changeView(id, change, source, statusesOf(result === undefined ? [] : [result])(change)),
+    /** True if it undoes what somebody changed on the platform. */
+    isDrift: about.reconciler.lastCheck?.drift.has(change) === true,
     error: result?.error ?? null,
   };
 }
@@ -182,7 +117,7 @@ function fieldViews(
   changes: readonly ChangeDocument[],
   states: ResourceStates,
   isChecked: boolean,
-): readonly FieldView[] {
+): FieldView[] {
   const kind = KINDS.get(declared?.kind ?? changes[0]?.kind ?? '');
   if (kind === undefined) {
     return [];
@@ -214,21 +149,26 @@ function fieldViews(
   });
 }
 
-function fieldView(name: string, declared: Json | undefined, live: Json | undefined, differs: boolean): FieldView {
+type FieldView = ReturnType<typeof fieldView>;
+
+/** Describes a field, as declared and as the platform had it when it was last checked. */
+function fieldView(name: string, declared: Json | undefined, live: Json | undefined, differs: boolean) {
   return {
     name,
-    ...(declared === undefined ? {} : { declared }),
-    ...(live === undefined ? {} : { live }),
+    /** Absent if the field is not declared, or the resource is not. */
+    declared,
+    /** Absent if the resource or the value does not exist, or is not known. */
+    live,
+    /** Short forms, for people. */
     declaredText: declared === undefined ? '' : valueText(declared),
     liveText: live === undefined ? '' : valueText(live),
     differs,
   };
 }
 
-export const resourcePage = definePage<ResourceView>({
-  path: '/o/:organization/r/*',
-  load: (backend, { params, now }) =>
-    resourceView(backend, params.organization ?? '', { address: params['*'] ?? '', now }),
+export const resourcePage = defineOrganizationPage<ResourceView>({
+  path: '/r/*',
+  load,
   title: ({ address }) => shown(address, 80),
   render: (view, request) => html`<p class="up">${link(organizationPath(view.organization), 'All resources')}${
     view.parent === null ? '' : html` · ${link(view.parent.path, shown(view.parent.address, 80))}`
@@ -240,7 +180,7 @@ ${changesSection(view)}
 ${fieldsSection(view, request.now)}
 ${historySection(view.history, request.now)}
 ${actionsSection(view, request)}`,
-  topics: ({ organization }) => [organization],
+  topic: ({ organization }) => organization,
 });
 
 function facts(view: ResourceView, now: number): Html {
@@ -306,7 +246,7 @@ function liveCell({ liveText, differs, declaredText }: FieldView): Html {
   return differs ? html`${stateBadge({ tone: 'busy', word: 'differs' })} ${text}` : text;
 }
 
-function historySection(history: readonly PastChangeView[], now: number): Html {
+function historySection(history: ResourceView['history'], now: number): Html {
   const rows = history.map(({ at, action, status, error, commit, commitUrl, subject, pass }) => [
     age(at, now),
     actionWord(action),

@@ -1,6 +1,7 @@
 /** Reads what a form or a program asks the daemon to do. */
 
-import { type ClusterRequest, clusterRequest } from '../../clusters/control-api.ts';
+import type { ZodType } from 'zod';
+import { clusterRequest } from '../../clusters/control-api.ts';
 import { readDuration } from '../../config/values.ts';
 import { conversationRequest } from '../../conversations/control-api.ts';
 import type { JsonObject } from '../../core/json.ts';
@@ -22,17 +23,6 @@ export interface RequestedAction {
 
 /** Length of a pause, if the form names none. */
 const USUAL_PAUSE = '4h';
-
-interface Schema<Request> {
-  safeParse(value: unknown):
-    | { readonly success: true; readonly data: Request }
-    | {
-        readonly success: false;
-        readonly error: {
-          readonly issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[];
-        };
-      };
-}
 
 /** Reads an action. `now`: milliseconds since the epoch. Throws PageError (422) for an invalid one. */
 export function readAction(fields: FormFields, now: number): RequestedAction {
@@ -87,7 +77,7 @@ function onDeadLetters(subcommand: 'dead retry' | 'dead drop', { key, source }: 
 }
 
 function onCluster(value: object): RequestedAction {
-  const request: ClusterRequest = parseRequest(clusterRequest, value);
+  const request = parseRequest(clusterRequest, value);
   return { role: 'operator', run: (handlers, by, organization) => handlers.clusters(by, organization, request) };
 }
 
@@ -107,7 +97,7 @@ function endOf(length: string | undefined, now: number): number | null {
 }
 
 /** Parses a request by its schema. Throws PageError (422). */
-function parseRequest<Request>(schema: Schema<Request>, value: object): Request {
+function parseRequest<Request>(schema: ZodType<Request>, value: object): Request {
   const parsed = schema.safeParse(value);
   if (!parsed.success) {
     const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);

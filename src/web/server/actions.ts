@@ -20,12 +20,12 @@ import type { Actor } from '../../store/history.ts';
 import { type KnownPerson, viewerOf } from '../auth/authenticator.ts';
 import { includesRole } from '../auth/roles.ts';
 import { differenceSection } from '../html/changes.ts';
-import { isLocalPath, link, pathTo } from '../html/link.ts';
+import { isLocalPath, link } from '../html/link.ts';
 import { canOperate } from '../html/visibility.ts';
 import type { Backend, OrganizationState } from '../model/backend.ts';
-import { planPath } from '../model/paths.ts';
+import { organizationPath, planPath } from '../model/paths.ts';
 import { PageError } from '../page-error.ts';
-import { planDifference } from '../pages/plan.ts';
+import { isPlan, planDifference, presentPlan } from '../pages/plan.ts';
 import { type FormFields, type RequestedAction, readAction, readDeliveryAction } from './action-fields.ts';
 import { checkOrigin } from './request-checks.ts';
 import { formOf, notFound, wantsJson } from './respond.ts';
@@ -33,39 +33,29 @@ import { formOf, notFound, wantsJson } from './respond.ts';
 /** Milliseconds in which the same request again, such as a second click, gets the answer of the first one. */
 const SAME_CLICK = 10_000;
 
-interface LastAction {
-  readonly key: string;
-  readonly at: number;
-  readonly answer: Promise<JsonObject>;
-}
+/** Carries out an action on a subject, such as an organization; of two equal ones in a row, only the first. */
+type Once = (by: Actor, subject: string, fields: FormFields, work: () => Promise<JsonObject>) => Promise<JsonObject>;
 
-class RepeatedActions {
-  readonly #clock: Pick<Clock, 'monotonic'>;
+function rememberActions(clock: Pick<Clock, 'monotonic'>): Once {
   /** Last action by person and subject. */
-  readonly #last = new Map<string, LastAction>();
-
-  constructor(clock: Pick<Clock, 'monotonic'>) {
-    this.#clock = clock;
-  }
-
-  /** Carries out an action on a subject, such as an organization; of two equal ones in a row, only the first. */
-  async once(by: Actor, subject: string, fields: FormFields, work: () => Promise<JsonObject>): Promise<JsonObject> {
+  const last = new Map<string, { readonly key: string; readonly at: number; readonly answer: Promise<JsonObject> }>();
+  return async (by, subject, fields, work) => {
     const person = JSON.stringify([by.method, by.name, subject]);
     const key = JSON.stringify(Object.entries(fields).toSorted());
-    const last = this.#last.get(person);
-    if (last?.key === key && this.#clock.monotonic() - last.at < SAME_CLICK) {
-      return last.answer;
-    }
-    const answer = work();
-    this.#last.set(person, { key, at: this.#clock.monotonic(), answer });
-    answer.catch(() => this.#last.delete(person));
-    for (const [each, { at }] of this.#last) {
-      if (this.#clock.monotonic() - at >= SAME_CLICK) {
-        this.#last.delete(each);
+    for (const [each, { at }] of last) {
+      if (clock.monotonic() - at >= SAME_CLICK) {
+        last.delete(each);
       }
     }
+    const before = last.get(person);
+    if (before?.key === key) {
+      return before.answer;
+    }
+    const answer = work();
+    last.set(person, { key, at: clock.monotonic(), answer });
+    answer.catch(() => last.delete(person));
     return answer;
-  }
+  };
 }
 
 interface ActionRouteOptions {
@@ -79,115 +69,87 @@ interface ActionRouteOptions {
 /** Number of entries of the audit that are searched for an approval that was already given. */
 const SEARCHED = 100;
 
-/** An action that belongs to no single organization. */
-interface GlobalAction {
-  readonly identity: KnownPerson;
-  readonly fields: FormFields;
-  /** Path of the page that has the form. */
-  readonly path: string;
-  readonly run: () => Promise<JsonObject>;
-}
+/** Adds the routes for actions on an organization and on deliveries. */
+export function addActions(app: FastifyInstance, { backend, config, log, identify }: ActionRouteOptions): void {
+  const once = rememberActions(backend.clock);
+  /** Finds out who sends a request from a page of this server. Throws PageError. */
+  const personOf = async (request: FastifyRequest) => {
+    const identity = await identify(request);
+    if (identity === null) {
+      throw new PageError(401, 'Sign in first.', { 'www-authenticate': 'Bearer' });
+    }
+    checkOrigin(request.headers, identity.isAmbient, config.publicUrl);
+    return { viewer: viewerOf(identity, config), actor: identity.actor };
+  };
+  const refuse = (organization: string | null, actor: Actor, { action }: FormFields, message: string) => {
+    log.warn({ organization, actor: actor.name, action }, 'action refused');
+    return new PageError(403, message);
+  };
+  const answer = (request: FastifyRequest, reply: FastifyReply, result: JsonObject, path: string) =>
+    wantsJson(request) ? reply.send(result) : reply.redirect(backOf(formOf(request), path), 303);
 
-export class ActionRoute {
-  readonly #options: ActionRouteOptions;
-  readonly #repeated: RepeatedActions;
-
-  constructor(options: ActionRouteOptions) {
-    this.#options = options;
-    this.#repeated = new RepeatedActions(options.backend.clock);
-  }
-
-  addTo(app: FastifyInstance): void {
-    app.post('/o/:organization/actions', (request, reply) => this.#handle(request, reply));
-    app.post('/deliveries', (request, reply) => this.#handleDeliveries(request, reply));
-  }
-
-  async #handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { backend, config } = this.#options;
-    const identity = await this.#person(request);
+  app.post('/o/:organization/actions', async (request, reply) => {
+    const { viewer, actor } = await personOf(request);
     const { organization: id = '' } = request.params as { organization?: string };
     await backend.refresh();
     const state = backend.organizations().find((each) => each.id === id);
-    const role = viewerOf(identity, config).role(id);
+    const role = viewer.role(id);
     if (state === undefined || role === null) {
       throw notFound();
     }
     const fields = formOf(request);
     const action = readAction(fields, backend.clock.now());
     if (!includesRole(role, action.role)) {
-      this.#options.log.warn({ organization: id, actor: identity.actor.name, action: fields.action }, 'action refused');
-      throw new PageError(403, `This needs the role ${action.role}; you have the role ${role}.`);
+      throw refuse(id, actor, fields, `This needs the role ${action.role}; you have the role ${role}.`);
     }
-    const { actor } = identity;
-    const result = await this.#repeated.once(actor, id, fields, () => this.#run(actor, state, fields, action));
-    return wantsJson(request) ? reply.send(result) : reply.redirect(backOf(fields, pathTo(['o', id])), 303);
-  }
+    const result = await once(actor, id, fields, () => run(backend, actor, state, fields, action));
+    return answer(request, reply, result, organizationPath(id));
+  });
 
-  /** Sends events again whose delivery was given up. Deliveries are about all organizations. */
-  async #handleDeliveries(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { backend } = this.#options;
-    const identity = await this.#person(request);
+  // Sends events again whose delivery was given up. Deliveries are about all organizations.
+  app.post('/deliveries', async (request, reply) => {
+    const { viewer, actor } = await personOf(request);
     const fields = formOf(request);
     const retry = readDeliveryAction(fields);
-    this.#requireOperator(identity, fields, null, 'there is, as messages are about several');
-    const run = () => backend.actions.deliveries(identity.actor, retry);
-    return this.#answer(request, reply, { identity, fields, path: '/deliveries', run });
-  }
-
-  /** Throws PageError (403) unless the person is an operator of an organization, or of all of them (null). */
-  #requireOperator(identity: KnownPerson, fields: FormFields, about: string | null, which: string): void {
-    const { backend, config, log } = this.#options;
-    if (!canOperate(backend, viewerOf(identity, config), about)) {
-      log.warn({ organization: about, actor: identity.actor.name, action: fields.action }, 'action refused');
-      throw new PageError(403, `This needs the role operator for every organization that ${which}.`);
+    if (!canOperate(backend, viewer, null)) {
+      const all = 'every organization that there is, as messages are about several';
+      throw refuse(null, actor, fields, `This needs the role operator for ${all}.`);
     }
-  }
-
-  /** Runs an action that belongs to no single organization, once for two clicks, and answers. */
-  async #answer(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    { identity, fields, path, run }: GlobalAction,
-  ): Promise<FastifyReply> {
-    const work = () =>
-      run().catch((error: unknown) => {
+    const result = await once(actor, '/deliveries', fields, () =>
+      backend.actions.deliveries(actor, retry).catch((error: unknown) => {
         throw toPageError(error);
-      });
-    const result = await this.#repeated.once(identity.actor, path, fields, work);
-    return wantsJson(request) ? reply.send(result) : reply.redirect(backOf(fields, path), 303);
-  }
+      }),
+    );
+    return answer(request, reply, result, '/deliveries');
+  });
+}
 
-  /** Finds out who sends a request from a page of this server. Throws PageError. */
-  async #person(request: FastifyRequest): Promise<KnownPerson> {
-    const identity = await this.#options.identify(request);
-    if (identity === null) {
-      throw new PageError(401, 'Sign in first.', { 'www-authenticate': 'Bearer' });
+async function run(
+  { actions }: Backend,
+  by: Actor,
+  state: OrganizationState,
+  fields: FormFields,
+  action: RequestedAction,
+): Promise<JsonObject> {
+  const { checksum = '' } = fields;
+  const isDecision = fields.action === 'approve' || fields.action === 'reject';
+  if (isDecision && !isPresent(state, checksum)) {
+    if (await hasDecided(state, by, fields)) {
+      return { organization: state.id, checksum };
     }
-    checkOrigin(request.headers, identity.isAmbient, this.#options.config.publicUrl);
-    return identity;
+    throw await moved(state, checksum);
   }
-
-  async #run(by: Actor, state: OrganizationState, fields: FormFields, action: RequestedAction): Promise<JsonObject> {
-    const { checksum = '' } = fields;
-    const isDecision = fields.action === 'approve' || fields.action === 'reject';
-    if (isDecision && !isPresent(state, checksum)) {
-      if (await hasDecided(state, by, fields)) {
-        return { organization: state.id, checksum };
-      }
-      throw await moved(state, checksum);
-    }
-    try {
-      return await action.run(this.#options.backend.actions, by, state.id);
-    } catch (error) {
-      throw isDecision && !isPresent(state, checksum) ? await moved(state, checksum) : toPageError(error);
-    }
+  try {
+    return await action.run(actions, by, state.id);
+  } catch (error) {
+    throw isDecision && !isPresent(state, checksum) ? await moved(state, checksum) : toPageError(error);
   }
 }
 
 /** Returns true if the present plan has this checksum, or its held changes have. */
-function isPresent({ reconciler }: OrganizationState, checksum: string): boolean {
-  const plan = reconciler?.lastCheck?.plan ?? null;
-  return plan !== null && (plan.checksum === checksum || plan.heldChecksum === checksum);
+function isPresent(state: OrganizationState, checksum: string): boolean {
+  const plan = presentPlan(state);
+  return plan !== null && isPlan(plan, checksum);
 }
 
 /** Returns true if the person already made this decision, and the plan was applied since. */
@@ -210,7 +172,7 @@ async function hasDecided(
 /** Returns the error for a plan that is not the present one any more, with what differs. */
 async function moved(state: OrganizationState, checksum: string): Promise<PageError> {
   const message = 'The plan has changed since this page was made. Nothing was approved or rejected.';
-  const plan = state.reconciler?.lastCheck?.plan ?? null;
+  const plan = presentPlan(state);
   if (plan === null) {
     return new PageError(409, message);
   }

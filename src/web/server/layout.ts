@@ -1,6 +1,6 @@
 /** Frame of every page: navigation, the content, and the places for notices. */
 import { html } from 'hono/html';
-import { link, pathTo } from '../html/link.ts';
+import { link } from '../html/link.ts';
 import { age, shown } from '../html/text.ts';
 import {
   type ConfigurationView,
@@ -8,6 +8,7 @@ import {
   configurationHead,
   PARTIAL_EFFECT,
 } from '../model/configuration.ts';
+import { organizationPath } from '../model/paths.ts';
 import type { Html, Viewer } from '../page.ts';
 import type { Assets } from './assets.ts';
 
@@ -120,7 +121,7 @@ function globalNav({ path, fleet }: FrameOptions): Html {
 }
 
 function organizationNav(organization: string, path: string): Html {
-  const base = pathTo(['o', organization]);
+  const base = organizationPath(organization);
   const items = OF_ORGANIZATION.map(([name, text]) => item(name === '' ? base : `${base}/${name}`, text, path));
   return html`<nav class="organization" aria-label="${organization}"><ul>${items}</ul></nav>`;
 }

@@ -19,7 +19,7 @@ import type { Backend } from '../model/backend.ts';
 import type { PageDefinition } from '../page.ts';
 import { PageError } from '../page-error.ts';
 import { pages } from '../pages/index.ts';
-import { ActionRoute } from './actions.ts';
+import { addActions } from './actions.ts';
 import { type Assets, loadAssets } from './assets.ts';
 import { EventStreams } from './event-streams.ts';
 import { checkHost, checkTarget, SECURITY_HEADERS } from './request-checks.ts';
@@ -100,7 +100,6 @@ class Pages {
   readonly #authenticate: Authenticator;
   readonly #known = new WeakMap<FastifyRequest, Promise<KnownPerson | null>>();
   readonly #signIn: SignIn;
-  readonly #actions: ActionRoute;
   readonly #events: EventStreams;
   /** Average duration of making a page, in milliseconds; recent ones count most. */
   #duration = 0;
@@ -117,8 +116,6 @@ class Pages {
     this.#options = options;
     this.#assets = assets;
     this.#signIn = new SignIn({ config, clock, assets, sessions, tokens, provider });
-    const identify = (request: FastifyRequest) => this.#identify(request);
-    this.#actions = new ActionRoute({ backend, config, log, identify });
     this.#events = new EventStreams({
       backend,
       config,
@@ -147,7 +144,7 @@ class Pages {
     app.setErrorHandler((error, request, reply) => this.fail(error, request, reply));
     app.setNotFoundHandler((request, reply) => this.fail(notFound(), request, reply));
     this.#signIn.addTo(app);
-    this.#actions.addTo(app);
+    addActions(app, { ...this.#options, identify: (request) => this.#identify(request) });
     this.#events.addTo(app);
     app.get(ASSETS, (request, reply) => this.#sendAsset(request, reply));
     for (const page of pages) {
