@@ -5,10 +5,11 @@ import type { Declared } from '../../src/core/resource.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { planToJson } from '../../src/plan/render/document.ts';
 import type { PassEnd } from '../../src/reconcile/pass.ts';
-import type { NewPass } from '../../src/store/history.ts';
+import type { Actor, NewPass } from '../../src/store/history.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Backend, OrganizationState, ReconcilerState } from '../../src/web/model/backend.ts';
+import type { PageRequest, ViewerRole } from '../../src/web/page.ts';
 import { type PlanCase, planOf } from '../support/planning.ts';
 import { declare } from '../support/world.ts';
 
@@ -16,6 +17,20 @@ export const NOW = Date.parse('2026-06-01T12:02:00Z');
 export const COMMIT = '3f2a91c0a1b2c3d4e5f60718293a4b5c6d7e8f90';
 const MINUTE = 60_000;
 const AUTHORS = { emails: new Set(['ana@acme.example']), isComplete: true };
+
+export const ana: Actor = { name: 'ana@acme.example', method: 'oidc' };
+
+/** A request of a person for a page of the organization `org_1`. */
+export function request(
+  params: Readonly<Record<string, string>> = {},
+  {
+    role = 'approver',
+    query = {},
+    actor = ana,
+  }: { role?: ViewerRole; query?: Record<string, string>; actor?: Actor } = {},
+): PageRequest {
+  return { params: { organization: 'org_1', ...params }, query, viewer: { actor, role: () => role }, now: NOW };
+}
 
 /** State of an organization of the fake daemon. */
 export interface OrganizationCase {

@@ -1,15 +1,22 @@
 /** View of the budgets. */
 import { expect, test } from 'vitest';
+import type { OrganizationState } from '../../src/web/model/backend.ts';
 import type { BudgetSample } from '../../src/web/model/budget-samples.ts';
-import { budgetView } from '../../src/web/pages/budget.ts';
+import { type BudgetPageView, budgetPage } from '../../src/web/pages/budget.ts';
+import { viewOf } from './pages.ts';
 import { someBudget, someQueue } from './queue-samples.ts';
-import { NOW, someOrganization } from './some-backend.ts';
+import { NOW, someBackend, someOrganization, someRequest } from './some-backend.ts';
 
 const NONE = { person: 0, apply: 0, clusters: 0, ingestion: 0, drift: 0 };
 
+function budgetView(states: readonly OrganizationState[], start = 0, isVisible: (id: string) => boolean = () => true) {
+  const request = someRequest({}, { start: String(start) }, (id) => (isVisible(id) ? 'viewer' : null));
+  return viewOf<BudgetPageView>(budgetPage, someBackend(states), request);
+}
+
 async function sentenceOf(queue: Parameters<typeof someQueue>[0]): Promise<string | undefined> {
   const state = someOrganization('acme', { queue: { snapshot: () => someQueue(queue) } });
-  return (await budgetView([state], 0)).queues[0]?.sentence;
+  return (await budgetView([state])).queues[0]?.sentence;
 }
 
 test('says what waits and for how long, or what stops it', async () => {
@@ -27,14 +34,11 @@ test('says what waits and for how long, or what stops it', async () => {
 
 test('organizations with the same token are one queue, and the busiest is first', async () => {
   const shared = { name: 'a', snapshot: () => someQueue({ waiting: NONE }) };
-  const view = await budgetView(
-    [
-      someOrganization('a', { queue: shared }),
-      someOrganization('b', { queue: shared }),
-      someOrganization('c', { queue: { name: 'c', snapshot: () => someQueue() } }),
-    ],
-    0,
-  );
+  const view = await budgetView([
+    someOrganization('a', { queue: shared }),
+    someOrganization('b', { queue: shared }),
+    someOrganization('c', { queue: { name: 'c', snapshot: () => someQueue() } }),
+  ]);
   expect(view.queues.map(({ organizations }) => organizations)).toEqual([['c'], ['a', 'b']]);
 });
 
@@ -101,10 +105,10 @@ test('a queue is never named after an organization that the viewer may not see',
 });
 
 test('a queue of one replica has no shares, and is shown while nobody has its organizations', async () => {
-  const [owned] = (await budgetView([{ ...someOrganization('a'), ...replica('r1') }], 0)).queues;
+  const [owned] = (await budgetView([{ ...someOrganization('a'), ...replica('r1') }])).queues;
   expect(owned).toMatchObject({ inFlight: 2, replicas: [] });
   const nobody = { ...someOrganization('a'), owner: { kind: 'none', since: null } as const };
-  expect((await budgetView([nobody], 0)).queues).toMatchObject([{ inFlight: 2, replicas: [] }]);
+  expect((await budgetView([nobody])).queues).toMatchObject([{ inFlight: 2, replicas: [] }]);
   expect((await budgetView([nobody], 0, () => false)).queues).toEqual([]);
 });
 
@@ -114,7 +118,7 @@ test('a chart has at most 90 points: the least remaining and the sum of refusals
     ...{ waiting: 0, inFlight: 0, refused: index === 15 || index === 17 ? 1 : 0 },
     budgets: [{ name: 'read', limit: 100, remaining: index === 12 ? 3 : 50 }],
   }));
-  const [queue] = (await budgetView([someOrganization('a', { queue: { samples: async () => samples } })], 0)).queues;
+  const [queue] = (await budgetView([someOrganization('a', { queue: { samples: async () => samples } })])).queues;
   expect(queue?.refused).toBe(2);
   expect(queue?.budgets[0]?.points).toHaveLength(90);
   expect(queue?.budgets[0]?.points[1]).toEqual({ at: new Date(NOW + 100_000).toISOString(), remaining: 3, refused: 2 });

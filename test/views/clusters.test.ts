@@ -2,9 +2,16 @@
 import { expect, test } from 'vitest';
 import { ClusterOverview, type RunEnd } from '../../src/clusters/events.ts';
 import type { OwnRequest } from '../../src/clusters/store.ts';
-import { clustersView } from '../../src/web/pages/clusters.ts';
+import type { OrganizationState } from '../../src/web/model/backend.ts';
+import { type ClustersView, clustersPage } from '../../src/web/pages/clusters.ts';
 import { someCluster } from '../clusters/samples.ts';
-import { MINUTE, NOW, someOrganization } from './some-backend.ts';
+import { viewOf } from './pages.ts';
+import { MINUTE, NOW, someBackend, someOrganization, someRequest } from './some-backend.ts';
+
+function clustersView(state: OrganizationState, start = 0) {
+  const request = someRequest({ organization: state.id }, { start: String(start) });
+  return viewOf<ClustersView>(clustersPage, someBackend([state]), request);
+}
 
 const END: RunEnd = {
   ...{ outcome: 'done', error: null, source: 'clusters', read: 3, passing: 2, opened: 1, superseded: 0, commented: 0 },
@@ -41,11 +48,7 @@ test('shows clusters with their change requests, or why there is none', async ()
     someOwnRequest(),
     someOwnRequest({ id: 'cr_0', cluster: 'c_9', claim: 'b', state: 'merged' }),
   ];
-  const view = await clustersView(
-    someOrganization('acme', { clusters: { enabled: true }, overview, changeRequests }),
-    0,
-    NOW,
-  );
+  const view = await clustersView(someOrganization('acme', { clusters: { enabled: true }, overview, changeRequests }));
   expect(view.clusters.map(({ id, isSelected, reason }) => [id, isSelected, reason])).toEqual([
     ['c_1', true, null],
     ['c_2', true, 'limit reached: 3 a day'],
@@ -61,16 +64,16 @@ test('shows clusters with their change requests, or why there is none', async ()
 test('says that the last run failed, or is long ago', async () => {
   const overview = new ClusterOverview({ now: () => NOW - 300 * MINUTE });
   const state = someOrganization('acme', { clusters: { enabled: true }, overview });
-  expect((await clustersView(state, 0, NOW)).sentence).toBe(
+  expect((await clustersView(state)).sentence).toBe(
     'No run has ended since the daemon started; no change request is open',
   );
   overview.events().onRunEnd?.(END);
-  const late = await clustersView(state, 0, NOW);
+  const late = await clustersView(state);
   expect(late.freshness.isStale).toBe(true);
   expect(late.sentence).toMatch(/^The last run is long ago; the last run read 3 clusters/);
   overview.events().onRunEnd?.({ ...END, outcome: 'failed', error: new Error('HTTP 500') });
-  expect((await clustersView(state, 0, NOW)).sentence).toMatch(/^The last run failed: HTTP 500;/);
-  expect((await clustersView(someOrganization('acme'), 0, NOW)).sentence).toMatch(/^Issue clusters are not enabled;/);
+  expect((await clustersView(state)).sentence).toMatch(/^The last run failed: HTTP 500;/);
+  expect((await clustersView(someOrganization('acme'))).sentence).toMatch(/^Issue clusters are not enabled;/);
 });
 
 test('keeps the 100 most severe clusters and shows 25 at a time', async () => {
@@ -84,15 +87,8 @@ test('keeps the 100 most severe clusters and shows 25 at a time', async () => {
       }),
     );
   }
-  const view = await clustersView(someOrganization('acme', { clusters: { enabled: true }, overview }), 25, NOW);
+  const view = await clustersView(someOrganization('acme', { clusters: { enabled: true }, overview }), 25);
   expect(view).toMatchObject({ start: 25, known: 100, omitted: 50 });
   expect(view.clusters.map(({ id }) => id)).toEqual(Array.from({ length: 25 }, (_, index) => `c_${124 - index}`));
   expect(view.clusters[0]?.label.length).toBeLessThan(310);
-});
-
-test('a cluster that a person muted is shown as muted', () => {
-  const overview = new ClusterOverview({ now: () => NOW });
-  overview.events().onRead?.([{ cluster: someCluster(), verdict: PASSES }]);
-  overview.mute('c_1', true);
-  expect(overview.clusters[0]?.muted).toBe(true);
 });

@@ -1,29 +1,40 @@
 /** View of the ingestion of conversations. */
 import { expect, test } from 'vitest';
-import { conversationsView } from '../../src/web/pages/conversations.ts';
-import { MINUTE, NOW, someOrganization, someSource } from './some-backend.ts';
+import { type ConversationsView, conversationsPage } from '../../src/web/pages/conversations.ts';
+import { viewOf } from './pages.ts';
+import {
+  MINUTE,
+  NOW,
+  type OrganizationParts,
+  someBackend,
+  someOrganization,
+  someRequest,
+  someSource,
+} from './some-backend.ts';
 
 const HELP = { name: 'help', zendesk: {}, pollInterval: 5 * MINUTE };
 const FORMS = { name: 'forms', webhook: {}, pollInterval: 5 * MINUTE };
 
+function conversationsView(parts: OrganizationParts) {
+  const backend = someBackend([someOrganization('acme', parts)]);
+  return viewOf<ConversationsView>(conversationsPage, backend, someRequest({ organization: 'acme' }));
+}
+
 test('sums up the outbox by state, and redactions and skipped tickets over all sources', async () => {
-  const view = await conversationsView(
-    someOrganization('acme', {
-      sources: [HELP, FORMS],
-      status: {
-        sources: [
-          someSource({
-            ...{ waiting: 3, sending: 4, inDoubt: 1, deadLetters: 2, waitingSince: NOW - MINUTE },
-            counts: { found: 9, 'redacted.person': 5, 'redacted.email': 7, 'skipped.spam': 1 },
-          }),
-          someSource({ source: 'forms', waiting: 1, counts: { 'redacted.email': 1, 'skipped.open': 4 } }),
-        ],
-      },
-      outdated: new Map([['help', 2]]),
-      deadLetters: [{ key: 'zendesk:a:1', source: 'help', reason: 'too long', at: NOW, bytes: 9 }],
-    }),
-    NOW,
-  );
+  const view = await conversationsView({
+    sources: [HELP, FORMS],
+    status: {
+      sources: [
+        someSource({
+          ...{ waiting: 3, sending: 4, inDoubt: 1, deadLetters: 2, waitingSince: NOW - MINUTE },
+          counts: { found: 9, 'redacted.person': 5, 'redacted.email': 7, 'skipped.spam': 1 },
+        }),
+        someSource({ source: 'forms', waiting: 1, counts: { 'redacted.email': 1, 'skipped.open': 4 } }),
+      ],
+    },
+    outdated: new Map([['help', 2]]),
+    deadLetters: [{ key: 'zendesk:a:1', source: 'help', reason: 'too long', at: NOW, bytes: 9 }],
+  });
   expect(view.outbox).toMatchObject({ waiting: 4, sending: 3, inDoubt: 1, deadLetters: 2 });
   expect(view.redactions).toEqual([
     { type: 'email', count: 8 },
@@ -48,7 +59,7 @@ test('says what is wrong before what waits', async () => {
     ],
   };
   const sources = [HELP, { ...HELP, name: 'late' }];
-  const view = await conversationsView(someOrganization('acme', { sources, status }), NOW);
+  const view = await conversationsView({ sources, status });
   expect(view.sentence).toBe(
     'The platform refuses the token, so nothing is sent; the outbox is full, so sources wait; 2 sources cannot be read; 1 conversation waits',
   );
@@ -58,10 +69,8 @@ test('says what is wrong before what waits', async () => {
 
 test('a source that was never polled is not stale, and an organization without sources says so', async () => {
   const status = { sources: [someSource({ polledAt: null })] };
-  const view = await conversationsView(someOrganization('acme', { sources: [HELP], status }), NOW);
+  const view = await conversationsView({ sources: [HELP], status });
   expect(view.sources[0]?.state).toBe('not-read');
   expect(view.sentence).toBe('Nothing waits');
-  expect((await conversationsView(someOrganization('acme'), NOW)).sentence).toBe(
-    'No source of conversations is configured',
-  );
+  expect((await conversationsView({})).sentence).toBe('No source of conversations is configured');
 });

@@ -1,18 +1,34 @@
 /** Views of conditions and deliveries. */
 import { expect, test } from 'vitest';
 import { openMemoryStore } from '../../src/store/memory.ts';
-import { conditionsView } from '../../src/web/pages/conditions.ts';
-import { deliveriesView } from '../../src/web/pages/deliveries.ts';
+import type { Notifications } from '../../src/store/notifications.ts';
+import { type ConditionsView, conditionsPage } from '../../src/web/pages/conditions.ts';
+import { deliveriesPage } from '../../src/web/pages/deliveries.ts';
+import { viewOf } from './pages.ts';
+import { NOW, someBackend, someOrganization, someRequest } from './some-backend.ts';
 import { addNotifications, someCondition, someDelivery, someFact, someNotifications } from './some-notifications.ts';
 
-const NOW = Date.parse('2026-06-01T12:00:00Z');
-const ALL = { seesAll: true, seesNone: false, isVisible: () => true };
-const ONLY_ACME = { seesAll: false, seesNone: false, isVisible: (id: string) => id === 'acme' };
+/** Returns a view of a page for a person who may see some organizations. */
+function view<View>(
+  page: typeof conditionsPage,
+  notifications: Notifications,
+  visible: readonly string[] = ['acme', 'beta', 'quiet'],
+  query = {},
+) {
+  const organizations = ['acme', 'beta', 'quiet'].map((id) => someOrganization(id));
+  const backend = someBackend(organizations, { notifications: someNotifications(notifications, ['ops', 'mail']) });
+  return viewOf<View>(
+    page,
+    backend,
+    someRequest({}, query, (id) => (visible.includes(id) ? 'viewer' : null)),
+  );
+}
+const conditions = (notifications: Notifications, visible?: readonly string[], query = {}) =>
+  view<ConditionsView>(conditionsPage, notifications, visible, query);
 
 /** A dead platform, what it explains in two organizations, and something else. */
 async function someState() {
-  const store = openMemoryStore();
-  const notifications = store.notifications();
+  const notifications = openMemoryStore().notifications();
   const platform = { organization: null, token: null, platform: 'https://api.example' };
   const since = NOW - 60_000;
   await addNotifications(notifications, NOW, [
@@ -26,12 +42,12 @@ async function someState() {
     someCondition('c', someFact({ code: 'dead-letters', since })),
     someCondition('d', someFact({ code: 'drift', since }), { state: 'resolved', resolvedAt: NOW - 1000 }),
   ]);
-  return { store, notifications };
+  return notifications;
 }
 
 test('conditions that another one explains are listed under it, the most severe first', async () => {
-  const { notifications } = await someState();
-  const view = await conditionsView(notifications, ALL, NOW);
+  const notifications = await someState();
+  const view = await conditions(notifications);
   expect(view.firing.map(({ id, inhibits }) => [id, inhibits])).toEqual([
     ['cause', 2],
     ['c', 0],
@@ -42,33 +58,31 @@ test('conditions that another one explains are listed under it, the most severe 
 });
 
 test('somebody who may not see all organizations sees their own conditions only, and not the cause', async () => {
-  const { notifications } = await someState();
-  const view = await conditionsView(notifications, ONLY_ACME, NOW);
+  const notifications = await someState();
+  const view = await conditions(notifications, ['acme']);
   expect(view.firing.map(({ id }) => id)).toEqual(['c']);
   expect(view.pending.map(({ id }) => id)).toEqual(['a']);
   expect(JSON.stringify(view)).not.toContain('beta');
 });
 
 test('conditions do not claim that nothing is wrong to somebody without any role', async () => {
-  const { notifications } = await someState();
-  const nothing = { seesAll: false, seesNone: true, isVisible: () => false };
-  expect(await conditionsView(notifications, nothing, NOW)).toMatchObject({
+  const notifications = await someState();
+  expect(await conditions(notifications, [])).toMatchObject({
     sentence: 'You have no role in any organization, so you see no conditions',
     firing: [],
   });
-  const other = { ...nothing, seesNone: false };
-  expect((await conditionsView(notifications, other, NOW)).sentence).toBe(
+  expect((await conditions(notifications, ['quiet'])).sentence).toBe(
     'Nothing is wrong in the organizations that you may see',
   );
 });
 
 test('of one organization, all conditions are shown, with what explains them', async () => {
-  const { notifications } = await someState();
+  const notifications = await someState();
   const others = Array.from({ length: 300 }, (_, index) =>
     someCondition(`other${index}`, someFact({ organization: `other${index}`, since: NOW })),
   );
   await addNotifications(notifications, NOW, others);
-  const view = await conditionsView(notifications, ALL, NOW, 'acme');
+  const view = await conditions(notifications, undefined, { organization: 'acme' });
   expect(view.firing.map(({ id }) => id)).toEqual(['cause', 'c']);
   expect(view.firing[0]?.inhibited.map(({ organization }) => organization)).toEqual(['acme']);
   expect(view.resolved.map(({ organization }) => organization)).toEqual(['acme']);
@@ -76,19 +90,16 @@ test('of one organization, all conditions are shown, with what explains them', a
 });
 
 test('deliveries are for people who may see every organization', async () => {
-  const { notifications } = await someState();
+  const notifications = await someState();
   await addNotifications(notifications, NOW, [], [someDelivery('n1', { about: ['cause'], createdAt: NOW })]);
-  const reader = someNotifications(notifications, ['ops', 'mail']);
-  expect(await deliveriesView(reader, false)).toMatchObject({
-    isAllowed: false,
-    channels: [],
-    pending: [],
-    latest: [],
+  expect(await view(deliveriesPage, notifications, ['acme'])).toMatchObject({
+    ...{ isAllowed: false, channels: [], pending: [], latest: [] },
   });
-  const view = await deliveriesView(reader, true);
-  expect(view.channels.map(({ name, waiting, lastSentAt }) => [name, waiting, lastSentAt])).toEqual([
-    ['ops', 1, null],
-    ['mail', 0, null],
-  ]);
-  expect(view.pending.map(({ about }) => about)).toEqual(['The platform does not answer (https://api.example)']);
+  expect(await view(deliveriesPage, notifications)).toMatchObject({
+    channels: [
+      { name: 'ops', waiting: 1, lastSentAt: null },
+      { name: 'mail', waiting: 0, lastSentAt: null },
+    ],
+    pending: [{ about: 'The platform does not answer (https://api.example)' }],
+  });
 });

@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/core/json.ts';
-import { passesView, passPage, passView } from '../../src/web/pages/passes.ts';
-import { planDifference, planJson, planView } from '../../src/web/pages/plan.ts';
+import { type PassesView, passesPage, passPage } from '../../src/web/pages/passes.ts';
+import { type PlanView, planDifference, planFile, planPage } from '../../src/web/pages/plan.ts';
 import { actual, type PlanCase } from '../support/planning.ts';
-import { COMMIT, fakeDaemon, NOW, type OrganizationCase, passOf } from './backend.ts';
-import { someRequest } from './some-backend.ts';
+import { ana, COMMIT, fakeDaemon, NOW, type OrganizationCase, passOf, request } from './backend.ts';
+import { render, viewOf } from './pages.ts';
 
-const ana = { name: 'ana@acme.example', method: 'oidc' } as const;
 const bo = { name: 'bo@acme.example', method: 'oidc' } as const;
 
 const PLAN: PlanCase = {
@@ -26,8 +25,8 @@ async function current(rest: OrganizationCase = {}) {
   const fake = await fakeDaemon({ plan: PLAN, ...rest });
   const [plan] = fake.plans;
   const { checksum = '', heldChecksum = '' } = plan ?? {};
-  const view = (query: Partial<Parameters<typeof planView>[2]> = {}) =>
-    planView(fake.backend, 'org_1', { checksum, from: 0, viewer: ana, now: NOW, ...query });
+  const view = (of = checksum, actor = ana) =>
+    planPage.load(fake.backend, request({ checksum: of }, { actor })) as Promise<PlanView | null>;
   return { ...fake, plan, checksum, heldChecksum: heldChecksum ?? '', view };
 }
 
@@ -57,7 +56,7 @@ describe('a plan', () => {
       isCurrent: true,
       approval: { checksum: heldChecksum, changes: 1, needed: 1, given: 0 },
     });
-    expect((await view({ checksum: heldChecksum }))?.checksum).toBe(checksum);
+    expect((await view(heldChecksum))?.checksum).toBe(checksum);
   });
 
   test('lists the decisions of people, each once', async () => {
@@ -82,18 +81,17 @@ describe('a plan', () => {
   test('tells the author that somebody else has to approve', async () => {
     const { view } = await current({ config: { approvals: { count: 1, notAuthor: true } } });
     expect((await view())?.approval?.refusal).toContain('ana@acme.example wrote a commit that this plan applies');
-    expect((await view({ viewer: bo }))?.approval?.refusal).toBeNull();
+    expect((await view(undefined, bo))?.approval?.refusal).toBeNull();
   });
 
   test('can be downloaded as a whole', async () => {
     const { backend, plan, checksum, heldChecksum } = await current();
+    const file = (of: string) => planFile.load(backend, request({ checksum: of }));
     for (const each of [checksum, heldChecksum]) {
-      expect(await planJson(backend, 'org_1', each)).toMatchObject({
-        format: 'octavo.plan/2',
-        checksum: plan?.checksum,
-      });
+      expect(await file(each)).toMatchObject({ format: 'octavo.plan/2', checksum: plan?.checksum });
     }
-    expect(await planJson(backend, 'org_1', 'sha256:0')).toBeNull();
+    expect(await file('sha256:0')).toBeNull();
+    expect(planFile.render).toBeNull();
   });
 });
 
@@ -110,7 +108,7 @@ describe('a plan that is not the present one', () => {
 
   test('is shown from the history, cannot be approved, and names what differs', async () => {
     const { view, old, checksum } = await past();
-    const found = await view({ checksum: old?.checksum ?? '' });
+    const found = await view(old?.checksum);
     expect(found).toMatchObject({ isCurrent: false, approval: null, subject: 'Rename "docs"', pass: { number: 1 } });
     expect(found?.notice).toContain('not the present plan');
     expect(found?.current).toMatchObject({
@@ -136,8 +134,8 @@ describe('a plan that is not the present one', () => {
 
   test('of an unknown checksum does not exist', async () => {
     const { view } = await past();
-    expect(await view({ checksum: 'sha256:0' })).toBeNull();
-    expect(await view({ checksum: '' })).toBeNull();
+    expect(await view('sha256:0')).toBeNull();
+    expect(await view('')).toBeNull();
   });
 });
 
@@ -150,13 +148,14 @@ describe('passes', () => {
         passOf(plan ?? null, { writes: 1, commit: index < 59 ? 'a'.repeat(40) : COMMIT, endedAt: NOW }),
       );
     }
-    const view = await passesView(backend, 'org_1', null);
+    const view = await viewOf<PassesView>(passesPage, backend, request());
     expect(view?.commits.map(({ commit, passes }) => [commit, passes.length])).toEqual([
       [COMMIT, 2],
       ['a'.repeat(40), 48],
     ]);
     expect(view?.next).toBe(11);
-    const rest = await passesView(backend, 'org_1', view?.next ?? null);
+    const query = { before: String(view.next) };
+    const rest = await viewOf<PassesView>(passesPage, backend, request({}, { query }));
     expect(rest?.commits[0]?.passes.map(({ number }) => number)).toEqual([10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
     expect(rest?.next).toBeNull();
   });
@@ -168,22 +167,23 @@ describe('passes', () => {
     const json = { ...(kept.plan as JsonObject), notKept: { changes: 1200 } };
     await history.addPass({ ...kept, checksum: 'sha256:old', plan: json });
     await history.addPass({ ...kept, plan: null, changes: [] });
-    expect(await passView(backend, 'org_1', 1)).toMatchObject({ notKept: 1200, planPath: expect.any(String) });
-    expect(await passView(backend, 'org_1', 2)).toMatchObject({ notKept: 1203, planPath: null });
-    const view = await planView(backend, 'org_1', { checksum: 'sha256:old', from: 0, viewer: ana, now: NOW });
+    const pass = (number: string) => passPage.load(backend, request({ number }));
+    expect(await pass('1')).toMatchObject({ notKept: 1200, planPath: expect.any(String) });
+    expect(await pass('2')).toMatchObject({ notKept: 1203, planPath: null });
+    const view = await planPage.load(backend, request({ checksum: 'sha256:old' }));
     expect(view).toMatchObject({ notKept: 1200, notice: expect.stringContaining('1200 more changes were not kept.') });
-    const page = await passPage.load(backend, someRequest({ organization: 'org_1', number: '2' }));
-    expect(String(await passPage.render?.(page ?? {}, someRequest()))).toContain('1203 changes not kept.');
+    expect(await render(passPage, backend, request({ number: '2' }))).toContain('1203 changes not kept.');
   });
 
   test('show the plan they made, with the results', async () => {
     const { backend, store, plan } = await current();
     await store.history('org_1').addPass(passOf(plan ?? null, { counts: { create: 1, update: 1, delete: 1 } }));
-    const view = await passView(backend, 'org_1', 1);
-    expect(view?.changes.map(({ address }) => address)).toEqual(['team/old', 'team/readers', 'team/writers']);
-    expect(view?.plan?.changes).toHaveLength(3);
-    expect(view?.planPath).toBe(`/o/org_1/plans/${encodeURIComponent(plan?.checksum ?? '')}`);
-    expect(await passView(backend, 'org_1', 2)).toBeNull();
-    expect(await passView(backend, 'org_1', Number.NaN)).toBeNull();
+    const pass = (number: string) => passPage.load(backend, request({ number }));
+    expect(await pass('1')).toMatchObject({
+      changes: [{ address: 'team/old' }, { address: 'team/readers' }, { address: 'team/writers' }],
+      plan: { total: 3 },
+      planPath: `/o/org_1/plans/${encodeURIComponent(plan?.checksum ?? '')}`,
+    });
+    expect([await pass('2'), await pass('NaN')]).toEqual([null, null]);
   });
 });

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import type { FleetState } from '../../src/web/model/backend.ts';
 import { conditionsPage } from '../../src/web/pages/conditions.ts';
-import { replicasPage, replicasView } from '../../src/web/pages/replicas.ts';
+import { type ReplicasView, replicasPage } from '../../src/web/pages/replicas.ts';
 import { loadAssets } from '../../src/web/server/assets.ts';
 import { renderPage } from '../../src/web/server/respond.ts';
+import { render, viewOf } from './pages.ts';
 import { NOW, someBackend, someOrganization, someRequest } from './some-backend.ts';
 
-const ALL = { seesAll: true, seesNone: false, isVisible: () => true };
 const REPLICA: FleetState['replicas'][number] = {
   ...{ id: 'host-1-ab', version: '1.2.3', address: 'host-1 42', weight: 1, isDraining: false },
   ...{ startedAt: NOW - 3_600_000, seenAt: NOW - 5000, left: 55_000, organizations: 3 },
@@ -20,16 +20,18 @@ function fleet(over: Partial<FleetState> = {}): FleetState {
   };
 }
 
-async function page(state: FleetState | null, isVisible: (id: string) => boolean = () => true): Promise<string> {
+/** Returns the view and the HTML of the page. */
+async function page(state: FleetState | null, isVisible: (id: string) => boolean = () => true) {
   const backend = { ...someBackend([someOrganization('acme')]), fleet: () => state };
   const request = someRequest({}, {}, (id) => (isVisible(id) ? 'viewer' : null));
-  const view = await replicasPage.load(backend, request);
-  return String(await replicasPage.render?.(view ?? {}, request));
+  const view = await viewOf<ReplicasView>(replicasPage, backend, request);
+  return { view, text: await render(replicasPage, backend, request) };
 }
 
 test('without a fleet it says what one needs', async () => {
-  expect(replicasView(null, ALL)).toMatchObject({ isFleet: false, database: null });
-  expect(await page(null)).toContain('A fleet needs PostgreSQL.');
+  const { view, text } = await page(null);
+  expect(view).toMatchObject({ isFleet: false, database: null });
+  expect(text).toContain('A fleet needs PostgreSQL.');
 });
 
 test('replicas have a state, and the one that answers is named', async () => {
@@ -38,7 +40,7 @@ test('replicas have a state, and the one that answers is named', async () => {
     { ...REPLICA, id: 'c', address: 'host-3 7', left: -1 },
     REPLICA,
   ];
-  const view = replicasView(fleet({ replicas }), ALL);
+  const { view, text } = await page(fleet({ replicas }));
   expect(view.sentence).toBe('3 replicas, and every organization has an owner');
   expect(view.replicas.map(({ id, state, isThis }) => [id, state, isThis])).toEqual([
     ['host-1-ab', 'working', true],
@@ -46,7 +48,7 @@ test('replicas have a state, and the one that answers is named', async () => {
     ['c', 'late', false],
   ]);
   expect(view.database).toEqual({ state: 'working', reason: null, milliseconds: 1.2, leaseSeconds: 55 });
-  expect(await page(fleet({ replicas }))).toContain('shows this page');
+  expect(text).toContain('shows this page');
 });
 
 test('organizations without a replica are listed, the longest first, if the person may see them', async () => {
@@ -55,45 +57,44 @@ test('organizations without a replica are listed, the longest first, if the pers
     { organization: 'globex', age: null, isConfigured: true },
     { organization: 'initech', age: 90_000, isConfigured: true },
   ];
-  const visible = { seesAll: false, seesNone: false, isVisible: (id: string) => id !== 'initech' };
-  const view = replicasView(fleet({ unowned }), visible);
+  const { view, text } = await page(fleet({ unowned }), (id) => id !== 'initech');
   expect(view.sentence).toBe('No replica has 2 organizations; 1 replica in the fleet');
   expect(view.unowned.map(({ organization, seconds }) => [organization, seconds])).toEqual([
     ['globex', null],
     ['acme', 5],
   ]);
-  expect(await page(fleet({ unowned }), visible.isVisible)).not.toContain('initech');
+  expect(text).not.toContain('initech');
   const many = Array.from({ length: 250 }, (_, index) => ({
     ...{ organization: `o${index}`, age: index, isConfigured: true },
   }));
-  expect(await page(fleet({ unowned: many }))).toContain('150 more are not shown.');
+  expect((await page(fleet({ unowned: many }))).text).toContain('150 more are not shown.');
 });
 
 test('an organization that only other replicas have configured has no link, because this one has no page of it', async () => {
   const unowned = [{ organization: 'acme', age: 5000, isConfigured: false }];
-  expect(replicasView(fleet({ unowned }), ALL)).toMatchObject({
+  const { view, text } = await page(fleet({ unowned }));
+  expect(view).toMatchObject({
     ...{ sentence: 'No replica has 1 organization; 1 replica in the fleet', unownedTotal: 1 },
     unowned: [{ organization: 'acme', path: null, seconds: 5 }],
   });
-  const text = await page(fleet({ unowned }));
   expect(text).toContain('configured only at other replicas');
   expect(text).not.toContain('/o/acme');
   const own = [{ organization: 'acme', age: 5000, isConfigured: true }];
-  expect(await page(fleet({ unowned: own }))).toContain('/o/acme');
+  expect((await page(fleet({ unowned: own }))).text).toContain('/o/acme');
 });
 
-test('a database that fails is said first, with what it means', () => {
+test('a database that fails is said first, with what it means', async () => {
   const failing = fleet({
     failure: 'connection refused',
     left: 30_000,
     unowned: [{ organization: 'acme', age: 1, isConfigured: true }],
   });
-  expect(replicasView(failing, ALL)).toMatchObject({
+  expect((await page(failing)).view).toMatchObject({
     sentence: 'This replica cannot use the database; its leases last for 30 seconds more',
     database: { state: 'failing', reason: 'connection refused', leaseSeconds: 30 },
   });
-  expect(replicasView({ ...failing, left: -5 }, ALL).sentence).toContain('are lost, so it sends nothing');
-  expect(replicasView(fleet({ notificationsUnowned: 65_000 }), ALL).sentence).toBe(
+  expect((await page({ ...failing, left: -5 })).view.sentence).toContain('are lost, so it sends nothing');
+  expect((await page(fleet({ notificationsUnowned: 65_000 }))).view.sentence).toBe(
     '1 replica; nobody sends notifications for 1 minute',
   );
 });

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { DesiredStateError, SourceError } from '../../src/core/errors.ts';
-import { type OrganizationsQuery, organizationsView } from '../../src/web/pages/organizations.ts';
+import type { Backend } from '../../src/web/model/backend.ts';
+import { type OrganizationsView, organizationsPage } from '../../src/web/pages/organizations.ts';
 import { actual } from '../support/planning.ts';
-import { fakeDaemon, NOW, type OrganizationCase, passOf, resultsOf } from './backend.ts';
+import { ana, fakeDaemon, NOW, type OrganizationCase, passOf, request, resultsOf } from './backend.ts';
+import { allPages, viewOf } from './pages.ts';
 
 const IN_SYNC = { manifests: 'teams: { a: { title: A } }', actuals: [actual('team', 't1', { title: 'A' })] };
 const CHANGED = {
@@ -18,12 +20,12 @@ const DELETION = {
   actuals: [actual('team', 't1', { title: 'A' }), actual('team', 't2', { title: 'B' })],
   policy: { requireApproval: ['team'] },
 };
-const ana = { name: 'ana@acme.example', method: 'oidc' } as const;
-const all: OrganizationsQuery = { text: '', state: '', after: '', isVisible: () => true, now: NOW };
+const list = (backend: Backend, query = {}) =>
+  viewOf<OrganizationsView>(organizationsPage, backend, request({}, { query }));
 
 async function summary(given: OrganizationCase) {
   const { backend } = await fakeDaemon(given);
-  return (await organizationsView(backend, all)).organizations[0];
+  return (await list(backend)).organizations[0];
 }
 
 describe('the sentence of an organization', () => {
@@ -87,7 +89,7 @@ describe('the sentence of an organization', () => {
     const { backend, store } = await fakeDaemon({ plan: IN_SYNC });
     const pause = { address: '', reason: 'migration', by: ana, since: NOW, until: NOW + 2 * 3_600_000 };
     await store.history('org_1').pause(pause);
-    const [found] = (await organizationsView(backend, all)).organizations;
+    const [found] = (await list(backend)).organizations;
     expect(found).toMatchObject({
       state: 'paused',
       sentence: 'Paused by ana@acme.example for 2 hours more: migration',
@@ -101,7 +103,7 @@ describe('the sentence of an organization', () => {
       'Manifests have been invalid for 3 hours: 1 problem; the last valid commit is 3f2a91c',
     );
     const { backend, store, plans } = await fakeDaemon({ plan: IN_SYNC, end, lastDesired: null });
-    const sentence = async () => (await organizationsView(backend, all)).organizations[0]?.sentence;
+    const sentence = async () => (await list(backend)).organizations[0]?.sentence;
     expect(await sentence()).toBe('Manifests have been invalid for 1 minute: 1 problem');
     const history = store.history('org_1');
     await history.addPass(passOf(plans[0] ?? null, { commit: 'a'.repeat(40) }));
@@ -119,10 +121,10 @@ describe('the sentence of an organization', () => {
   test('after a restart, says when it was last checked before', async () => {
     const { backend, store, plans } = await fakeDaemon({ plan: IN_SYNC, checked: null });
     await store.history('org_1').addPass(passOf(plans[0] ?? null, { endedAt: NOW - 60_000 }));
-    const [found] = (await organizationsView(backend, all)).organizations;
+    const [found] = (await list(backend)).organizations;
     expect(found?.sentence).toBe('Not checked yet; last checked 1 minute ago');
     await store.history('org_1').addPass(passOf(plans[0] ?? null, { endedAt: NOW - 3 * 3_600_000, commit: 'other' }));
-    expect((await organizationsView(backend, all)).organizations[0]?.sentence).toBe('Not checked for 3 hours');
+    expect((await list(backend)).organizations[0]?.sentence).toBe('Not checked for 3 hours');
   });
 });
 
@@ -134,12 +136,15 @@ test('organizations are sorted worst first, and filtered by text and state', asy
     { id: 'org_d', plan: IN_SYNC, end: { error: new Error('boom'), outcome: 'failed' } },
     { id: 'org_e', plan: null },
   );
-  const ids = async (query: Partial<OrganizationsQuery>) =>
-    (await organizationsView(backend, { ...all, ...query })).organizations.map(({ id }) => id);
+  const ids = async (query = {}) => (await list(backend, query)).organizations.map(({ id }) => id);
   expect(await ids({})).toEqual(['org_d', 'org_c', 'org_b', 'org_a', 'org_e']);
   expect(await ids({ state: 'held' })).toEqual(['org_b']);
-  expect(await ids({ text: 'ORG_A' })).toEqual(['org_a']);
-  expect(await ids({ isVisible: (id) => id === 'org_e' })).toEqual(['org_e']);
+  expect(await ids({ q: 'ORG_A' })).toEqual(['org_a']);
+  const onlyE = {
+    ...request(),
+    viewer: { actor: ana, role: (id: string) => (id === 'org_e' ? 'viewer' : null) },
+  } as const;
+  expect(await viewOf(organizationsPage, backend, onlyE)).toMatchObject({ organizations: [{ id: 'org_e' }], total: 1 });
   expect(await ids({ after: 'org_b' })).toEqual(['org_a', 'org_e']);
 });
 
@@ -147,12 +152,10 @@ test('a list of many organizations has pages that miss none and repeat none', as
   const { backend } = await fakeDaemon(
     ...Array.from({ length: 230 }, (_, index) => ({ id: `org_${String(index).padStart(3, '0')}`, plan: null })),
   );
-  const seen: string[] = [];
-  for (let after: string | null = ''; after !== null; ) {
-    const view = await organizationsView(backend, { ...all, after });
-    seen.push(...view.organizations.map(({ id }) => id));
-    after = view.next;
-  }
+  const seen = await allPages(
+    (after) => list(backend, { after }),
+    ({ organizations }) => organizations.map(({ id }) => id),
+  );
   expect(seen).toHaveLength(230);
   expect(new Set(seen).size).toBe(230);
 });

@@ -1,36 +1,45 @@
-import { describe, expect, test } from 'vitest';
-import type { LastPush } from '../../src/reconcile/push-receiver.ts';
-import { webhookView } from '../../src/web/pages/organization.ts';
+/** Webhook of a repository on the page of its organization. */
+import { expect, test } from 'vitest';
+import type { LastPush, PushStatus } from '../../src/reconcile/push-receiver.ts';
+import type { OrganizationState } from '../../src/web/model/backend.ts';
+import { organizationPage } from '../../src/web/pages/organization.ts';
+import { fakeDaemon, NOW, request } from './backend.ts';
+import { render, viewOf } from './pages.ts';
 
-const AT = Date.parse('2026-03-01T12:00:00Z');
-const last = (outcome: LastPush['outcome'], mismatch: LastPush['mismatch'] = null) => ({ at: AT, outcome, mismatch });
+/** Returns the page of an organization whose webhook has this state. */
+async function page(status: PushStatus | null) {
+  const { backend } = await fakeDaemon({ plan: null });
+  const webhook = status === null ? null : { status: async () => status };
+  const organizations = backend.organizations().map((state): OrganizationState => ({ ...state, webhook }));
+  const changed = { ...backend, organizations: () => organizations };
+  const { webhook: view } = await viewOf<{ webhook: object | null }>(organizationPage, changed, request());
+  return { view, text: await render(organizationPage, changed, request()) };
+}
 
-describe('the last delivery of a webhook', () => {
-  test.each([
-    [last('accepted'), 'a push, which was fetched at once'],
-    [last('repeated'), 'a push that was received before'],
-    [last('ping'), 'a ping'],
-    [last('ignored', 'event'), 'ignored, because it was not a push'],
-    [last('ignored', 'repository'), 'ignored, because it was a push to another repository'],
-    [last('ignored', 'ref'), 'ignored, because it was a push to another branch or tag'],
-  ])('%j is described', (delivery, sentence) => {
-    expect(webhookView({ last: delivery, refusedAt: AT - 1 })).toEqual({
-      ...{ lastAt: '2026-03-01T12:00:00.000Z', sentence, refusedAt: null, needsAttention: false },
-    });
+const last = (outcome: LastPush['outcome'], mismatch: LastPush['mismatch'] = null) => ({ at: NOW, outcome, mismatch });
+
+test.each([
+  [last('accepted'), 'a push, which was fetched at once'],
+  [last('repeated'), 'a push that was received before'],
+  [last('ping'), 'a ping'],
+  [last('ignored', 'event'), 'ignored, because it was not a push'],
+  [last('ignored', 'repository'), 'ignored, because it was a push to another repository'],
+  [last('ignored', 'ref'), 'ignored, because it was a push to another branch or tag'],
+])('the last delivery %j is described', async (delivery, sentence) => {
+  const { view, text } = await page({ last: delivery, refusedAt: NOW - 1 });
+  expect(view).toEqual({ lastAt: '2026-06-01T12:02:00.000Z', sentence, refusedAt: null, needsAttention: false });
+  expect(text).toContain(sentence);
+});
+
+test('a webhook without a delivery, and with later refusals, needs attention', async () => {
+  expect((await page({ last: null, refusedAt: null })).view).toMatchObject({
+    ...{ sentence: 'no delivery has arrived yet', needsAttention: true },
   });
-
-  test('is missing before the first one', () => {
-    expect(webhookView({ last: null, refusedAt: null })).toMatchObject({
-      sentence: 'no delivery has arrived yet',
-      needsAttention: true,
-    });
+  expect((await page({ last: last('accepted'), refusedAt: NOW + 1000 })).view).toMatchObject({
+    sentence: expect.stringContaining('requests are refused since then'),
+    ...{ refusedAt: '2026-06-01T12:02:01.000Z', needsAttention: true },
   });
-
-  test('is followed by later refusals', () => {
-    expect(webhookView({ last: last('accepted'), refusedAt: AT + 1000 })).toMatchObject({
-      sentence: expect.stringContaining('requests are refused since then'),
-      refusedAt: '2026-03-01T12:00:01.000Z',
-      needsAttention: true,
-    });
-  });
+  const { view, text } = await page(null);
+  expect(view).toBeNull();
+  expect(text).not.toContain('<dt>Webhook</dt>');
 });

@@ -1,24 +1,28 @@
 /** Frame of the pages, with names of people from a provider or a proxy. */
 import { html } from 'hono/html';
 import { expect, test } from 'vitest';
+import { configurationViews } from '../../src/web/model/configuration.ts';
 import { loadAssets } from '../../src/web/server/assets.ts';
 import { layout } from '../../src/web/server/layout.ts';
 import { HOSTILE_TEXTS } from '../support/hostile-texts.ts';
+import { skeleton } from '../views/pages.ts';
+import { NOW } from '../views/some-backend.ts';
 
 const assets = await loadAssets();
 
-/** Renders a page for a person, about an organization of the same name. */
+const PROBLEM = { since: NOW, usedSince: NOW, isPartial: false };
+
+/** Renders a page for a person, about an organization of the same name whose configuration is invalid. */
 function render(name: string): Promise<string> {
   return layout({
     ...{ title: name, main: html`<p>Content</p>`, path: '/', organization: name, assets, notice: name },
     viewer: { actor: { name, method: 'oidc' }, role: () => 'viewer' },
     live: { etag: 'W/"a"', topics: [name] },
+    ...{
+      configuration: configurationViews([{ ...PROBLEM, replica: name, reason: name }], () => ({ seesAll: true })),
+      now: NOW,
+    },
   });
-}
-
-/** Tags and the names of their attributes: what a text must not change. */
-function skeleton(text: string): readonly string[] {
-  return [...text.matchAll(/<\/?[a-z][^>]*>/g)].map(([tag]) => tag.replaceAll(/="[^"]*"/g, '='));
 }
 
 test('names are text in the frame of a page, and the name of a person cannot change its direction', async () => {

@@ -4,7 +4,7 @@ import { ClusterOverview } from '../../../src/clusters/events.ts';
 import type { OwnRequest } from '../../../src/clusters/store.ts';
 import type { Backend } from '../../../src/web/model/backend.ts';
 import { LogBuffer } from '../../../src/web/model/log-buffer.ts';
-import type { PageDefinition, PageRequest } from '../../../src/web/page.ts';
+import type { PageDefinition } from '../../../src/web/page.ts';
 import { auditPage, organizationAuditPage } from '../../../src/web/pages/audit.ts';
 import { budgetPage } from '../../../src/web/pages/budget.ts';
 import { clustersPage } from '../../../src/web/pages/clusters.ts';
@@ -13,20 +13,8 @@ import { deadLetterPage, deadLettersPage } from '../../../src/web/pages/dead-let
 import { logPage } from '../../../src/web/pages/log.ts';
 import { someCluster } from '../../clusters/samples.ts';
 import { HOSTILE_TEXTS } from '../../support/hostile-texts.ts';
+import { render, skeleton } from '../../views/pages.ts';
 import { type Asked, NOW, someBackend, someOrganization, someRequest, someSource } from '../../views/some-backend.ts';
-
-async function render(page: PageDefinition, backend: Backend, request: PageRequest): Promise<string> {
-  const view = await page.load(backend, request);
-  if (view === null) {
-    throw new Error(`${page.path} has nothing to show`);
-  }
-  return String(await page.render?.(view, request));
-}
-
-/** Tags and the names of their attributes: what a text must not change. */
-function skeleton(text: string): readonly string[] {
-  return [...text.matchAll(/<\/?[a-z][^>]*>/g)].map(([tag]) => tag.replaceAll(/="[^"]*"/g, '='));
-}
 
 /** A backend in which every text that comes from elsewhere is this one. */
 async function backendWith(text: string, asked: Asked[] = []): Promise<Backend> {

@@ -1,19 +1,17 @@
 /** Pages of organizations, resources, plans and passes. */
-import { html } from 'hono/html';
 import { describe, expect, test } from 'vitest';
 import { DesiredStateError } from '../../../src/core/errors.ts';
-import type { Actor } from '../../../src/store/history.ts';
 import { age } from '../../../src/web/html/text.ts';
-import type { OrganizationState } from '../../../src/web/model/backend.ts';
-import type { PageDefinition, PageRequest, ViewerRole } from '../../../src/web/page.ts';
+import type { PageDefinition, PageRequest } from '../../../src/web/page.ts';
 import { organizationPage } from '../../../src/web/pages/organization.ts';
 import { organizationsPage } from '../../../src/web/pages/organizations.ts';
 import { passesPage, passPage } from '../../../src/web/pages/passes.ts';
-import { planFile, planPage } from '../../../src/web/pages/plan.ts';
+import { planPage } from '../../../src/web/pages/plan.ts';
 import { resourcePage } from '../../../src/web/pages/resource.ts';
 import { HOSTILE_TEXTS } from '../../support/hostile-texts.ts';
 import { actual } from '../../support/planning.ts';
-import { type Fake, fakeDaemon, NOW, type OrganizationCase, passOf } from '../../views/backend.ts';
+import { ana, type Fake, fakeDaemon, NOW, type OrganizationCase, passOf, request } from '../../views/backend.ts';
+import { render as renderPage, skeleton } from '../../views/pages.ts';
 
 const PAGES: readonly PageDefinition[] = [
   organizationsPage,
@@ -23,31 +21,7 @@ const PAGES: readonly PageDefinition[] = [
   passesPage,
   passPage,
 ];
-const ana: Actor = { name: 'ana@acme.example', method: 'oidc' };
-
-function request(
-  params: Readonly<Record<string, string>>,
-  {
-    role = 'approver',
-    query = {},
-    actor = ana,
-  }: { role?: ViewerRole; query?: Record<string, string>; actor?: Actor } = {},
-): PageRequest {
-  return { params: { organization: 'org_1', ...params }, query, viewer: { actor, role: () => role }, now: NOW };
-}
-
-async function render(page: PageDefinition, { backend }: Fake, asked: PageRequest): Promise<string> {
-  const view = await page.load(backend, asked);
-  if (view === null) {
-    throw new Error(`${page.path} has nothing to show`);
-  }
-  return String(await html`<title>${page.title(view)}</title>${await page.render?.(view, asked)}`);
-}
-
-/** Tags and the names of their attributes: what a text must not change. */
-function skeleton(text: string): readonly string[] {
-  return [...text.matchAll(/<\/?[a-z][^>]*>/g)].map(([tag]) => tag.replaceAll(/="[^"]*"/g, '='));
-}
+const render = (page: PageDefinition, { backend }: Fake, asked: PageRequest) => renderPage(page, backend, asked);
 
 const DELETION: OrganizationCase = {
   plan: {
@@ -287,18 +261,6 @@ test('the page of an organization names the commit that broke the manifests, not
   expect(await render(organizationPage, valid, request({}))).not.toContain('Invalid since');
 });
 
-test('the page of an organization shows the last delivery of its webhook', async () => {
-  const fake = await fakeDaemon(DELETION);
-  expect(await render(organizationPage, fake, request({}))).not.toContain('<dt>Webhook</dt>');
-  const [state] = fake.backend.organizations();
-  const last = { at: NOW - 60_000, outcome: 'ignored', mismatch: 'ref' } as const;
-  const webhook = { status: async () => ({ last, refusedAt: null }) };
-  const withWebhook = { ...fake.backend, organizations: () => [{ ...(state as OrganizationState), webhook }] };
-  const shown = await render(organizationPage, { ...fake, backend: withWebhook }, request({}));
-  expect(shown).toContain('<dt>Webhook</dt>');
-  expect(shown).toContain('ignored, because it was a push to another branch or tag');
-});
-
 describe('the forms of an organization', () => {
   test('are shown to operators', async () => {
     const fake = await fakeDaemon(DELETION);
@@ -316,22 +278,6 @@ describe('the forms of an organization', () => {
     expect(shown).toContain('Paused by ana@acme.example until it is resumed: r');
     expect(shown).not.toContain('name="action" value="pause"');
   });
-});
-
-test('a thousand organizations fit into pages of 50 kB', async () => {
-  const many = Array.from({ length: 1000 }, (_, index) => ({ id: `org_${index}`, plan: null }));
-  const fake = await fakeDaemon(...many);
-  const shown = await render(organizationsPage, fake, request({}));
-  expect(shown).toContain('1000 organizations');
-  expect(shown.length).toBeLessThan(45_000);
-});
-
-test('the file of a plan is the whole plan', async () => {
-  const { backend, plans } = await fakeDaemon(DELETION);
-  const asked = request({ checksum: plans[0]?.checksum ?? '' });
-  expect(planFile.render).toBeNull();
-  expect(await planFile.load(backend, asked)).toMatchObject({ format: 'octavo.plan/2', checksum: plans[0]?.checksum });
-  expect(await planFile.load(backend, request({ checksum: 'sha256:0' }))).toBeNull();
 });
 
 test('a page that is stale says since when, and never in sync', async () => {
