@@ -44,15 +44,16 @@ test('shows clusters with their change requests, or why there is none', async ()
   events.onSkipped?.({ cluster: 'c_2', label: 'Export', reason: 'limit-day', why: 'limit reached: 3 a day' });
   events.onTrouble?.({ cluster: null, message: 'space x is full' });
   events.onRunEnd?.(END);
+  overview.mute('c_3', true);
   const changeRequests = [
     someOwnRequest(),
     someOwnRequest({ id: 'cr_0', cluster: 'c_9', claim: 'b', state: 'merged' }),
   ];
   const view = await clustersView(someOrganization('acme', { clusters: { enabled: true }, overview, changeRequests }));
-  expect(view.clusters.map(({ id, isSelected, reason }) => [id, isSelected, reason])).toEqual([
-    ['c_1', true, null],
-    ['c_2', true, 'limit reached: 3 a day'],
-    ['c_3', false, '2 issues, at least 3 required'],
+  expect(view.clusters.map(({ id, isSelected, muted, reason }) => [id, isSelected, muted, reason])).toEqual([
+    ['c_1', true, false, null],
+    ['c_2', true, false, 'limit reached: 3 a day'],
+    ['c_3', false, true, '2 issues, at least 3 required'],
   ]);
   expect(view.clusters[0]?.changeRequests).toMatchObject([{ id: 'cr_1', state: 'open' }]);
   expect(view.changeRequests.map(({ id }) => id)).toEqual(['cr_0', 'cr_1']);

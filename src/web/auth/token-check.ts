@@ -1,9 +1,15 @@
-/** Check of tokens with a limit for wrong ones: guesses must not be cheap, and must not lock out those who know theirs. */
+/**
+ * Tokens of people and programs, of which the configuration has the hashes, with a limit for wrong ones: guesses must not be
+ * cheap, and must not lock out those who know theirs.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { UiConfig } from '../../config/ui.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Logger } from '../../log.ts';
 import { PageError } from '../page-error.ts';
-import { findToken, type PageToken } from './tokens.ts';
+import type { Authenticator } from './authenticator.ts';
+
+type PageToken = UiConfig['tokens'][number];
 
 /** Number of wrong tokens in a period, in milliseconds: from one address, and from all. */
 const MAX_ATTEMPTS = 10;
@@ -85,6 +91,27 @@ export class TokenCheck {
     const known = this.#wrong.get(key);
     return known !== undefined && this.#options.clock.monotonic() - known.since < PERIOD ? known : null;
   }
+}
+
+/** Returns the entry of a token; null if there is none. Takes the same time whichever entry it is. */
+function findToken(tokens: readonly PageToken[], token: string): PageToken | null {
+  const hash = createHash('sha256').update(token).digest();
+  return tokens.filter(({ sha256 }) => timingSafeEqual(Buffer.from(sha256, 'hex'), hash)).at(0) ?? null;
+}
+
+/** Knows the senders of an `Authorization: Bearer` header. Other sites cannot make a browser send one. */
+export function authenticateByToken(tokens: TokenCheck): Authenticator {
+  return async ({ headers, peer }) => {
+    const token = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
+    if (token === undefined) {
+      return null;
+    }
+    const found = tokens.find(peer, token);
+    if (found === null) {
+      throw new PageError(401, 'The token is not known.', { 'www-authenticate': 'Bearer error="invalid_token"' });
+    }
+    return { actor: { name: found.name, method: 'token' }, groups: [], isAmbient: false };
+  };
 }
 
 function removeOldest(collection: Set<string> | Map<string, unknown>): void {

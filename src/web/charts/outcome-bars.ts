@@ -1,21 +1,16 @@
 /** Chart of the results of the last passes. */
 import { html } from 'hono/html';
 import { counted } from '../../plan/render/words.ts';
+import type { PassRecord } from '../../store/history.ts';
 import type { Html } from '../page.ts';
-import { bar, type ChartTable, type ChartTone, figure } from './figure.ts';
+import { bar, type ChartTone, figure } from './figure.ts';
 
-export interface PassBar {
-  /** Number of the pass. */
-  readonly number: number;
-  readonly outcome: 'done' | 'held' | 'failed';
-  /** Number of consecutive passes that ended the same way. */
-  readonly times: number;
+/** Pass with its number and result; `times`: number of consecutive passes that ended the same way. */
+export interface PassBar extends Pick<PassRecord, 'number' | 'outcome' | 'times'> {
   /** ISO 8601 in UTC. */
-  readonly at: string;
+  readonly endedAt: string;
 }
 
-/** Number of bars. */
-const MAX_BARS = 60;
 const WIDTH = 10;
 const HEIGHT = 60;
 /** Color and height of each result: the height tells them apart without color. */
@@ -25,9 +20,9 @@ const SHAPES: Readonly<Record<PassBar['outcome'], readonly [ChartTone, number]>>
   failed: ['bad', 60],
 };
 
-/** Renders the last passes, newest first in `outcomes`, oldest at the left. */
+/** Renders passes, newest first in `outcomes`, oldest at the left. */
 export function outcomeBars(id: string, outcomes: readonly PassBar[]): Html {
-  const shown = outcomes.slice(0, MAX_BARS).toReversed();
+  const shown = outcomes.toReversed();
   const width = Math.max(shown.length, 20) * WIDTH;
   const shapes = shown.map(({ outcome }, index) => {
     const [tone, height] = SHAPES[outcome];
@@ -44,7 +39,10 @@ export function outcomeBars(id: string, outcomes: readonly PassBar[]): Html {
       { tone: 'wait', text: 'held' },
       { tone: 'bad', text: 'failed' },
     ],
-    table: toTable(shown),
+    table: {
+      columns: ['Pass', 'Result', 'Times', 'Ended'],
+      rows: outcomes.map(({ number, outcome, times, endedAt }) => [number, outcome, times, endedAt]),
+    },
   });
 }
 
@@ -55,11 +53,4 @@ function sentenceOf(outcomes: readonly PassBar[]): string {
   return outcomes.length === 0
     ? 'No pass has ended yet.'
     : `Last ${counted(done + held + failed, 'pass', 'passes')}: ${done} done, ${held} held, ${failed} failed.`;
-}
-
-function toTable(outcomes: readonly PassBar[]): ChartTable {
-  return {
-    columns: ['Pass', 'Result', 'Times', 'Ended'],
-    rows: outcomes.toReversed().map(({ number, outcome, times, at }) => [number, outcome, times, at]),
-  };
 }

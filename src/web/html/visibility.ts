@@ -1,4 +1,5 @@
 /** Rights of people, also for what concerns several organizations or the daemon itself. */
+import { includesRole } from '../auth/roles.ts';
 import type { Backend } from '../model/backend.ts';
 import type { PageRequest, Viewer } from '../page.ts';
 
@@ -14,6 +15,18 @@ export function canSee({ seesAll, isVisible }: Visibility, organization: string 
   return organization === null ? seesAll : isVisible(organization);
 }
 
+/** Returns true if a page about an organization, or about no single one, exists for a person. */
+export function canSeeOrganization(
+  backend: Pick<Backend, 'organizations'>,
+  viewer: Viewer,
+  organization: string | undefined,
+): boolean {
+  return (
+    organization === undefined ||
+    (viewer.role(organization) !== null && backend.organizations().some(({ id }) => id === organization))
+  );
+}
+
 /** Returns what a person may see. */
 export function visibilityOf(backend: Pick<Backend, 'organizations'>, viewer: Viewer): Visibility {
   const all = backend.organizations();
@@ -24,19 +37,12 @@ export function visibilityOf(backend: Pick<Backend, 'organizations'>, viewer: Vi
   };
 }
 
-/** Returns true if the person may use the actions of an operator for an organization, or for all of them (null). */
-export function canOperate(
-  backend: Pick<Backend, 'organizations'>,
-  viewer: Viewer,
-  organization: string | null,
-): boolean {
-  return organization === null
-    ? backend.organizations().every(({ id }) => isOperator({ viewer }, id))
-    : isOperator({ viewer }, organization);
+/** Returns true if the person may use the actions of an operator for every organization. */
+export function canOperate(backend: Pick<Backend, 'organizations'>, viewer: Viewer): boolean {
+  return backend.organizations().every(({ id }) => isOperator({ viewer }, id));
 }
 
 /** Returns true if the person may use the actions of an operator. */
 export function isOperator({ viewer }: Pick<PageRequest, 'viewer'>, organization: string): boolean {
-  const role = viewer.role(organization);
-  return role === 'operator' || role === 'approver';
+  return includesRole(viewer.role(organization), 'operator');
 }

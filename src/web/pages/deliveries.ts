@@ -27,7 +27,7 @@ async function load(
   { viewer }: PageRequest,
 ) {
   /** True if the person may send messages again that were given up. */
-  const mayRetry = canOperate(backend, viewer, null);
+  const mayRetry = canOperate(backend, viewer);
   if (!visibilityOf(backend, viewer).seesAll) {
     const sentence = 'Deliveries are shown to people who may see every organization';
     return { isAllowed: false, sentence, channels: [], pending: [], latest: [], mayRetry };

@@ -12,6 +12,7 @@ import { link } from '../html/link.ts';
 import { RESOURCE_LABELS, STATUS_LABELS, stateBadge } from '../html/state.ts';
 import { paging } from '../html/table.ts';
 import { age, commitText, shown, shownLines } from '../html/text.ts';
+import { isOperator } from '../html/visibility.ts';
 import type { OrganizationState } from '../model/backend.ts';
 import { forgeLinks, organizationPath, planPath, resourcePath, withQuery } from '../model/paths.ts';
 import {
@@ -299,21 +300,13 @@ ${states.map((state) => option(state, RESOURCE_LABELS[state].word, filter.state)
 
 function passesSection({ id, passes }: OrganizationView, now: number): Html {
   return html`<section aria-labelledby="passes"><h2 id="passes">Last passes</h2>
-${
-  passes.length === 0
-    ? ''
-    : outcomeBars(
-        'outcomes',
-        passes.map(({ endedAt, ...pass }) => ({ ...pass, at: endedAt })),
-      )
-}
+${passes.length === 0 ? '' : outcomeBars('outcomes', passes)}
 ${passTable(passes.slice(0, 5), now)}
 <p>${link(organizationPath(id, '/passes'), 'All passes')}</p></section>`;
 }
 
-function actionsSection({ id, pauses, path, list }: OrganizationView, { viewer }: PageRequest): Html {
-  const role = viewer.role(id);
-  if (list === null || role === null || role === 'viewer') {
+function actionsSection({ id, pauses, path, list }: OrganizationView, request: PageRequest): Html {
+  if (list === null || !isOperator(request, id)) {
     return html``;
   }
   const pause = pauses.find(({ address }) => address === '') ?? null;

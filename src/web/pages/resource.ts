@@ -14,6 +14,7 @@ import { link } from '../html/link.ts';
 import { RESOURCE_LABELS, RESULT_LABELS, stateBadge } from '../html/state.ts';
 import { table } from '../html/table.ts';
 import { age, commitText, shown, shownLines } from '../html/text.ts';
+import { isOperator } from '../html/visibility.ts';
 import type { KnownResources, OrganizationState, ReconcilerState } from '../model/backend.ts';
 import { type ForgeLinks, forgeLinks, organizationPath, passPath, planPath, resourcePath } from '../model/paths.ts';
 import { changeView, sourceView, statusesOf } from '../model/plan.ts';
@@ -258,13 +259,9 @@ function historySection(history: ResourceView['history'], now: number): Html {
 ${table({ caption: 'Changes by Octavo, newest first', head: ['Time', 'Change', 'Result', 'Commit', 'Pass'], rows, empty: 'Octavo has not changed it since its history begins.' })}</section>`;
 }
 
-function actionsSection(
-  { organization, address, pause, source, changes }: ResourceView,
-  { viewer }: PageRequest,
-): Html {
-  const role = viewer.role(organization);
+function actionsSection({ organization, address, pause, source, changes }: ResourceView, request: PageRequest): Html {
   const isKnown = source !== null || changes.length > 0;
-  if (!isKnown || role === null || role === 'viewer' || (pause !== null && pause.address === '')) {
+  if (!isKnown || !isOperator(request, organization) || (pause !== null && pause.address === '')) {
     return html``;
   }
   const back = resourcePath(organization, address);

@@ -111,7 +111,7 @@ export function addActions(app: FastifyInstance, { backend, config, log, identif
     const { viewer, actor } = await personOf(request);
     const fields = formOf(request);
     const retry = readDeliveryAction(fields);
-    if (!canOperate(backend, viewer, null)) {
+    if (!canOperate(backend, viewer)) {
       const all = 'every organization that there is, as messages are about several';
       throw refuse(null, actor, fields, `This needs the role operator for ${all}.`);
     }

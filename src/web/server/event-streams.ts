@@ -21,14 +21,8 @@ interface Stream {
   readonly request: FastifyRequest;
   readonly response: ServerResponse;
   readonly since: number;
-}
-
-/** Streams of one person: each event is the same for all of them. */
-interface Audience {
-  readonly viewer: Viewer;
-  /** Topics that are known to be visible, or not. */
-  readonly visible: Map<string, boolean>;
-  readonly streams: Set<Stream>;
+  /** Changes when the person is checked again. */
+  identity: KnownPerson;
 }
 
 /** Maximum number of streams. A browser has one for all its tabs. */
@@ -60,9 +54,7 @@ const GLOBAL_TOPICS: ReadonlySet<string> = new Set(['budget', 'configuration', '
 export class EventStreams {
   readonly #options: EventStreamOptions;
   readonly #clock: Clock;
-  readonly #streams = new Map<Stream, Audience>();
-  /** Audiences by person. */
-  readonly #audiences = new Map<string, Audience>();
+  readonly #streams = new Set<Stream>();
   readonly #changed = new Set<string>();
   readonly #closing = new AbortController();
   #isCollecting = false;
@@ -81,7 +73,7 @@ export class EventStreams {
     app.addHook('preClose', async () => {
       stop();
       this.#closing.abort();
-      for (const { response } of this.#streams.keys()) {
+      for (const { response } of this.#streams) {
         response.end();
       }
     });
@@ -98,9 +90,9 @@ export class EventStreams {
       });
     }
     const response = reply.hijack().raw;
-    const stream = { request, response, since: this.#clock.monotonic() };
-    this.#join(stream, identity);
-    response.once('close', () => this.#leave(stream));
+    const stream = { request, response, since: this.#clock.monotonic(), identity };
+    this.#streams.add(stream);
+    response.once('close', () => this.#streams.delete(stream));
     response.on('error', () => response.destroy());
     response.writeHead(200, {
       ...(reply.getHeaders() as Record<string, string>),
@@ -111,42 +103,17 @@ export class EventStreams {
     response.write('retry: 3000\n\n');
   }
 
-  #join(stream: Stream, identity: KnownPerson): void {
-    const key = JSON.stringify([identity.actor, identity.groups]);
-    const audience = this.#audiences.get(key) ?? {
-      viewer: viewerOf(identity, this.#options.config),
-      visible: new Map(),
-      streams: new Set(),
-    };
-    if (this.#streams.get(stream) !== audience) {
-      this.#leave(stream);
-      this.#audiences.set(key, audience);
-      audience.streams.add(stream);
-      this.#streams.set(stream, audience);
-    }
-  }
-
-  #leave(stream: Stream): void {
-    this.#streams.get(stream)?.streams.delete(stream);
-    this.#streams.delete(stream);
-    for (const [key, { streams }] of this.#audiences) {
-      if (streams.size === 0) {
-        this.#audiences.delete(key);
-      }
-    }
-  }
-
   /** Ends the streams of people who are not signed in any more. Roles of the others may have changed. */
   async recheck(): Promise<void> {
-    await Promise.all([...this.#streams.keys()].map((stream) => this.#recheckOne(stream)));
+    await Promise.all([...this.#streams].map((stream) => this.#recheckOne(stream)));
   }
 
   async #recheckOne(stream: Stream): Promise<void> {
     const identity = await this.#options.identify(stream.request).catch(() => null);
     if (identity === null) {
       stream.response.end();
-    } else if (this.#streams.has(stream)) {
-      this.#join(stream, identity);
+    } else {
+      stream.identity = identity;
     }
   }
 
@@ -174,13 +141,13 @@ export class EventStreams {
   #send(topics: readonly string[]): void {
     const duration = Math.max(LEAST_DURATION, this.#options.pageDuration());
     const wait = Math.max(LEAST_WAIT, Math.round(this.#streams.size * SPREAD * duration));
-    for (const audience of this.#audiences.values()) {
-      const seen = visibleTopics(audience, topics);
-      if (seen.length > 0) {
-        const event = Buffer.from(`data: ${JSON.stringify({ topics: seen, wait })}\n\n`);
-        for (const stream of audience.streams) {
-          write(stream, event);
-        }
+    // Each event is the same for all streams of a person.
+    for (const streams of Map.groupBy(this.#streams, ({ identity }) => JSON.stringify(identity)).values()) {
+      const [{ identity }] = streams as [Stream, ...Stream[]];
+      const seen = visibleTopics(viewerOf(identity, this.#options.config), topics);
+      const event = Buffer.from(`data: ${JSON.stringify({ topics: seen, wait })}\n\n`);
+      for (const stream of seen.length > 0 ? streams : []) {
+        write(stream, event);
       }
     }
   }
@@ -188,7 +155,7 @@ export class EventStreams {
   async #beat(): Promise<void> {
     while (await this.#sleep(HEARTBEAT)) {
       await this.recheck();
-      for (const stream of this.#streams.keys()) {
+      for (const stream of this.#streams) {
         if (this.#clock.monotonic() - stream.since >= LIFETIME) {
           stream.response.end();
         } else {
@@ -207,15 +174,10 @@ export class EventStreams {
   }
 }
 
-/** Returns the topics of an event for an audience. */
-function visibleTopics({ viewer, visible }: Audience, topics: readonly string[]): readonly string[] {
-  const isVisible = (topic: string) => {
-    const known = visible.get(topic) ?? viewer.role(topic) !== null;
-    visible.set(topic, known);
-    return known;
-  };
+/** Returns the topics of an event for a person. */
+function visibleTopics(viewer: Viewer, topics: readonly string[]): readonly string[] {
   const global = topics.filter((topic) => GLOBAL_TOPICS.has(topic));
-  const own = topics.filter((topic) => !GLOBAL_TOPICS.has(topic) && isVisible(topic));
+  const own = topics.filter((topic) => !GLOBAL_TOPICS.has(topic) && viewer.role(topic) !== null);
   return [...global, ...(own.length > MAX_TOPICS ? [ANY_ORGANIZATION] : own)];
 }
 

@@ -9,11 +9,10 @@ import { closeListener, createListener, listenOn } from '../../server/listener.t
 import type { Sessions } from '../../store/sessions.ts';
 import { type Authenticator, authenticateNobody, firstOf, type KnownPerson, viewerOf } from '../auth/authenticator.ts';
 import { authenticateBySession } from '../auth/by-session.ts';
-import { authenticateByToken } from '../auth/by-token.ts';
 import { OidcProvider } from '../auth/oidc.ts';
 import { PageSessions } from '../auth/page-sessions.ts';
 import { authenticateByProxy } from '../auth/proxy.ts';
-import { TokenCheck } from '../auth/token-check.ts';
+import { authenticateByToken, TokenCheck } from '../auth/token-check.ts';
 import { queryOf } from '../html/link.ts';
 import type { Backend } from '../model/backend.ts';
 import type { PageDefinition } from '../page.ts';

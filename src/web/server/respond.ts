@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { link } from '../html/link.ts';
-import { visibilityOf } from '../html/visibility.ts';
+import { canSeeOrganization, visibilityOf } from '../html/visibility.ts';
 import type { Backend } from '../model/backend.ts';
 import { configurationViews } from '../model/configuration.ts';
 import type { PageDefinition, PageRequest, Viewer } from '../page.ts';
@@ -44,9 +44,7 @@ export function pathOf({ url }: FastifyRequest): string {
 /** Returns the request as pages see it. Throws PageError (404) for an organization that the person may not see. */
 export function pageRequest(backend: Backend, request: FastifyRequest, viewer: Viewer): PageRequest {
   const params = request.params as Readonly<Record<string, string>>;
-  const { organization } = params;
-  const isKnown = organization === undefined || backend.organizations().some(({ id }) => id === organization);
-  if (!isKnown || (organization !== undefined && viewer.role(organization) === null)) {
+  if (!canSeeOrganization(backend, viewer, params.organization)) {
     throw notFound();
   }
   const query = Object.entries(request.query as Readonly<Record<string, string | string[]>>);
@@ -84,18 +82,9 @@ export async function renderPage(
   const topics = page.topics(view);
   const live = topics.length === 0 ? null : { etag, topics: [...topics, 'configuration'] };
   const organization = params.organization ?? null;
-  const notice = DONE.get(done) ?? '';
   const body = await layout({
-    title,
-    main,
-    path,
-    organization,
-    viewer,
-    assets,
-    live,
-    notice,
-    configuration,
-    now: request.now,
+    ...{ title, main, path, organization, viewer, assets, live, configuration, now: request.now },
+    notice: DONE.get(done) ?? '',
     ...fleet,
   });
   return { type: HTML, etag, body, fileName: null };

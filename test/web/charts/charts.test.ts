@@ -15,16 +15,16 @@ const outcomes = (count: number): PassBar[] =>
     number: count - index,
     outcome: (['done', 'held', 'failed'] as const)[index % 3] ?? 'done',
     times: 1,
-    at: new Date(AT - index * 60_000).toISOString(),
+    endedAt: new Date(AT - index * 60_000).toISOString(),
   }));
 
-test('the outcome bars show the last 60 passes, oldest at the left, and name each in a table', async () => {
-  const text = await textOf(outcomeBars('passes', outcomes(75)));
+test('the outcome bars show the passes, oldest at the left, and name each in a table', async () => {
+  const text = await textOf(outcomeBars('passes', outcomes(60)));
   expect(count(text, '<tr>')).toBe(61);
   expect(text).toContain('Last 60 passes: 20 done, 20 held, 20 failed.');
   // 60 bars and 3 of the legend.
   expect(count(text, '<rect')).toBe(63);
-  expect(text.indexOf('<th scope="row">75</th>')).toBeLessThan(text.indexOf('<th scope="row">74</th>'));
+  expect(text.indexOf('<th scope="row">60</th>')).toBeLessThan(text.indexOf('<th scope="row">59</th>'));
 });
 
 test('results of passes differ in height, not only in color', async () => {
