@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
+import { ConfigError } from '../../src/core/errors.ts';
 import { createServer, type Server } from '../../src/server/server.ts';
 import { eventually } from '../support/octavo-process.ts';
 
@@ -65,14 +66,12 @@ test('close aborts requests without a response', async () => {
 
 test('reports an address in use', async () => {
   const address = new URL(await listen());
-  const options = {
-    registry: { contentType: 'text/plain', metrics: async () => '' },
-    health: () => [],
-    ready: () => [],
-  };
-  await expect(createServer(options).listen({ host: address.hostname, port: Number(address.port) })).rejects.toThrow(
-    /cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE.*set server\.listen/,
-  );
+  const other = createServer({
+    ...{ registry: { contentType: 'text/plain', metrics: async () => '' }, health: () => [], ready: () => [] },
+  });
+  const listening = other.listen({ host: address.hostname, port: Number(address.port) });
+  await expect(listening).rejects.toThrow(ConfigError);
+  await expect(listening).rejects.toThrow(/cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE.*set server\.listen/);
 });
 
 test('passes requests on unchanged, and refuses a large one', async () => {

@@ -30,16 +30,8 @@ const rejected = (source: string, place: string) => ({
 const reject = (source: string, place: string) => events.onRejected?.({ source, place, reason: 'is not valid JSON' });
 const take = (source: string, rejected: number) =>
   events.onIntake?.({
-    source,
-    found: rejected,
-    rejected,
-    waiting: 0,
-    unchanged: 0,
-    withdrawn: 0,
-    gone: 0,
-    incomplete: 0,
-    skipped: {},
-    redacted: {},
+    ...{ source, found: rejected, rejected, waiting: 0, unchanged: 0, withdrawn: 0, gone: 0, incomplete: 0 },
+    ...{ skipped: {}, redacted: {} },
   });
 
 test.each<[string, (source: string) => void]>([
@@ -48,7 +40,7 @@ test.each<[string, (source: string) => void]>([
 ])('logs six lines for a file with 100,000 invalid records at the end of %s', (_what, end) => {
   for (let line = 1; line <= 100_000; line += 1) {
     reject('drop', `tickets.ndjson:${line}`);
-    if (line % 100 === 0) {
+    if (line % 100 === 3) {
       take('drop', 100);
     }
   }
@@ -66,18 +58,6 @@ test.each<[string, (source: string) => void]>([
   reject('drop', 'next.csv:7');
   end('drop');
   expect(warnings().slice(6)).toEqual([rejected('drop', 'next.csv:7')]);
-});
-
-test('logs six lines if every batch of a file has a few invalid records', () => {
-  for (let line = 1; line <= 300; line += 1) {
-    reject('drop', `tickets.ndjson:${line}`);
-    if (line % 3 === 0) {
-      take('drop', 3);
-    }
-  }
-  expect(warnings()).toHaveLength(5);
-  events.onPollEnd?.({ source: 'drop', error: null, again: 1 });
-  expect(warnings().slice(5)).toEqual([expect.objectContaining({ source: 'drop', records: 295 })]);
 });
 
 test('names the first few of many files', () => {

@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { ConfigError } from '../../src/core/errors.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { createServer, type Server } from '../../src/server/server.ts';
 
@@ -60,13 +59,5 @@ describe('the server', () => {
     const answer = await server.app.inject('/metrics');
     expect(answer.statusCode).toBe(500);
     expect(answer.body).toBe('{"error":"internal error"}');
-  });
-
-  test('listens on an address, and reports one in use', async () => {
-    const server = serve();
-    const address = await server.listen({ host: '127.0.0.1', port: 0 });
-    expect((await fetch(`${address}/healthz`)).status).toBe(200);
-    const port = Number(new URL(address).port);
-    await expect(serve().listen({ host: '127.0.0.1', port })).rejects.toThrow(ConfigError);
   });
 });

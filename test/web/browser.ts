@@ -37,11 +37,6 @@ export class CookieBrowser {
     });
   }
 
-  /** Names of the cookies for a host. */
-  cookies(url: string): readonly string[] {
-    return [...(this.#jars.get(new URL(url).host) ?? new Map<string, string>()).keys()];
-  }
-
   #keep(host: string, set: readonly string[]): void {
     const jar = this.#jars.get(host) ?? new Map<string, string>();
     for (const cookie of set) {

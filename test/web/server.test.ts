@@ -76,11 +76,3 @@ test('a page is JSON for a download, and 304 while it is unchanged', async () =>
   await page.daemon.organizations[0]?.trigger('manual');
   expect((await page.get('/audit?format=json', { 'if-none-match': 'W/"other"' })).status).toBe(200);
 });
-
-test('an address that cannot be decoded, and a form that is too large, are refused', async () => {
-  await using work = await openWorkspace();
-  await using page = await startPage(work);
-  const bad = await page.get('/o/%E0%A4%A');
-  expect([bad.status, bad.headers.get('x-content-type-options')]).toEqual([400, 'nosniff']);
-  expect((await page.post('/o/org_acme/actions', { reason: 'x'.repeat(100_000) })).status).toBe(413);
-});

@@ -118,6 +118,10 @@ test.each([
   '/\u00a0/evil.example',
   '///evil.example',
   '/\\/evil.example',
+  '/\\evil.example',
+  '/\t/evil.example',
+  'https://evil.example',
+  'javascript:alert(1)',
 ])('neither a sign-in nor an action leads to another host by %j', async (back) => {
   await using page = await openPageApp({
     ui: { tokens: people(['ana']), roles: [{ role: 'approver', people: ['*'] }] },

@@ -23,6 +23,8 @@ async function canSee(page: ProviderPage, signedIn: Awaited<ReturnType<ProviderP
 test('a right answer signs a person in', async () => {
   await using provider = await startLyingProvider();
   await using page = await openProviderPage(provider);
+  const { answer: begun } = await page.begin();
+  expect(begun.headers['set-cookie']).toMatch(/; Path=\/; HttpOnly; SameSite=Lax$/);
   const answer = await page.signIn();
   expect(answer.body).toContain('content="0; url=/o/acme"');
   expect(await canSee(page, answer)).toBe(true);
