@@ -5,6 +5,7 @@ import type * as client from 'openid-client';
 import type { RoleRule, UiConfig } from '../../config/ui.ts';
 import type { Logger } from '../../log.ts';
 import { PageError } from '../page-error.ts';
+import type { SignedIn } from './page-sessions.ts';
 
 /** Codes of openid-client for answers that say nothing about the person. */
 const UNUSABLE: ReadonlySet<string> = new Set([
@@ -18,13 +19,6 @@ const UNUSABLE: ReadonlySet<string> = new Set([
 /** OAuth errors with the same meaning. Source: RFC 6749, section 4.1.2.1, and RFC 8628 for `slow_down`. */
 const TEMPORARY: ReadonlySet<string> = new Set(['temporarily_unavailable', 'server_error', 'slow_down']);
 const TOO_MANY_REQUESTS = 429;
-
-interface ProviderError {
-  readonly error?: unknown;
-  readonly code?: unknown;
-  readonly status?: unknown;
-  readonly cause?: unknown;
-}
 
 /** Returns true if the provider could not answer, so that nothing is known about the person. */
 function isUnavailable(error: unknown): boolean {
@@ -59,8 +53,8 @@ function describeError(error: unknown): string {
   return found ?? 'an unknown reason';
 }
 
-function partsOf(error: unknown): ProviderError {
-  return typeof error === 'object' && error !== null ? error : {};
+function partsOf(error: unknown): Readonly<Record<string, unknown>> {
+  return typeof error === 'object' && error !== null ? (error as Readonly<Record<string, unknown>>) : {};
 }
 
 type OidcConfig = NonNullable<UiConfig['oidc']>;
@@ -75,13 +69,7 @@ export interface SignInAttempt {
 }
 
 /** A person, as the provider knows them. */
-interface OidcPerson {
-  /** Identifier of the account, which never changes. */
-  readonly subject: string;
-  readonly name: string;
-  readonly groups: readonly string[];
-  readonly refreshToken: string | null;
-}
+type OidcPerson = Pick<SignedIn, 'subject' | 'name' | 'groups' | 'refreshToken'>;
 
 type Claims = Readonly<Record<string, unknown>> & { readonly sub: string };
 type Tokens = client.TokenEndpointResponse & client.TokenEndpointResponseHelpers;

@@ -3,18 +3,11 @@ import { html } from 'hono/html';
 import type { Html } from '../page.ts';
 import { bar, type ChartTone, figure, formatCount } from './figure.ts';
 
-export interface BarPart {
+/** Part of a bar. */
+interface BarPart {
   readonly text: string;
   readonly count: number;
   readonly tone: ChartTone;
-}
-
-export interface StackedBarOptions {
-  readonly id: string;
-  readonly sentence: string;
-  readonly parts: readonly BarPart[];
-  /** Name of the parts, for the table. */
-  readonly name: string;
 }
 
 const WIDTH = 600;
@@ -22,8 +15,8 @@ const HEIGHT = 24;
 /** Least width of a part that is not empty. */
 const LEAST = 4;
 
-/** Renders the parts from left to right, with a gap between them. */
-export function stackedBar({ id, sentence, parts, name }: StackedBarOptions): Html {
+/** Renders the parts from left to right, with a gap between them. `name`: name of the parts, for the table. */
+export function stackedBar(id: string, sentence: string, name: string, parts: readonly BarPart[]): Html {
   const present = parts.filter(({ count }) => count > 0);
   const all = present.reduce((sum, { count }) => sum + count, 0);
   const room = WIDTH - present.length * LEAST;

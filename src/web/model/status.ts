@@ -202,9 +202,10 @@ function progress(reconciler: ReconcilerState, { state, now }: StatusInput): Des
     return null;
   }
   if (isRunning && lastEnd?.plan !== plan) {
+    const of = plan.commit === null ? '' : ` of ${shortCommit(plan.commit)}`;
     return plan.changes.length === 0
       ? null
-      : { state: 'applying', sentence: `Applying ${counted(plan.changes.length, 'change')}${of(plan.commit)}` };
+      : { state: 'applying', sentence: `Applying ${counted(plan.changes.length, 'change')}${of}` };
   }
   const applied = (lastEnd?.results ?? []).filter(({ status }) => status === 'applied').length;
   const left = plan.changes.length - applied;
@@ -212,12 +213,10 @@ function progress(reconciler: ReconcilerState, { state, now }: StatusInput): Des
     return null;
   }
   const window = windowState(state.config.syncWindows, now);
-  const why = window.open ? pausedWords(plan) : `: ${window.reason}`;
+  const { paused } = plan.summary;
+  const what = paused === 0 ? ' to be applied' : `; ${paused} of them paused`;
+  const why = window.open ? what : `: ${window.reason}`;
   return { state: 'waiting', sentence: `${counted(left, 'change')} ${left === 1 ? 'waits' : 'wait'}${why}` };
-}
-
-function pausedWords({ summary }: PlanDocument): string {
-  return summary.paused === 0 ? ' to be applied' : `; ${summary.paused} of them paused`;
 }
 
 function inSync({ lastCheck }: ReconcilerState, { freshness }: StatusInput): DescribedStatus {
@@ -225,13 +224,8 @@ function inSync({ lastCheck }: ReconcilerState, { freshness }: StatusInput): Des
   const pending = plan?.pending.length ?? 0;
   const rest = pending === 0 ? '' : `; ${counted(pending, 'resource')} pending`;
   const checked = spanWords((freshness.ageSeconds ?? 0) * 1000);
-  const commit = plan?.commit ?? null;
-  const what = commit === null ? 'the manifests' : shortCommit(commit);
+  const what = plan?.commit == null ? 'the manifests' : shortCommit(plan.commit);
   return { state: 'in-sync', sentence: `In sync with ${what}, checked ${checked} ago${rest}` };
-}
-
-function of(commit: string | null): string {
-  return commit === null ? '' : ` of ${shortCommit(commit)}`;
 }
 
 /** Firings of a cron expression around an instant, in milliseconds since the epoch. */

@@ -192,17 +192,13 @@ const MEGABYTE = 1_000_000;
 function outboxChart({ waiting, sending, inDoubt, deadLetters, bytes, maxItems, maxBytes, isFull }: OutboxView): Html {
   const all = waiting + sending + inDoubt + deadLetters;
   const size = `${(bytes / MEGABYTE).toFixed(1)} of ${(maxBytes / MEGABYTE).toFixed(0)} MB`;
-  const chart = stackedBar({
-    id: 'outbox',
-    sentence: `${counted(all, 'conversation')} of at most ${maxItems.toLocaleString('en')} in the outbox, ${size}.`,
-    parts: [
-      { text: 'waiting', count: waiting, tone: 'wait' },
-      { text: 'being sent', count: sending, tone: 'busy' },
-      { text: 'sent again after a lost response', count: inDoubt, tone: 'none' },
-      { text: 'dead letters', count: deadLetters, tone: 'bad' },
-    ],
-    name: 'State',
-  });
+  const sentence = `${counted(all, 'conversation')} of at most ${maxItems.toLocaleString('en')} in the outbox, ${size}.`;
+  const chart = stackedBar('outbox', sentence, 'State', [
+    { text: 'waiting', count: waiting, tone: 'wait' },
+    { text: 'being sent', count: sending, tone: 'busy' },
+    { text: 'sent again after a lost response', count: inDoubt, tone: 'none' },
+    { text: 'dead letters', count: deadLetters, tone: 'bad' },
+  ]);
   return html`${isFull ? html`<p>${stateBadge({ tone: 'bad', word: 'full' })} Sources wait until there is room.</p>` : ''}${chart}`;
 }
 

@@ -67,7 +67,7 @@ async function loadPass({ id, history, config }: OrganizationState, { params }: 
     /** Changes that are not listed; see the plan. */
     unlisted: Math.max(0, details.changes.length - MAX_CHANGES),
     /** Changes of the plan that the history does not keep. */
-    notKept: Math.max(0, plannedChanges(details.pass) - details.changes.length),
+    notKept: Math.max(0, sum(details.pass.counts, ACTIONS) - details.changes.length),
     /** The plan as it was kept; null if it had no changes, or is not kept any more. */
     plan: plan === null ? null : planContent(id, plan, links, 0, statusesOf(details.changes)),
   };
@@ -97,22 +97,18 @@ export function passRow(organization: string, pass: PassRecord, links: ForgeLink
 const RESULTS = ['applied', 'failed', 'skipped'];
 const ACTIONS = ['create', 'update', 'move', 'delete'];
 
-function resultWords(counts: PassCounts): string {
-  const sum = (names: readonly string[]) => names.reduce((total, name) => total + (counts[name] ?? 0), 0);
-  const planned = sum(RESULTS) === 0 ? sum(ACTIONS) : 0;
-  const all = [
-    ...RESULTS.map((name) => [name, counts[name] ?? 0] as const),
-    ['planned', planned] as const,
-    ['held', counts.held ?? 0] as const,
-    ['paused', counts.paused ?? 0] as const,
-  ];
-  const parts = all.filter(([, count]) => count > 0).map(([name, count]) => `${count} ${name}`);
-  return parts.length === 0 ? 'none' : parts.join(', ');
+function sum(counts: PassCounts, names: readonly string[]): number {
+  return names.reduce((total, name) => total + (counts[name] ?? 0), 0);
 }
 
-/** Counts the changes of the plan. */
-function plannedChanges({ counts }: PassRecord): number {
-  return ACTIONS.reduce((sum, action) => sum + (counts[action] ?? 0), 0);
+function resultWords(counts: PassCounts): string {
+  const planned = sum(counts, RESULTS) === 0 ? sum(counts, ACTIONS) : 0;
+  const all = { ...counts, planned };
+  const parts = [...RESULTS, 'planned', 'held', 'paused'].flatMap((name) => {
+    const count = sum(all, [name]);
+    return count > 0 ? [`${count} ${name}`] : [];
+  });
+  return parts.length === 0 ? 'none' : parts.join(', ');
 }
 
 /** Groups consecutive passes of one commit. */

@@ -33,7 +33,7 @@ export interface FrameOptions {
   /** Milliseconds since the epoch, for the ages of these. */
   readonly now?: number;
   /** Address to open at once. */
-  readonly refresh?: string;
+  readonly refresh?: string | undefined;
 }
 
 const GLOBAL = [

@@ -157,16 +157,8 @@ ${config.proxy === undefined ? '' : html`<p>The sign-in page of the proxy in fro
 
   async #page(reply: FastifyReply, main: Html, refresh?: string): Promise<FastifyReply> {
     const { assets } = this.#options;
-    const body = await layout({
-      title: 'Sign in',
-      main,
-      assets,
-      path: '/sign-in',
-      organization: null,
-      viewer: null,
-      live: null,
-      ...(refresh === undefined ? {} : { refresh }),
-    });
+    const frame = { title: 'Sign in', path: '/sign-in', organization: null, viewer: null, live: null };
+    const body = await layout({ ...frame, main, assets, refresh });
     return reply.type('text/html; charset=utf-8').send(body);
   }
 }

@@ -42,9 +42,7 @@ test('results of passes differ in height, not only in color', async () => {
 
 test('a chart without values says so', async () => {
   expect(await textOf(outcomeBars('passes', []))).toContain('No pass has ended yet.');
-  expect(await textOf(stackedBar({ id: 'a', sentence: 'Empty.', parts: [], name: 'State' }))).toContain(
-    'class="empty"',
-  );
+  expect(await textOf(stackedBar('a', 'Empty.', 'State', []))).toContain('class="empty"');
   expect(await textOf(trendChart('t', [], 'issues'))).toContain('0 issues in the last 3 weeks');
 });
 
@@ -69,7 +67,7 @@ test('every part of a stacked bar that is not empty is visible', async () => {
     { text: 'dead', count: 1, tone: 'bad' as const },
     { text: 'sending', count: 0, tone: 'busy' as const },
   ];
-  const text = await textOf(stackedBar({ id: 'o', sentence: 'The outbox.', parts, name: 'State' }));
+  const text = await textOf(stackedBar('o', 'The outbox.', 'State', parts));
   const widths = [...text.matchAll(/y="0" width="([\d.]+)" height="24"/g)].map(([, width]) => Number(width));
   expect(widths).toHaveLength(2);
   expect(Math.min(...widths)).toBeGreaterThanOrEqual(3);
@@ -85,7 +83,7 @@ test('the trend compares the last weeks with those before', async () => {
 test('every chart has an image role, a label, a table, and neither styles nor scripts', async () => {
   const charts = [
     outcomeBars('a', outcomes(2)),
-    stackedBar({ id: 'a', sentence: '<b>&"', parts: [{ text: '<i>', count: 1, tone: 'ok' }], name: 'State' }),
+    stackedBar('a', '<b>&"', 'State', [{ text: '<i>', count: 1, tone: 'ok' }]),
     stepLine({ id: 'a', sentence: '<b>', steps: [], top: null, names: ['value', 'marks'] }),
     trendChart('a', [1], '<b>'),
   ];
