@@ -90,6 +90,16 @@ export function someOrganization(id: string, parts: OrganizationParts = {}): Org
   };
 }
 
+/** Adds what daemons of `backend.ts` do not have: conversations, clusters and a queue. */
+export function withParts(state: OrganizationState, parts: OrganizationParts = {}): OrganizationState {
+  const { conversations, clusters, queue, config } = someOrganization(state.id, parts);
+  return {
+    ...state,
+    ...{ conversations, clusters, queue },
+    config: { ...state.config, conversations: config.conversations, clusters: config.clusters },
+  };
+}
+
 /** Requests of actions, as they arrived. */
 export type Asked = readonly [name: string, organization: string | null, request: object];
 

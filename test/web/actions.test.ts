@@ -1,14 +1,11 @@
-import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
+import { tokenEntry } from './page-app.ts';
 import { type PageDaemon, startPage } from './page-daemon.ts';
 
 const PEOPLE = ['viewer', 'operator', 'approver'];
 const UI = {
-  tokens: PEOPLE.map((name) => ({
-    name: `${name}@acme.example`,
-    sha256: createHash('sha256').update(`${name}-token`).digest('hex'),
-  })),
+  tokens: PEOPLE.map((name) => tokenEntry(`${name}@acme.example`, `${name}-token`)),
   roles: PEOPLE.map((role) => ({ role, people: [`${role}@acme.example`] })),
 };
 const PATH = '/o/org_acme/actions';

@@ -1,16 +1,12 @@
-import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { openWorkspace } from '../support/workspace.ts';
+import { tokenEntry } from './page-app.ts';
 import { startPage } from './page-daemon.ts';
 
-const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const TOKENS = {
-  tokens: [
-    { name: 'ana@acme.example', sha256: sha256('ana-token') },
-    { name: 'robot', sha256: sha256('robot-token') },
-  ],
+  tokens: [tokenEntry('ana@acme.example', 'ana-token'), tokenEntry('robot', 'robot-token')],
   roles: [{ role: 'viewer', people: ['ana@acme.example'], organizations: ['org_acme'] }],
 };
 const JSON_ONLY = { accept: 'application/json' };

@@ -1,16 +1,13 @@
 /** Approvals with `approvals.notAuthor`, with a real repository. */
-import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { runGit } from '../git/repository.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
+import { tokenEntry } from './page-app.ts';
 import { type PageDaemon, startPage } from './page-daemon.ts';
 
 const PEOPLE = ['ana', 'bo', 'cy', 'dan'];
 const UI = {
-  tokens: PEOPLE.map((name) => ({
-    name: `${name}@acme.example`,
-    sha256: createHash('sha256').update(name).digest('hex'),
-  })),
+  tokens: PEOPLE.map((name) => tokenEntry(`${name}@acme.example`, name)),
   roles: [{ role: 'approver', people: ['*'] }],
 };
 const BOTH = 'collections:\n  a: { title: A }\n  b: { title: B }\n';

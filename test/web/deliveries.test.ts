@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { Backend } from '../../src/web/model/backend.ts';
 import { type Asked, NOW, someBackend, someOrganization } from '../views/some-backend.ts';
-import { someNotifications } from '../views/some-notifications.ts';
+import { addNotifications, someDelivery, someNotifications } from '../views/some-notifications.ts';
 import { openPageApp, tokenEntry } from './page-app.ts';
 
 const UI = {
@@ -20,28 +20,8 @@ const EVENT = { action: 'delivery-retry', channel: 'ops' };
 async function openApp() {
   const asked: Asked[] = [];
   const notifications = openMemoryStore().notifications();
-  const event = {
-    id: 'e1',
-    code: 'applied',
-    organization: 'acme',
-    at: NOW,
-    summary: 's',
-    details: [],
-    path: null,
-  } as const;
-  const delivery = {
-    channel: 'ops',
-    thread: 'd1',
-    kind: 'event',
-    about: ['e1'],
-    createdAt: NOW,
-    state: 'queued',
-  } as const;
-  await notifications.addEvents([event]);
-  await notifications.advance(NOW, () => ({
-    ...{ conditions: [], removed: [], cancelled: [], notified: null, events: [{ id: 'e1', channels: [] }] },
-    created: [{ id: 'd1', ...delivery, mayHaveArrived: false }],
-  }));
+  const given = { kind: 'event', about: ['e1'], createdAt: NOW } as const;
+  await addNotifications(notifications, NOW, [], [someDelivery('d1', given)]);
   await notifications.begin('ops', NOW);
   const failed = { result: 'failed', mayHaveArrived: false, reason: 'no such room', at: NOW } as const;
   await notifications.end('d1', failed, { reporter: 'channel/ops', facts: [] });

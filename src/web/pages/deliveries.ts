@@ -22,10 +22,8 @@ const CONDITIONS = 5000;
 type DeliveriesView = Awaited<ReturnType<typeof load>>;
 
 /** Returns the state of all channels. Throws StoreError. */
-async function load(
-  { notifications, ...backend }: Pick<Backend, 'notifications' | 'organizations'>,
-  { viewer }: PageRequest,
-) {
+async function load(backend: Backend, { viewer }: PageRequest) {
+  const { notifications } = backend;
   /** True if the person may send messages again that were given up. */
   const mayRetry = canOperate(backend, viewer);
   if (!visibilityOf(backend, viewer).seesAll) {

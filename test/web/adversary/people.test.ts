@@ -175,40 +175,16 @@ test('ten wrong tokens from an address and 300 from all are the limit, which is 
 test('a query can neither add a notice nor make a page fail', async () => {
   await using hostile = await startHostilePage();
   const headers = { authorization: `Bearer ${TOKEN}` };
-  const names = [
-    'q',
-    'state',
-    'kind',
-    'after',
-    'before',
-    'start',
-    'from',
-    'source',
-    'level',
-    'organization',
-    'done',
-    'format',
-  ];
-  const values = [
-    'constructor',
-    '__proto__',
-    '-1',
-    '1e999',
-    'NaN',
-    '0x10',
-    '9'.repeat(400),
-    '\u0000',
-    "' OR 1=1 --",
-    '%',
-    'x'.repeat(1000),
-  ];
+  const names = ['q', 'state', 'kind', 'after', 'before', 'start', 'from', 'source', 'level', 'organization', 'done'];
+  const values = ['constructor', '__proto__', '-1', '1e999', 'NaN', '9'.repeat(400), '\u0000', "' OR 1=1 --", '%'];
+  values.push('x'.repeat(1000), '"><script>evil()</script>', "' onmouseover=evil() x='");
   for (const [name, path] of hostile.paths) {
     const plain = await (await fetch(`${hostile.url}${path}`, { headers })).text();
     for (const value of values) {
-      const query = queryOf(Object.fromEntries(names.map((each) => [each, value])));
+      const query = queryOf(Object.fromEntries([...names, 'format'].map((each) => [each, value])));
       const answer = await fetch(`${hostile.url}${path}${query}&q=a&q[]=b&before=1&before=2`, { headers });
       expect([200, 404], `${name} ${value}`).toContain(answer.status);
-      expect(await answer.text()).not.toContain('notice done');
+      expect(await answer.text()).not.toMatch(/notice done|<script>|<[^>"]* onmouseover=/);
     }
     expect(plain).not.toContain('notice done');
   }

@@ -1,10 +1,10 @@
 /** Texts that must not be shown, in every private place of a daemon. */
 
-import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { NAMES } from '../../support/certificates.ts';
 import type { Workspace } from '../../support/workspace.ts';
+import { tokenEntry } from '../page-app.ts';
 import type { PageSettings } from '../page-daemon.ts';
 
 /** Token of the platform. */
@@ -75,10 +75,7 @@ saml:
 
 /** Settings of a daemon with every secret that the configuration can have. */
 export function canarySettings({ folder, emulator }: Workspace, signIn: 'proxy' | 'oidc'): PageSettings {
-  const tokens = ROLES.map((role) => ({
-    name: `${role}@acme.example`,
-    sha256: createHash('sha256').update(`canary-token-of-${role}`).digest('hex'),
-  }));
+  const tokens = ROLES.map((role) => tokenEntry(`${role}@acme.example`, `canary-token-of-${role}`));
   const baseUrl = 'http://127.0.0.1:9';
   const zendesk = {
     subdomain: 'acme',

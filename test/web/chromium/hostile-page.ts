@@ -1,19 +1,15 @@
 /** Web page of a daemon in which every text from elsewhere is hostile. */
-import { createHash, randomBytes } from 'node:crypto';
 import { ClusterOverview } from '../../../src/clusters/events.ts';
 import type { OwnRequest } from '../../../src/clusters/store.ts';
-import { loadConfig } from '../../../src/config/load.ts';
-import { systemClock } from '../../../src/core/clock.ts';
-import { kinds } from '../../../src/kinds/registry.ts';
 import { openMemoryStore } from '../../../src/store/memory.ts';
-import type { Backend, NotificationReader, OrganizationState } from '../../../src/web/model/backend.ts';
+import type { NotificationReader, OrganizationState } from '../../../src/web/model/backend.ts';
 import { LogBuffer } from '../../../src/web/model/log-buffer.ts';
-import { createPageServer, type PageServer } from '../../../src/web/server/page-server.ts';
+import type { PageServer } from '../../../src/web/server/page-server.ts';
 import { someCluster } from '../../clusters/samples.ts';
 import { HOSTILE_TEXTS } from '../../support/hostile-texts.ts';
 import { actual } from '../../support/planning.ts';
 import { type Fake, fakeDaemon, NOW, passOf, resultsOf } from '../../views/backend.ts';
-import { someOrganization, someSource } from '../../views/some-backend.ts';
+import { type OrganizationParts, someBackend, someSource, withParts } from '../../views/some-backend.ts';
 import {
   addNotifications,
   someCondition,
@@ -21,6 +17,7 @@ import {
   someFact,
   someNotifications,
 } from '../../views/some-notifications.ts';
+import { openPageApp, tokenEntry } from '../page-app.ts';
 
 /** Names from right to left, with characters of no width, and with many marks on one letter. */
 const SCRIPTS = [
@@ -44,9 +41,9 @@ export interface HostilePage extends AsyncDisposable {
 export async function startHostilePage(): Promise<HostilePage> {
   const fake = await hostileReconciler();
   const [plan] = fake.plans;
-  const state = withFeatures(fake.backend.organizations()[0] as OrganizationState);
+  const state = withParts(fake.backend.organizations()[0] as OrganizationState, hostileParts());
   await fillHistory(state, fake);
-  const server = await serve(await hostileBackend([state]), fake);
+  const server = await serve(state);
   const url = await server.listen();
   const organization = `/o/${encodeURIComponent(state.id)}`;
   const at = (path: string) => `${organization}/${path}`;
@@ -125,7 +122,7 @@ async function fillHistory(state: OrganizationState, { plans: [plan = null] }: F
 }
 
 /** Conversations, clusters and budget. */
-function hostileFeatures(): OrganizationState {
+function hostileParts(): OrganizationParts {
   const url = 'https://app.example/c';
   const overview = new ClusterOverview({ now: () => NOW });
   const events = overview.events();
@@ -143,7 +140,7 @@ function hostileFeatures(): OrganizationState {
     ...{ cluster: `c_${index}`, label: text, id: `r_${index}`, space: text, subject: text, url, at: NOW },
     state: index % 2 === 0 ? 'open' : 'merged',
   }));
-  return someOrganization('org_1', {
+  return {
     sources: TEXTS.map((name) => ({ name, zendesk: {}, pollInterval: 1000 })),
     clusters: { enabled: true },
     status: {
@@ -155,16 +152,6 @@ function hostileFeatures(): OrganizationState {
     deadLetters: TEXTS.map((text) => ({ key: text, source: text, reason: text, at: NOW, bytes: 5 })),
     overview,
     changeRequests: requests as unknown as readonly OwnRequest[],
-  });
-}
-
-/** Adds the features to an organization with a reconciler. */
-function withFeatures(state: OrganizationState): OrganizationState {
-  const { conversations, clusters, queue, config } = hostileFeatures();
-  return {
-    ...state,
-    ...{ conversations, clusters, queue },
-    config: { ...state.config, conversations: config.conversations, clusters: config.clusters },
   };
 }
 
@@ -191,42 +178,21 @@ async function hostileNotifications(): Promise<NotificationReader> {
   return someNotifications(notifications, TEXTS);
 }
 
-async function hostileBackend(organizations: readonly OrganizationState[]): Promise<Backend> {
+/** Serves the organization to a person with a hostile name. */
+async function serve(state: OrganizationState): Promise<PageServer> {
   const log = new LogBuffer();
   for (const text of TEXTS) {
     log.add(
       JSON.stringify({ level: 50, time: new Date(NOW).toISOString(), msg: text, organization: 'org_1', field: text }),
     );
   }
-  const handle = async () => ({ conversation: { subject: MORE } });
-  return {
-    version: '0',
-    clock: { ...systemClock, now: () => NOW },
-    organizations: () => organizations,
-    refresh: async () => undefined,
-    fleet: () => null,
-    configurationProblems: () => [],
-    actions: {
-      ...{ act: handle, conversations: handle, clusters: handle },
-      ...{ deliveries: handle, sessions: handle },
-    },
-    log,
-    notifications: await hostileNotifications(),
-    history: openMemoryStore().history(''),
-    onChange: () => () => undefined,
-  };
-}
-
-function serve(backend: Backend, { store }: Fake): Promise<PageServer> {
+  const answer = { conversation: { subject: MORE } };
+  const backend = someBackend([state], { answer, log, notifications: await hostileNotifications() });
   const name = '<b>"Ana"</b> \u202e\u200bשלום';
-  const ui = {
-    listen: '127.0.0.1:0',
-    tokens: [{ name, sha256: createHash('sha256').update(TOKEN).digest('hex') }],
-    roles: [{ role: 'approver', people: [name] }],
-  };
-  const text = JSON.stringify({ platform: { token: 'a-token' }, organizations: [{ id: 'org_1' }], ui });
-  const { ui: config } = loadConfig({ text, file: 'config.yaml', env: {}, readFile: () => '', kinds });
-  const ignore = () => undefined;
-  const log = { info: ignore, warn: ignore, error: ignore };
-  return createPageServer({ backend, config, log, sessions: store.sessions(), onGuesses: ignore, randomBytes });
+  const { server } = await openPageApp({
+    ui: { tokens: [tokenEntry(name, TOKEN)], roles: [{ role: 'approver', people: [name] }] },
+    organizations: [state.id],
+    backend: () => ({ ...backend, clock: { ...backend.clock, now: () => NOW } }),
+  });
+  return server;
 }

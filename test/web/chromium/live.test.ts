@@ -1,12 +1,12 @@
-import { createHash } from 'node:crypto';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openWorkspace, type Workspace } from '../../support/workspace.ts';
+import { tokenEntry } from '../page-app.ts';
 import { type PageDaemon, startPage } from '../page-daemon.ts';
 import { hasBrowser, openBrowser } from './open-browser.ts';
 
 const UI = {
-  tokens: [{ name: 'ana@acme.example', sha256: createHash('sha256').update('ana-token').digest('hex') }],
+  tokens: [tokenEntry('ana@acme.example', 'ana-token')],
   roles: [{ role: 'approver', people: ['*'] }],
 };
 const WAIT = { timeout: 15_000 };

@@ -4,7 +4,7 @@ import type { Backend, OrganizationState } from '../../../src/web/model/backend.
 import { pickCases } from '../../support/campaign.ts';
 import { samples } from '../../support/kind-samples.ts';
 import { type Fake, fakeDaemon, NOW, type OrganizationCase, passOf } from '../../views/backend.ts';
-import { someOrganization } from '../../views/some-backend.ts';
+import { withParts } from '../../views/some-backend.ts';
 import { openPageApp, type PageApp, tokenEntry } from '../page-app.ts';
 import { EMPTY_FLEET, largeMonitoring, MONITORING_PAGES } from './monitoring-states.ts';
 
@@ -20,22 +20,12 @@ const STATE_UI = {
   roles: ['approver', 'viewer'].map((role) => ({ role, people: [`${role}@acme.example`] })),
 };
 
-/** Adds what daemons of views do not have: conversations, clusters and a queue. */
-function complete(state: OrganizationState): OrganizationState {
-  const { conversations, clusters, queue, config } = someOrganization(state.id);
-  return {
-    ...state,
-    ...{ conversations, clusters, queue },
-    config: { ...state.config, conversations: config.conversations, clusters: config.clusters },
-  };
-}
-
 async function serve(
   states: readonly OrganizationState[],
   paths: ReadonlyMap<string, string>,
   more: Partial<Backend> = {},
 ): Promise<StatePage> {
-  const organizations = states.map(complete);
+  const organizations = states.map((state) => withParts(state));
   const page = await openPageApp({
     ui: STATE_UI,
     backend: (backend: Backend) => ({
@@ -121,7 +111,7 @@ export async function failing(): Promise<StatePage & { readonly checksum: string
     conversations: { status: () => Promise.reject(new Error('secret of the inside')) },
   } as unknown as OrganizationState;
   const oidc = { issuer: 'http://127.0.0.1:9', clientId: 'octavo' };
-  const states = [complete(state as OrganizationState), broken];
+  const states = [withParts(state as OrganizationState), broken];
   const page = await openPageApp({
     ui: { ...STATE_UI, publicUrl: 'http://localhost', oidc },
     backend: (backend: Backend) => ({ ...backend, organizations: () => states }),
