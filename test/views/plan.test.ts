@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/core/json.ts';
 import { type PassesView, passesPage, passPage } from '../../src/web/pages/passes.ts';
-import { type PlanView, planDifference, planFile, planPage } from '../../src/web/pages/plan.ts';
+import { type PlanView, planFile, planPage } from '../../src/web/pages/plan.ts';
 import { actual, type PlanCase } from '../support/planning.ts';
 import { ana, COMMIT, fakeDaemon, NOW, type OrganizationCase, passOf, request } from './backend.ts';
 import { render, viewOf } from './pages.ts';
@@ -120,16 +120,6 @@ describe('a plan that is not the present one', () => {
         counts: { added: 1, removed: 1, changed: 1, same: 1 },
       },
     });
-  });
-
-  test('is compared with the present one by its checksum', async () => {
-    const { backend, old } = await past();
-    const [state] = backend.organizations();
-    if (state === undefined) {
-      throw new Error('no organization');
-    }
-    expect(await planDifference(state, old?.checksum ?? '')).toMatchObject({ counts: { added: 1, removed: 1 } });
-    expect(await planDifference(state, 'sha256:0')).toBeNull();
   });
 
   test('of an unknown checksum does not exist', async () => {

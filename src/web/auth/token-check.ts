@@ -1,6 +1,6 @@
 /**
- * Tokens of people and programs, of which the configuration has the hashes, with a limit for wrong ones: guesses must not be
- * cheap, and must not lock out those who know theirs.
+ * Check of tokens by their hashes in the configuration, with a limit for wrong ones: guesses must not be cheap, and must not
+ * lock out those who know theirs.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { UiConfig } from '../../config/ui.ts';

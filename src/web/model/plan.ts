@@ -53,8 +53,6 @@ type Ranked = readonly { readonly change: ChangeDocument; readonly rank: number 
 /** Ranked changes of the plans that are shown: sorting 100,000 changes takes longer than a page may take. */
 const ranked = new WeakMap<PlanDocument, Ranked>();
 
-export type PlanContent = ReturnType<typeof planContent>;
-
 /** Describes one page of a plan. `statusOf`: the results of its changes. */
 export function planContent(
   organization: string,
@@ -154,9 +152,7 @@ export function changeView(
   };
 }
 
-/** Person or group of people that gains or loses access. */
-export type AccessView = ReturnType<typeof accessView>;
-
+/** Describes a person or group of people that gains or loses access. */
 function accessView(change: AccessChange) {
   const effect: 'gains' | 'loses' | 'changes' =
     change.from === null ? 'gains' : change.to === null ? 'loses' : 'changes';

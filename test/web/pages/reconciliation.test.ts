@@ -194,15 +194,6 @@ describe('the form of a plan', () => {
     expect(shown).not.toContain('<form');
     expect(await render(organizationPage, fake, request({}))).not.toContain('for approval');
   });
-
-  test('is missing on a plan of the history', async () => {
-    const fake = await fakeDaemon(DELETION);
-    const before = await fakeDaemon({ plan: { ...DELETION.plan, manifests: 'teams: {}' } });
-    await fake.store.history('org_1').addPass(passOf(before.plans[0] ?? null));
-    const shown = await render(planPage, fake, request({ checksum: before.plans[0]?.checksum ?? '' }));
-    expect(shown).toContain('not the present plan');
-    expect(shown).not.toContain('<form');
-  });
 });
 
 test('the list of passes links each plan, and shows when each pass ended', async () => {
@@ -264,14 +255,4 @@ describe('the forms of an organization', () => {
     expect(shown).toContain('Paused by ana@acme.example until it is resumed: r');
     expect(shown).not.toContain('name="action" value="pause"');
   });
-});
-
-test('a page that is stale says since when, and never in sync', async () => {
-  const plan = { manifests: 'teams: { a: { title: A } }', actuals: [actual('team', 't1', { title: 'A' })] };
-  const fake = await fakeDaemon({ plan, checked: 180 });
-  for (const page of [organizationsPage, organizationPage, resourcePage]) {
-    const shown = await render(page, fake, request({ '*': 'team/a' }));
-    expect(shown).toMatch(/3 hours/);
-    expect(shown.replaceAll(/<option[^>]*>[^<]*/g, '')).not.toMatch(/in sync/i);
-  }
 });
