@@ -1,4 +1,5 @@
 /** Interfaces of a source, polled or with a webhook, and the events of the ingestion. */
+import type * as z from 'zod';
 import type { AppError } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
 import { isJson, jsonOfBody, type WebhookRequest } from '../../core/signature.ts';
@@ -64,13 +65,15 @@ export interface Webhook {
 }
 
 /**
- * Creates a webhook with JSON bodies. `problemOf` returns why a request is not genuine, or null; `read` reads the body of
- * one that is, undefined if it is not JSON.
+ * Creates a webhook with JSON bodies. `refusal` returns why a request is not genuine, or null. The body of one that is,
+ * undefined if it is not JSON, must match the schema; otherwise the request is refused with `problem`.
  */
-export function jsonWebhook(
+export function jsonWebhook<Body>(
   name: string,
-  problemOf: (request: WebhookRequest) => string | null,
-  read: (body: unknown, headers: WebhookRequest['headers']) => WebhookResult,
+  refusal: (request: WebhookRequest) => string | null,
+  schema: z.ZodType<Body>,
+  problem: string,
+  read: (body: Body, headers: WebhookRequest['headers']) => WebhookResult,
 ): Webhook {
   return {
     name,
@@ -78,8 +81,12 @@ export function jsonWebhook(
       if (!isJson(request.headers)) {
         return refused(415, 'the content type is not application/json');
       }
-      const problem = problemOf(request);
-      return problem === null ? read(jsonOfBody(request.body), request.headers) : refused(401, problem);
+      const reason = refusal(request);
+      if (reason !== null) {
+        return refused(401, reason);
+      }
+      const body = schema.safeParse(jsonOfBody(request.body));
+      return body.success ? read(body.data, request.headers) : refused(400, problem);
     },
   };
 }

@@ -1,17 +1,10 @@
 /** Source of Freshdesk: the list of tickets, their conversion, rate limits and the webhook. */
 import * as z from 'zod';
-import { isObject, type Json } from '../../core/json.ts';
+import { isObject } from '../../core/json.ts';
 import { headerOf, isSameSecret, type WebhookRequest } from '../../core/signature.ts';
 import { type RateHeaders, readRateHeaders } from '../../queue/request.ts';
 import { textOfHtml } from '../model/html.ts';
-import {
-  type Batch,
-  jsonWebhook,
-  type PollingSource,
-  type PollOptions,
-  refused,
-  type Webhook,
-} from '../model/source.ts';
+import { type Batch, jsonWebhook, type PollingSource, type PollOptions, type Webhook } from '../model/source.ts';
 import {
   firstTime,
   listAttribute,
@@ -19,19 +12,18 @@ import {
   PeopleCollector,
   type Person,
   type SourceRecord,
-  type TicketSkipReason,
   ticketOrSkipped,
 } from '../model/ticket.ts';
 import {
   nextLink,
   openProviderClient,
   orRejected,
-  type ProviderAnswer,
-  type ProviderClient,
   type ProviderOptions,
+  ProviderSource,
   readAnswer,
   readPages,
   readRecord,
+  withoutTicket,
 } from './provider.ts';
 import { pollUpdated, positionOf, RecentVersions, type UpdatedList } from './updated-list.ts';
 
@@ -78,7 +70,7 @@ const messageSchema = z.object({
 type FreshdeskMessage = z.output<typeof messageSchema>;
 
 const contactSchema = z.object({ name: text, email: text });
-const agentSchema = z.object({ contact: contactSchema });
+const agentSchema = z.object({ contact: contactSchema }).transform(({ contact }) => contact);
 
 type FreshdeskOptions = Omit<ProviderOptions<'freshdesk'>, 'webhookHeader'>;
 
@@ -101,31 +93,20 @@ export function openFreshdesk(options: FreshdeskOptions): PollingSource {
   return new Freshdesk(options, client);
 }
 
-class Freshdesk implements PollingSource {
-  readonly name: string;
-  readonly #domain: string;
-  readonly #lookback: number;
-  readonly #client: ProviderClient;
+class Freshdesk extends ProviderSource<FreshdeskOptions> {
   readonly #seen = new RecentVersions();
   readonly #people = new Map<string, Promise<Person | null>>();
 
-  constructor({ name, domain, lookback }: FreshdeskOptions, client: ProviderClient) {
-    this.name = name;
-    this.#domain = domain;
-    this.#lookback = lookback;
-    this.#client = client;
-  }
-
   /** The cursor is the newest `updated_at` seen, verbatim, and the number of the batch. */
   async *poll({ cursor, since, signal }: PollOptions): AsyncIterable<Batch> {
-    const account = this.#domain;
-    const own: Json = isObject(cursor) && cursor.account === account ? (cursor as Json) : null;
-    const last = isObject(own) && typeof own.batch === 'number' ? own.batch : 0;
+    const { domain: account, lookback } = this.options;
+    const own = isObject(cursor) && cursor.account === account ? cursor : {};
+    const last = typeof own.batch === 'number' ? own.batch : 0;
     this.#seen.startAfter(last);
     const progress = pollUpdated<ListedTicket>({
       list: this.#list(signal),
       reached: positionOf(own, since),
-      lookback: this.#lookback,
+      lookback,
       seen: this.#seen,
       batch: last,
       idOf: (ticket) => String(ticket.id),
@@ -138,17 +119,13 @@ class Freshdesk implements PollingSource {
   }
 
   async fetch(ticket: string, signal: AbortSignal): Promise<SourceRecord> {
-    const key = keyOf(this.#domain, ticket);
+    const key = keyOf(this.options.domain, ticket);
     if (!/^\d{1,15}$/.test(ticket)) {
       return { kind: 'rejected', place: key, reason: 'not a ticket id' };
     }
     const path = `/api/v2/tickets/${ticket}?${new URLSearchParams({ include: 'requester,stats' })}`;
-    const answer = await this.#client.request({ name: 'get ticket', path, accepts: [404], signal });
-    return answer.status === 404 ? { kind: 'gone', key } : this.#read(ticket, answer.body, signal);
-  }
-
-  close(): Promise<void> {
-    return this.#client.close();
+    const answer = await this.find({ name: 'get ticket', path, signal });
+    return answer === null ? { kind: 'gone', key } : this.#read(ticket, answer.body, signal);
   }
 
   #list(signal: AbortSignal): UpdatedList<ListedTicket> {
@@ -161,45 +138,39 @@ class Freshdesk implements PollingSource {
         return `/api/v2/tickets?${new URLSearchParams({ updated_since: since, order_by: 'updated_at', order_type: 'asc', include })}`;
       },
       page: async (path) => {
-        const { answer, next } = await this.#page(path, LIST, 'search', [], signal);
-        return { items: readAnswer(listSchema, answer.body, `Freshdesk: ${LIST}`), next, at: answer.at };
+        const { body, next, at } = await this.#page(path, LIST, 'search', [], signal);
+        return { items: readAnswer(listSchema, body, `Freshdesk: ${LIST}`), next, at };
       },
     };
   }
 
   /** Reads a page of a list. The path of the first page has no page number. */
-  async #page(
-    path: string,
-    name: string,
-    kind: 'read' | 'search',
-    accepts: readonly number[],
-    signal: AbortSignal,
-  ): Promise<{ readonly answer: ProviderAnswer; readonly next: string | null }> {
+  async #page(path: string, name: string, kind: 'read' | 'search', accepts: readonly number[], signal: AbortSignal) {
     const [resource = '', query] = path.split('?');
     const parameters = new URLSearchParams(query);
     const number = Number(parameters.get('page') ?? 1);
     parameters.set('per_page', String(PAGE));
     parameters.set('page', String(number));
     const request = { name, path: `${resource}?${parameters}`, class: kind, accepts, signal };
-    const answer = await this.#client.request(request);
+    const answer = await this.client.request(request);
     const length = Array.isArray(answer.body) ? answer.body.length : 0;
     parameters.set('page', String(number + 1));
     const hasMore = length >= PAGE || (length > 0 && nextLink(answer.headers.link) !== null);
-    return { answer, next: hasMore ? `${resource}?${parameters}` : null };
+    return { ...answer, next: hasMore ? `${resource}?${parameters}` : null };
   }
 
   #read(ticketId: number | string, record: unknown, signal: AbortSignal): Promise<SourceRecord> {
-    return orRejected(keyOf(this.#domain, ticketId), async () => {
+    return orRejected(keyOf(this.options.domain, ticketId), async () => {
       const ticket = readRecord(ticketSchema, record);
-      return decidedByTicket(this.#domain, ticket) ?? (await this.#thread(ticket, signal));
+      return decidedByTicket(this.options.domain, ticket) ?? (await this.#thread(ticket, signal));
     });
   }
 
   async #thread(ticket: FreshdeskTicket, signal: AbortSignal): Promise<SourceRecord> {
     const messages = await this.#messages(ticket.id, signal);
     return messages === null
-      ? { kind: 'gone', key: keyOf(this.#domain, ticket.id) }
-      : ticketOf(this.#domain, ticket, messages, await this.#authors(ticket, messages, signal));
+      ? { kind: 'gone', key: keyOf(this.options.domain, ticket.id) }
+      : ticketOf(this.options.domain, ticket, messages, await this.#authors(ticket, messages, signal));
   }
 
   /** Returns all messages after the description; null if the ticket no longer exists. */
@@ -209,8 +180,8 @@ class Freshdesk implements PollingSource {
       `Freshdesk: ${name}`,
       `/api/v2/tickets/${ticket}/conversations`,
       async (path: string) => {
-        const { answer, next } = await this.#page(path, name, 'read', [404], signal);
-        return answer.status === 404 ? null : { items: readRecord(z.array(messageSchema), answer.body), next };
+        const { status, body, next } = await this.#page(path, name, 'read', [404], signal);
+        return status === 404 ? null : { items: readRecord(z.array(messageSchema), body), next };
       },
     );
     return all === null ? null : [...new Map(all.map((message) => [message.id, message])).values()];
@@ -252,13 +223,10 @@ class Freshdesk implements PollingSource {
 
   /** Returns a person; null if the person no longer exists or the key has no access to people. */
   async #ask(path: string, kind: 'agents' | 'contacts', signal: AbortSignal): Promise<Person | null> {
-    const answer = await this.#client.request({ name: `get ${kind}`, path, accepts: [403, 404], signal });
-    if (answer.status !== 200) {
-      return null;
-    }
-    const read =
-      kind === 'agents' ? agentSchema.safeParse(answer.body).data?.contact : contactSchema.safeParse(answer.body).data;
-    return read === undefined ? null : { names: [read.name ?? ''], emails: [read.email ?? ''] };
+    const answer = await this.find({ name: `get ${kind}`, path, signal }, [403, 404]);
+    const schema = kind === 'agents' ? agentSchema : contactSchema;
+    const { data } = schema.safeParse(answer?.body);
+    return data === undefined ? null : { names: [data.name ?? ''], emails: [data.email ?? ''] };
   }
 }
 
@@ -282,20 +250,10 @@ function keyOf(domain: string, ticket: number | string): string {
 }
 
 /** Decides from the ticket alone whether it is skipped; null: its messages must be read. */
-function decidedByTicket(domain: string, ticket: FreshdeskTicket): SourceRecord | null {
-  const key = keyOf(domain, ticket.id);
-  if (ticket.deleted === true) {
-    return { kind: 'gone', key };
-  }
-  const reason = reasonOf(ticket);
-  return reason === null ? null : { kind: 'skipped', key, reason };
-}
-
-function reasonOf({ spam, status }: FreshdeskTicket): TicketSkipReason | null {
-  if (spam === true) {
-    return 'spam';
-  }
-  return Object.values(SETTLED).includes(status) ? null : 'open';
+function decidedByTicket(domain: string, { id, deleted, spam, status }: FreshdeskTicket): SourceRecord | null {
+  const unsettled = Object.values(SETTLED).includes(status) ? null : 'open';
+  const skipped = spam === true ? 'spam' : unsettled;
+  return withoutTicket(keyOf(domain, id), deleted === true ? 'gone' : skipped);
 }
 
 /**
@@ -387,13 +345,6 @@ function addAddress(people: PeopleCollector, address: string): void {
   }
 }
 
-interface FreshdeskWebhookOptions {
-  readonly name: string;
-  /** Name of the header with the secret, in any case. */
-  readonly header: string;
-  readonly secret: string;
-}
-
 const hintedId = z.union([z.number().int().positive(), z.string().regex(/^\d{1,15}$/)]);
 /** The body is written by the author of the automation rule; these are Freshdesk's default and the simple forms. */
 const bodySchema = z.union([
@@ -405,16 +356,19 @@ const bodySchema = z.union([
 ]);
 
 /** Webhook of an automation rule. Freshdesk has no signatures: a secret in a custom header replaces them. */
-export function freshdeskWebhook({ name, header, secret }: FreshdeskWebhookOptions): Webhook {
+export function freshdeskWebhook({
+  name,
+  header,
+  secret,
+}: Readonly<Record<'name' | 'header' | 'secret', string>>): Webhook {
   const field = header.toLowerCase();
-  const problemOf = ({ headers }: WebhookRequest) =>
+  const refusal = ({ headers }: WebhookRequest) =>
     isSameSecret(headerOf(headers, field) ?? '', secret) ? null : 'the secret is missing or wrong';
-  return jsonWebhook(name, problemOf, (body) => {
-    const read = bodySchema.safeParse(body);
-    return read.success
-      ? { kind: 'hints', delivery: null, ids: [String(read.data)] }
-      : refused(400, 'the body names no ticket: ticket_id is expected');
-  });
+  return jsonWebhook(name, refusal, bodySchema, 'the body names no ticket: ticket_id is expected', (ticket) => ({
+    kind: 'hints',
+    delivery: null,
+    ids: [String(ticket)],
+  }));
 }
 
 /**

@@ -9,112 +9,83 @@ import {
   openProviderClient,
   type ProviderAnswer,
   type ProviderClient,
-  type ProviderContext,
+  type ProviderOptions,
+  type ProviderRequest,
   type ProviderTokens,
   pathBelow,
   RenewedToken,
   readAnswer,
 } from './provider.ts';
 
-interface GithubApp {
-  readonly id: number;
-  readonly installationId: number;
-  readonly privateKey: string;
-}
-
-interface GithubAccount extends ProviderContext {
-  readonly baseUrl: string;
-  /** Access token; either this or `app` is set. */
-  readonly token?: string;
-  readonly app?: GithubApp;
-}
-
-interface GithubRequest {
-  readonly name: string;
-  readonly path: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly accepts?: readonly number[];
-  readonly signal: AbortSignal;
-}
+type GithubOptions = ProviderOptions<'github'>;
 
 const MOVED = [301, 302, 307, 308];
 const MAX_MOVES = 5;
 /** Consecutive refusals after which the request fails. */
 const MAX_REFUSALS = 5;
 
-/** Client of GitHub: follows renamed repositories, renews tokens, and recognizes secondary rate limits by their text. */
-export class GithubClient {
-  readonly #account: GithubAccount;
-  readonly #client: ProviderClient;
-  #refusals = 0;
+/**
+ * Opens a client of GitHub, which follows renamed repositories, renews tokens, and recognizes secondary rate limits by
+ * their text. Throws ConfigError if the key of an app cannot be read.
+ */
+export function openGithubClient(options: GithubOptions): ProviderClient {
+  const { app, baseUrl, clock, token = '' } = options;
+  const client = openProviderClient(options, {
+    label: 'GitHub',
+    baseUrl,
+    tokens: app === undefined ? null : openAppTokens(options, app),
+    headers: async () => ({
+      accept: 'application/vnd.github+json',
+      'x-github-api-version': '2022-11-28',
+      ...(app === undefined ? { authorization: `Bearer ${token}` } : {}),
+    }),
+    rate: readGithubRate,
+    isRefusal: isGithubRefusal,
+  });
+  let refusals = 0;
   /** Time on the monotonic clock before which no request is sent. */
-  #closedUntil = Number.NEGATIVE_INFINITY;
-
-  /** Throws ConfigError if the key of an app cannot be read. */
-  constructor(account: GithubAccount) {
-    const { app, token = '' } = account;
-    this.#account = account;
-    this.#client = openProviderClient(account, {
-      label: 'GitHub',
-      baseUrl: account.baseUrl,
-      tokens: app === undefined ? null : openAppTokens(account, app),
-      headers: async () => ({
-        accept: 'application/vnd.github+json',
-        'x-github-api-version': '2022-11-28',
-        ...(app === undefined ? { authorization: `Bearer ${token}` } : {}),
-      }),
-      rate: readGithubRate,
-      isRefusal: isGithubRefusal,
-    });
-  }
-
-  /** Throws AppError. */
-  async get(request: GithubRequest): Promise<ProviderAnswer> {
-    let { path } = request;
-    for (let moves = 0; moves <= MAX_MOVES; moves += 1) {
-      const answer = await this.#unrefused({ ...request, path });
-      if (!MOVED.includes(answer.status)) {
-        return answer;
-      }
-      path = pathBelow(this.#account.baseUrl, String(answer.headers.location ?? ''), `GitHub: ${request.name}`);
-    }
-    throw new NotThePlatformError(`GitHub: ${request.name}: too many redirects`);
-  }
-
-  close(): Promise<void> {
-    return this.#client.close();
-  }
+  let closedUntil = Number.NEGATIVE_INFINITY;
+  const remaining = () => Math.max(0, closedUntil - clock.monotonic());
 
   /** Sends a request. A secondary rate limit pauses all requests: for at least a minute, doubled each time. */
-  async #unrefused(request: GithubRequest): Promise<ProviderAnswer> {
-    const { name, signal } = request;
-    const { clock } = this.#account;
+  async function unrefused(request: ProviderRequest): Promise<ProviderAnswer> {
     for (;;) {
-      for (let wait = this.#wait(); wait > 0; wait = this.#wait()) {
-        await clock.sleep(wait, signal);
+      while (remaining() > 0) {
+        await clock.sleep(remaining(), request.signal);
       }
       const sentAt = clock.monotonic();
-      const answer = await this.#client.request({ ...request, accepts: [...MOVED, 403, ...(request.accepts ?? [])] });
+      const answer = await client.request({ ...request, accepts: [...MOVED, 403, ...(request.accepts ?? [])] });
       if (answer.status !== 403) {
-        this.#refusals = 0;
+        refusals = 0;
         return answer;
       }
       if (!isTextOfRefusal(answer.body)) {
-        throw new AuthError(`GitHub: ${name}: status 403: the token lacks a permission`, 403);
+        throw new AuthError(`GitHub: ${request.name}: status 403: the token lacks a permission`, 403);
       }
-      if (sentAt >= this.#closedUntil) {
-        this.#refusals += 1;
-        this.#closedUntil = clock.monotonic() + MIN_WAIT * 2 ** (this.#refusals - 1);
+      if (sentAt >= closedUntil) {
+        refusals += 1;
+        closedUntil = clock.monotonic() + MIN_WAIT * 2 ** (refusals - 1);
       }
-      if (this.#refusals >= MAX_REFUSALS) {
-        throw new RateLimitedError(`GitHub: ${name}: rate limit exceeded repeatedly`, this.#wait());
+      if (refusals >= MAX_REFUSALS) {
+        throw new RateLimitedError(`GitHub: ${request.name}: rate limit exceeded repeatedly`, remaining());
       }
     }
   }
 
-  #wait(): number {
-    return Math.max(0, this.#closedUntil - this.#account.clock.monotonic());
-  }
+  return {
+    async request(request) {
+      let { path } = request;
+      for (let moves = 0; moves <= MAX_MOVES; moves += 1) {
+        const answer = await unrefused({ ...request, path });
+        if (!MOVED.includes(answer.status)) {
+          return answer;
+        }
+        path = pathBelow(baseUrl, String(answer.headers.location ?? ''), `GitHub: ${request.name}`);
+      }
+      throw new NotThePlatformError(`GitHub: ${request.name}: too many redirects`);
+    },
+    close: client.close,
+  };
 }
 
 function isTextOfRefusal(body: unknown): boolean {
@@ -134,12 +105,15 @@ const tokenSchema = z.object({ token: z.string().min(1), expires_at: z.string() 
  * Opens the tokens of an app's installation, valid for an hour each. The key is PEM, PKCS #1 as GitHub issues it or
  * PKCS #8; otherwise throws ConfigError.
  */
-function openAppTokens(account: GithubAccount, { id, installationId, privateKey }: GithubApp): ProviderTokens {
-  const { baseUrl, clock } = account;
+function openAppTokens(
+  options: GithubOptions,
+  { id, installationId, privateKey }: NonNullable<GithubOptions['app']>,
+): ProviderTokens {
+  const { baseUrl, clock } = options;
   const key = readKey(privateKey);
   const closing = new AbortController();
   const client = openProviderClient(
-    { ...account, concurrency: 1 },
+    { ...options, concurrency: 1 },
     {
       label: 'GitHub',
       baseUrl,

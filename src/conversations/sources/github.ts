@@ -1,7 +1,7 @@
 /** Source of GitHub issues: their lists, their conversion, hints and the webhook. */
 import * as z from 'zod';
 import { RejectedError } from '../../core/errors.ts';
-import { isObject, type Json, sameJson } from '../../core/json.ts';
+import { type Json, sameJson } from '../../core/json.ts';
 import { headerOf, isSignedBy, type WebhookRequest } from '../../core/signature.ts';
 import {
   type Batch,
@@ -20,8 +20,17 @@ import {
   type SourceRecord,
   ticketOrSkipped,
 } from '../model/ticket.ts';
-import { GithubClient } from './github-client.ts';
-import { nextPath, orRejected, type ProviderOptions, readAnswer, readPages, readRecord } from './provider.ts';
+import { openGithubClient } from './github-client.ts';
+import {
+  nextPath,
+  orRejected,
+  type ProviderOptions,
+  ProviderSource,
+  readAnswer,
+  readPages,
+  readRecord,
+  withoutTicket,
+} from './provider.ts';
 import {
   type PollPosition,
   pollUpdated,
@@ -77,6 +86,10 @@ const commentsSchema = z.array(commentSchema);
 
 type GithubOptions = ProviderOptions<'github'>;
 
+/** ETag of a page at a URL when it was last read. */
+const tagSchema = z.object({ path: z.string(), etag: z.string() });
+type Tag = z.output<typeof tagSchema>;
+
 /** Position in one repository. */
 type Place = {
   readonly reached: PollPosition;
@@ -90,6 +103,21 @@ type Places = {
   readonly repositories: Readonly<Record<string, Place>>;
 };
 
+const cursorSchema = z
+  .object({
+    batch: z.number().catch(0),
+    repositories: z
+      .record(
+        z.string(),
+        z
+          .object({ reached: z.unknown(), tag: tagSchema.nullable().catch(null) })
+          .nullable()
+          .catch(null),
+      )
+      .catch({}),
+  })
+  .catch({ batch: 0, repositories: {} });
+
 /** Overlap of consecutive polls in milliseconds, because lists are updated late; known versions are not read again. */
 const LOOKBACK = 3_600_000;
 const GONE = [404, 410];
@@ -101,35 +129,24 @@ const REPOSITORY_GONE = new Set([404, 410, 451]);
  * unreadable key.
  */
 export function openGithub(options: GithubOptions): PollingSource {
-  return new Github(options);
+  return new Github(options, openGithubClient(options));
 }
 
-class Github implements PollingSource {
-  readonly name: string;
-  readonly #options: GithubOptions;
-  readonly #rules: IssueRules;
-  readonly #client: GithubClient;
-  readonly #seen: ReadonlyMap<string, RecentVersions>;
-
-  constructor(options: GithubOptions) {
-    this.name = options.name;
-    this.#options = options;
-    this.#rules = {
-      team: new Set(options.teamMembers.map((login) => login.toLowerCase())),
-      declined: options.includeNotPlanned,
-    };
-    this.#client = new GithubClient(options);
-    this.#seen = new Map(options.repositories.map((repository) => [repository, new RecentVersions()]));
-  }
+class Github extends ProviderSource<GithubOptions> {
+  readonly #rules: IssueRules = {
+    team: new Set(this.options.teamMembers.map((login) => login.toLowerCase())),
+    declined: this.options.includeNotPlanned,
+  };
+  readonly #seen = new Map(this.options.repositories.map((repository) => [repository, new RecentVersions()]));
 
   /** Polls every repository. The error of one is thrown after all others are done. */
   async *poll({ cursor, since, signal }: PollOptions): AsyncIterable<Batch> {
-    let places = placesOf(cursor, since, this.#options.repositories);
+    let places = placesOf(cursor, since, this.options.repositories);
     for (const seen of this.#seen.values()) {
       seen.startAfter(places.batch);
     }
     let missing: RejectedError | null = null;
-    for (const repository of this.#options.repositories) {
+    for (const repository of this.options.repositories) {
       try {
         for await (const { found, batch, place } of this.#pollOne(repository, places, signal)) {
           places = { batch, repositories: { ...places.repositories, [repository]: place } };
@@ -149,7 +166,7 @@ class Github implements PollingSource {
 
   async fetch(id: string, signal: AbortSignal): Promise<SourceRecord> {
     const hint = readHint(id);
-    const repository = this.#options.repositories.find((one) => one.toLowerCase() === hint?.repository.toLowerCase());
+    const repository = this.options.repositories.find((one) => one.toLowerCase() === hint?.repository.toLowerCase());
     if (hint?.nodeId != null && repository === undefined) {
       // The repository was removed from the configuration.
       return { kind: 'gone', key: keyOf(hint.nodeId) };
@@ -168,12 +185,8 @@ class Github implements PollingSource {
       if (issue === null || issue.pull_request != null) {
         return { kind: 'rejected', place: id, reason: 'no issue with this number' };
       }
-      return decidedByIssue(issue, this.#rules) ?? (await this.#thread(repository, issue, signal));
+      return this.#thread(repository, issue, signal);
     });
-  }
-
-  close(): Promise<void> {
-    return this.#client.close();
   }
 
   async *#pollOne(repository: string, { batch: last, repositories }: Places, signal: AbortSignal) {
@@ -225,7 +238,7 @@ class Github implements PollingSource {
         const isKnown = pages === 0 && known?.path === path;
         pages += 1;
         const headers: Record<string, string> = isKnown ? { 'if-none-match': known.etag } : {};
-        const answer = await this.#client.get({ name, path, headers, accepts: isKnown ? [304] : [], signal });
+        const answer = await this.client.request({ name, path, headers, accepts: isKnown ? [304] : [], signal });
         const { at } = answer;
         if (answer.status === 304) {
           list.tag = known;
@@ -233,7 +246,7 @@ class Github implements PollingSource {
         }
         const items = readAnswer(listSchema, answer.body, label);
         const { etag, link } = answer.headers;
-        const next = nextPath(link, this.#options.baseUrl, label);
+        const next = nextPath(link, this.options.baseUrl, label);
         const settled = items.every((item) => at - Date.parse(item.updated_at) >= SETTLING);
         // An ETag covers one page only, and recent issues may change without a new ETag.
         const isWhole = pages === 1 && next === null && settled;
@@ -246,13 +259,19 @@ class Github implements PollingSource {
 
   #read(repository: string, record: ListedIssue, signal: AbortSignal): Promise<SourceRecord> {
     return orRejected(keyOf(record.node_id), async () => {
-      const issue = readRecord(issueSchema, record);
-      return decidedByIssue(issue, this.#rules) ?? (await this.#thread(repository, issue, signal));
+      return this.#thread(repository, readRecord(issueSchema, record), signal);
     });
   }
 
-  /** Reads an issue with its comments. If comments are missing, one may have been deleted: the issue is read again. */
+  /**
+   * Reads an issue with its comments, unless it is skipped. If comments are missing, one may have been deleted: the issue
+   * is read again.
+   */
   async #thread(repository: string, listed: GithubIssue, signal: AbortSignal): Promise<SourceRecord> {
+    const decided = decidedByIssue(listed, this.#rules);
+    if (decided !== null) {
+      return decided;
+    }
     let issue: GithubIssue | null = listed;
     let comments = await this.#comments(repository, listed.number, signal);
     if (comments !== null && comments.length < (listed.comments ?? 0)) {
@@ -268,7 +287,7 @@ class Github implements PollingSource {
   /** Throws RejectedError if the whole repository is inaccessible: then nothing is known about one issue. */
   async #mustBeReadable(repository: string, signal: AbortSignal): Promise<void> {
     try {
-      await this.#client.get({ name: 'list issues', path: `/repos/${repository}/issues?per_page=1`, signal });
+      await this.client.request({ name: 'list issues', path: `/repos/${repository}/issues?per_page=1`, signal });
     } catch (error) {
       throw error instanceof RejectedError ? rejectionOf(repository, error) : error;
     }
@@ -277,8 +296,8 @@ class Github implements PollingSource {
   /** Returns an issue, or null if it no longer exists. */
   async #issue(repository: string, number: number, signal: AbortSignal): Promise<GithubIssue | null> {
     const path = `/repos/${repository}/issues/${number}`;
-    const answer = await this.#client.get({ name: 'get issue', path, accepts: GONE, signal });
-    return GONE.includes(answer.status) ? null : readRecord(issueSchema, answer.body);
+    const answer = await this.find({ name: 'get issue', path, signal }, GONE);
+    return answer === null ? null : readRecord(issueSchema, answer.body);
   }
 
   /** Returns all comments; null if the issue no longer exists. */
@@ -287,12 +306,13 @@ class Github implements PollingSource {
     const label = `GitHub: ${name}`;
     const first = `/repos/${repository}/issues/${number}/comments?per_page=100`;
     const all = await readPages(label, first, async (path: string) => {
-      const { status, body, headers } = await this.#client.get({ name, path, accepts: GONE, signal });
-      if (GONE.includes(status)) {
-        return null;
-      }
-      const items = readRecord(commentsSchema, body);
-      return { items, next: nextPath(headers.link, this.#options.baseUrl, label) };
+      const answer = await this.find({ name, path, signal }, GONE);
+      return answer === null
+        ? null
+        : {
+            items: readRecord(commentsSchema, answer.body),
+            next: nextPath(answer.headers.link, this.options.baseUrl, label),
+          };
     });
     return all === null ? null : [...new Map(all.map((comment) => [comment.node_id, comment])).values()];
   }
@@ -306,27 +326,13 @@ function rejectionOf(repository: string, error: RejectedError): RejectedError {
 }
 
 function placesOf(cursor: Json, since: number, names: readonly string[]): Places {
-  const own = isObject(cursor) ? cursor : {};
-  const kept = isObject(own.repositories) ? own.repositories : {};
-  const places = names.map((name) => {
-    const place = kept[name];
-    const { reached, tag } = isObject(place) ? place : {};
-    return [name, { reached: positionOf(reached as Json, since), tag: tagOf(tag) } satisfies Place] as const;
+  const { batch, repositories: kept } = cursorSchema.parse(cursor);
+  const places = names.map((name): [string, Place] => {
+    const { reached, tag = null } = kept[name] ?? {};
+    return [name, { reached: positionOf(reached, since), tag }];
   });
-  return { batch: typeof own.batch === 'number' ? own.batch : 0, repositories: Object.fromEntries(places) };
+  return { batch, repositories: Object.fromEntries(places) };
 }
-
-function tagOf(value: unknown): Tag | null {
-  return isObject(value) && typeof value.path === 'string' && typeof value.etag === 'string'
-    ? { path: value.path, etag: value.etag }
-    : null;
-}
-
-/** ETag of a page at a URL when it was last read. */
-type Tag = {
-  readonly path: string;
-  readonly etag: string;
-};
 
 interface IssueRules {
   /**
@@ -349,12 +355,12 @@ function keyOf(nodeId: string): string {
 function decidedByIssue(issue: GithubIssue, { declined }: IssueRules): SourceRecord | null {
   const key = keyOf(issue.node_id);
   if (issue.state !== 'closed') {
-    return { kind: 'skipped', key, reason: 'open' };
+    return withoutTicket(key, 'open');
   }
   if (isBot(issue.user)) {
-    return { kind: 'skipped', key, reason: 'bot' };
+    return withoutTicket(key, 'bot');
   }
-  return !declined && DECLINED.has(issue.state_reason ?? '') ? { kind: 'skipped', key, reason: 'declined' } : null;
+  return withoutTicket(key, !declined && DECLINED.has(issue.state_reason ?? '') ? 'declined' : null);
 }
 
 /** Converts an issue and its comments to a ticket. `repository` is the configured name: `acme/product`. */
@@ -412,13 +418,6 @@ function peopleOf(written: readonly Written[]) {
   return people.all();
 }
 
-interface GithubWebhookOptions {
-  readonly name: string;
-  readonly secret: string;
-  /** Events of other repositories are ignored. */
-  readonly repositories: readonly string[];
-}
-
 const EVENTS = new Set(['issues', 'issue_comment']);
 
 const eventSchema = z.object({
@@ -430,18 +429,21 @@ const eventSchema = z.object({
  * Webhook of GitHub, signed with the hexadecimal HMAC-SHA256 of the raw body. Every change of an issue is a hint, not
  * only its closing. Source: docs/helpdesk-notes.md#github
  */
-export function githubWebhook({ name, secret, repositories }: GithubWebhookOptions): Webhook {
+export function githubWebhook({
+  name,
+  secret,
+  repositories,
+}: Pick<GithubOptions, 'name' | 'repositories'> & { readonly secret: string }): Webhook {
+  // Events of other repositories are ignored.
   const own = new Map(repositories.map((repository) => [repository.toLowerCase(), repository]));
-  const problemOf = ({ headers, body }: WebhookRequest) => {
+  const refusal = ({ headers, body }: WebhookRequest) => {
     const signature = /^sha256=([0-9a-f]{64})$/.exec(headerOf(headers, 'x-hub-signature-256') ?? '')?.[1] ?? '';
     return isSignedBy([signature], { algorithm: 'sha256', secret, encoding: 'hex' }, body)
       ? null
       : 'the signature is missing or wrong';
   };
-  return jsonWebhook(name, problemOf, (json, headers) => {
-    if (json === undefined) {
-      return refused(400, 'the body is not JSON');
-    }
+  const anyJson = z.custom((body) => body !== undefined);
+  return jsonWebhook(name, refusal, anyJson, 'the body is not JSON', (json, headers) => {
     const delivery = headerOf(headers, 'x-github-delivery');
     if (!EVENTS.has(headerOf(headers, 'x-github-event') ?? '')) {
       return { kind: 'hints', delivery, ids: [] };

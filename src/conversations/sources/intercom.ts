@@ -1,8 +1,7 @@
 /** Source of Intercom: the search in windows of update times, the conversion and the webhook. */
 import * as z from 'zod';
-import type { Clock } from '../../core/clock.ts';
 import { TransientError } from '../../core/errors.ts';
-import { isObject, type Json } from '../../core/json.ts';
+import { isObject } from '../../core/json.ts';
 import { headerOf, isSignedBy, type WebhookRequest } from '../../core/signature.ts';
 import { readRateHeaders } from '../../queue/request.ts';
 import { textOfHtml } from '../model/html.ts';
@@ -18,7 +17,6 @@ import {
 import {
   type AuthorRole,
   listAttribute,
-  type Part,
   PeopleCollector,
   type SourceRecord,
   type TicketSkipReason,
@@ -27,26 +25,21 @@ import {
   openProviderClient,
   orRejected,
   type ProviderAnswer,
-  type ProviderClient,
   type ProviderOptions,
+  ProviderSource,
   readAll,
   readAnswer,
   readPages,
   readRecord,
+  withoutTicket,
 } from './provider.ts';
 
 const id = z.union([z.string().min(1), z.number().int()]).transform(String);
 /** Seconds since the epoch. */
 const time = z.number();
+const text = z.string().nullish();
 
-const author = z
-  .object({
-    type: z.string().nullish(),
-    name: z.string().nullish(),
-    email: z.string().nullish(),
-    from_ai_agent: z.boolean().nullish(),
-  })
-  .nullish();
+const author = z.object({ type: text, name: text, email: text, from_ai_agent: z.boolean().nullish() }).nullish();
 type IntercomAuthor = z.output<typeof author>;
 
 /** Search result: enough to decide whether the conversation must be read. */
@@ -54,32 +47,18 @@ const itemSchema = z.object({ id, state: z.string() });
 
 const searchSchema = z.object({
   conversations: z.array(z.unknown()),
-  pages: z.object({ next: z.object({ starting_after: z.string().nullish() }).nullish() }).nullish(),
+  pages: z.object({ next: z.object({ starting_after: text }).nullish() }).nullish(),
 });
 
-const partSchema = z.object({
-  part_type: z.string(),
-  body: z.string().nullish(),
-  redacted: z.boolean().nullish(),
-  author,
-});
+const message = z.object({ body: text, redacted: z.boolean().nullish(), author });
+const partSchema = message.extend({ part_type: z.string() });
 type IntercomPart = z.output<typeof partSchema>;
 
-const conversationSchema = z.object({
-  id,
-  state: z.string(),
-  title: z.string().nullish(),
+const conversationSchema = itemSchema.extend({
+  title: text,
   created_at: time.nullish(),
   updated_at: time.nullish(),
-  source: z
-    .object({
-      type: z.string().nullish(),
-      subject: z.string().nullish(),
-      body: z.string().nullish(),
-      redacted: z.boolean().nullish(),
-      author,
-    })
-    .nullish(),
+  source: message.extend({ type: text, subject: text }).nullish(),
   teammates: z
     .object({ admins: z.array(author).nullish() })
     .nullish()
@@ -117,79 +96,61 @@ const EXPIRED_CURSOR = [400, 404, 422];
  * the poll is found by the next one, whose window overlaps.
  */
 export function openIntercom(options: IntercomOptions): PollingSource {
-  const suffix = options.region === 'us' ? '' : `${options.region}.`;
   const client = openProviderClient(options, {
     label: 'Intercom',
-    baseUrl: options.baseUrl ?? `https://api.${suffix}intercom.io`,
+    baseUrl: options.baseUrl ?? `https://api.${domainOf(options)}.io`,
     headers: async () => ({ authorization: `Bearer ${options.token}`, 'intercom-version': VERSION }),
     rate: readRateHeaders,
   });
-  return new Intercom(options, { appId: options.appId, inbox: `https://app.${suffix}intercom.com` }, client);
+  return new Intercom(options, client);
 }
 
-class Intercom implements PollingSource {
-  readonly name: string;
-  readonly #workspace: Workspace;
-  /** In seconds. */
-  readonly #lookback: number;
-  readonly #clock: Clock;
-  readonly #client: ProviderClient;
+class Intercom extends ProviderSource<IntercomOptions> {
   /** True if the workspace has a list of deleted conversations. */
   #hasDeletionList = false;
 
-  constructor({ name, lookback, clock }: IntercomOptions, workspace: Workspace, client: ProviderClient) {
-    this.name = name;
-    this.#lookback = Math.ceil(lookback / 1000);
-    this.#workspace = workspace;
-    this.#clock = clock;
-    this.#client = client;
-  }
-
   async *poll({ cursor, since, signal }: PollOptions): AsyncIterable<Batch> {
-    const now = Math.floor(this.#clock.now() / 1000);
-    const progress = readProgress(cursor, this.#workspace.appId);
+    const { appId: account, clock, lookback } = this.options;
+    const now = Math.floor(clock.now() / 1000);
+    const { data: progress } = progressSchema.safeParse(cursor);
     let from = Math.floor(since / 1000);
-    if (progress !== null) {
-      if (!('bookmark' in progress)) {
+    if (progress?.account === account) {
+      if ('from' in progress) {
         // Continue the window of an earlier poll.
         yield* this.#readWindow(progress, signal);
       }
-      const bookmark = 'bookmark' in progress ? progress.bookmark : progress.until;
+      const bookmark = 'from' in progress ? progress.until : progress.bookmark;
       // The lookback is for late indexing. Leave no gap if the clock was set back.
-      from = Math.max(0, Math.min(bookmark, now) - this.#lookback);
+      from = Math.max(0, Math.min(bookmark, now) - Math.ceil(lookback / 1000));
     }
-    yield* this.#readWindow({ from, until: now, after: null }, signal);
+    yield* this.#readWindow({ account, from, until: now, after: null }, signal);
   }
 
   async fetch(id: string, signal: AbortSignal): Promise<SourceRecord> {
     return /^\d{1,30}$/.test(id)
       ? this.#conversation(id, signal)
-      : { kind: 'rejected', place: keyOf(this.#workspace, id), reason: 'not a conversation id' };
-  }
-
-  close(): Promise<void> {
-    return this.#client.close();
+      : { kind: 'rejected', place: keyOf(this.options, id), reason: 'not a conversation id' };
   }
 
   async *#readWindow(window: Window, signal: AbortSignal): AsyncIterable<Batch> {
-    const account = this.#workspace.appId;
     const deleted = await this.#deleted(window.from, signal);
     this.#hasDeletionList = deleted !== null;
     let pending: readonly SourceRecord[] = deleted ?? [];
-    let position: Window | null = window;
     let empty = 0;
-    while (position !== null) {
-      const { from, until }: Window = position;
+    for (let position: Window | null = window; position !== null; ) {
       const { items, next } = await this.#search(position, signal);
       const found = await readAll(items, signal, (item, ended) => this.#read(item, ended));
-      const cursor = next === null ? { account, bookmark: until } : { account, from, until, after: next };
-      yield { found: [...pending, ...found], cursor };
+      const following: Window | null = next === null ? null : { ...position, after: next };
+      yield {
+        found: [...pending, ...found],
+        cursor: following ?? { account: window.account, bookmark: window.until },
+      };
       pending = [];
       empty = items.length === 0 ? empty + 1 : 0;
-      if (next !== null && empty >= MAX_EMPTY) {
+      if (following !== null && empty >= MAX_EMPTY) {
         throw new TransientError('Intercom: search conversations: the list does not end: its pages are empty', false);
       }
-      position = next === null ? null : { from, until, after: next };
+      position = following;
     }
   }
 
@@ -211,7 +172,7 @@ class Intercom implements PollingSource {
 
   #searchAfter({ from, until }: Window, after: string | null, signal: AbortSignal): Promise<ProviderAnswer> {
     const field = 'updated_at';
-    return this.#client.request({
+    return this.client.request({
       name: 'search conversations',
       method: 'POST',
       path: '/conversations/search',
@@ -234,25 +195,21 @@ class Intercom implements PollingSource {
 
   #read(record: unknown, signal: AbortSignal): Promise<SourceRecord> {
     const id = isObject(record) && (typeof record.id === 'string' || typeof record.id === 'number') ? record.id : '?';
-    return orRejected(keyOf(this.#workspace, String(id)), async () => {
+    return orRejected(keyOf(this.options, String(id)), async () => {
       const item = readRecord(itemSchema, record);
-      return decidedByState(this.#workspace, item) ?? (await this.#conversation(item.id, signal));
+      return decidedByState(this.options, item) ?? (await this.#conversation(item.id, signal));
     });
   }
 
   #conversation(id: string, signal: AbortSignal): Promise<SourceRecord> {
-    const key = keyOf(this.#workspace, id);
+    const key = keyOf(this.options, id);
     return orRejected(key, async () => {
-      const answer = await this.#client.request({
-        name: 'get conversation',
-        path: `/conversations/${encodeURIComponent(id)}?display_as=plaintext`,
-        accepts: [404],
-        signal,
-      });
-      if (answer.status === 404) {
+      const path = `/conversations/${encodeURIComponent(id)}?display_as=plaintext`;
+      const answer = await this.find({ name: 'get conversation', path, signal });
+      if (answer === null) {
         return { kind: 'gone', key };
       }
-      const found = ticketOf(this.#workspace, readRecord(conversationSchema, answer.body));
+      const found = ticketOf(this.options, readRecord(conversationSchema, answer.body));
       return found.kind !== 'ticket' || this.#hasDeletionList
         ? found
         : { kind: 'ticket', ticket: { ...found.ticket, recheck: id } };
@@ -269,16 +226,15 @@ class Intercom implements PollingSource {
     return readPages(label, 1, async (page: number) => {
       const query = new URLSearchParams({ page: String(page), per_page: String(DELETED_PAGE), order: 'desc' });
       // Not every workspace has this list.
-      const path = `/conversations/deleted?${query}`;
-      const answer = await this.#client.request({ name, path, accepts: [404], signal });
-      if (answer.status === 404) {
+      const answer = await this.find({ name, path: `/conversations/deleted?${query}`, signal });
+      if (answer === null) {
         return null;
       }
       const list = readAnswer(deletedSchema, answer.body, label);
       const recent = list.conversations.filter(({ deleted_at: at }) => at == null || at >= since);
       const isLast = recent.length < list.conversations.length || page >= (list.pages?.total_pages ?? 0);
       return {
-        items: recent.map((one): SourceRecord => ({ kind: 'gone', key: keyOf(this.#workspace, one.id) })),
+        items: recent.map((one): SourceRecord => ({ kind: 'gone', key: keyOf(this.options, one.id) })),
         next: isLast ? null : page + 1,
       };
     });
@@ -286,50 +242,41 @@ class Intercom implements PollingSource {
 }
 
 /** Window of update times: from `from` inclusive to `until` exclusive, in seconds since the epoch. */
-interface Window {
-  readonly from: number;
-  readonly until: number;
+const windowSchema = z.object({
+  account: z.string(),
+  from: z.number(),
+  until: z.number(),
   /** Intercom's cursor inside the window, verbatim; null: the start. */
-  readonly after: string | null;
-}
+  after: z.string().nullable().catch(null),
+});
+type Window = z.output<typeof windowSchema>;
 
 /**
  * Progress of polling. Between windows it is the time up to which everything is read: the start of the last poll, never
  * the latest update seen. Inside a window it is the window itself, so that reading can continue. Source:
  * docs/helpdesk-notes.md#intercom
  */
-type SearchProgress = { readonly bookmark: number } | Window;
-
-/** Reads a cursor of this workspace; null if it is missing or belongs to another. */
-function readProgress(cursor: Json, account: string): SearchProgress | null {
-  if (!isObject(cursor) || cursor.account !== account) {
-    return null;
-  }
-  const { bookmark, from, until, after } = cursor;
-  if (typeof from === 'number' && typeof until === 'number') {
-    return { from, until, after: typeof after === 'string' ? after : null };
-  }
-  return typeof bookmark === 'number' ? { bookmark } : null;
-}
+const progressSchema = z.union([windowSchema, z.object({ account: z.string(), bookmark: z.number() })]);
 
 /** Types of parts that may be messages; notes and unknown types are excluded. */
 const MESSAGES = new Set(['open', 'comment', 'quick_reply', 'close', 'assignment']);
 /** A body that is HTML as a whole: plain text is requested, but not always returned. */
 const HTML = /^\s*<(p|div|h[1-6]|ul|ol|blockquote)\b[^>]*>[\s\S]*<\/(?:p|div|h[1-6]|ul|ol|blockquote)>\s*$/i;
 
-/** A workspace and the address of its inbox. */
-interface Workspace {
-  readonly appId: string;
-  readonly inbox: string;
-}
+/** Settings that identify a workspace. */
+type Workspace = Pick<IntercomOptions, 'appId' | 'region'>;
 
 function keyOf({ appId }: Workspace, id: string): string {
   return `intercom/${appId}/${id}`;
 }
 
+function domainOf({ region }: Workspace): string {
+  return region === 'us' ? 'intercom' : `${region}.intercom`;
+}
+
 /** Decides from the state alone whether a conversation is skipped; null: it must be read. */
 function decidedByState(workspace: Workspace, { id, state }: { id: string; state: string }): SourceRecord | null {
-  return state === 'closed' ? null : { kind: 'skipped', key: keyOf(workspace, id), reason: 'open' };
+  return withoutTicket(keyOf(workspace, id), state === 'closed' ? null : 'open');
 }
 
 /** Converts a conversation to a ticket. Its state and the time of its last update are not sent. */
@@ -338,28 +285,30 @@ function ticketOf(workspace: Workspace, wire: IntercomConversation): SourceRecor
   if (decided !== null) {
     return decided;
   }
+  const key = keyOf(workspace, wire.id);
   const messages = messagesOf(wire);
-  const parts = messages.flatMap((message) => partOf(message) ?? []);
+  const parts = messages.flatMap(({ author, body }) => {
+    const role = roleOf(author);
+    return role === null ? [] : [{ role, body: textOf(body) }];
+  });
   if (!parts.some(({ role }) => role === 'user')) {
-    return { kind: 'skipped', key: keyOf(workspace, wire.id), reason: reasonWithoutCustomer(wire, messages) };
+    return { kind: 'skipped', key, reason: reasonWithoutCustomer(wire, messages) };
   }
   const { conversation_parts: list, statistics, created_at: created, updated_at: updated, source, tags } = wire;
   const reported = statistics?.count_conversation_parts ?? list.total_count ?? null;
   const closed = statistics?.last_close_at ?? updated ?? null;
+  const tagNames = tags?.tags?.map((tag) => tag.name);
   return {
     kind: 'ticket',
     ticket: {
-      key: keyOf(workspace, wire.id),
+      key,
       subject: textOf(source?.subject) || textOf(wire.title),
       createdAt: created == null ? null : new Date(created * 1000).toISOString(),
       settledAt: closed === null ? null : closed * 1000,
-      url: `${workspace.inbox}/a/inbox/_/inbox/conversation/${wire.id}`,
+      url: `https://app.${domainOf(workspace)}.com/a/inbox/_/inbox/conversation/${wire.id}`,
       attributes: {
         ...(source?.type == null ? {} : { channel: source.type }),
-        ...listAttribute(
-          'tags',
-          tags?.tags?.map((tag) => tag.name),
-        ),
+        ...listAttribute('tags', tagNames),
       },
       parts,
       people: peopleOf(wire),
@@ -374,11 +323,6 @@ function messagesOf({ source, conversation_parts: list }: IntercomConversation):
   return [...first, ...list.conversation_parts].filter(
     (part) => MESSAGES.has(part.part_type) && part.redacted !== true && textOf(part.body) !== '',
   );
-}
-
-function partOf({ author, body }: IntercomPart): Part | null {
-  const role = roleOf(author);
-  return role === null ? null : { role, body: textOf(body) };
 }
 
 /** Returns the role of an author; null for a machine that only forwards, and for unknown types. */
@@ -432,8 +376,8 @@ function peopleOf({ source, teammates, conversation_parts: list }: IntercomConve
 
 const notificationSchema = z.object({
   topic: z.string(),
-  id: z.string().nullish(),
-  data: z.object({ item: z.object({ type: z.string().nullish(), id: z.unknown().optional() }).nullish() }).nullish(),
+  id: text,
+  data: z.object({ item: z.object({ type: text, id: z.unknown().optional() }).nullish() }).nullish(),
 });
 const idSchema = z.union([z.string().regex(/^\d{1,30}$/), z.number().int().nonnegative()]).transform(String);
 
@@ -442,9 +386,9 @@ const idSchema = z.union([z.string().regex(/^\d{1,30}$/), z.number().int().nonne
  * Source: docs/helpdesk-notes.md#intercom
  */
 export function intercomWebhook({ name, secret }: { readonly name: string; readonly secret: string }): Webhook {
-  const problemOf = (request: WebhookRequest) =>
+  const refusal = (request: WebhookRequest) =>
     isGenuine(request, secret) ? null : 'the signature is missing or wrong';
-  return jsonWebhook(name, problemOf, readNotification);
+  return jsonWebhook(name, refusal, notificationSchema, 'the body is not a notification', readNotification);
 }
 
 function isGenuine({ headers, body }: WebhookRequest, secret: string): boolean {
@@ -453,16 +397,10 @@ function isGenuine({ headers, body }: WebhookRequest, secret: string): boolean {
 }
 
 /** Reads the id only: the conversation in the body may be older than the one that a fetch returns. */
-function readNotification(body: unknown): WebhookResult {
-  const notification = notificationSchema.safeParse(body);
-  if (!notification.success) {
-    return refused(400, 'the body is not a notification');
-  }
-  const { topic, id, data } = notification.data;
+function readNotification({ topic, id, data }: z.output<typeof notificationSchema>): WebhookResult {
   const item = data?.item;
   const delivery = id ?? null;
-  const isOfConversation = topic.startsWith('conversation.') && (item?.type ?? 'conversation') === 'conversation';
-  if (!isOfConversation) {
+  if (!topic.startsWith('conversation.') || (item?.type ?? 'conversation') !== 'conversation') {
     return { kind: 'hints', delivery, ids: [] };
   }
   const conversation = idSchema.safeParse(item?.id);

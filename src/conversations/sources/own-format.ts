@@ -122,14 +122,13 @@ const conversationSchema = z.strictObject({
 export function standardWebhook({ name, account = name, secrets }: StandardWebhookOptions): Webhook {
   const keys = secrets.map((secret) => readKey(name, secret));
   const idOf = (headers: WebhookRequest['headers']) => headerOf(headers, 'webhook-id');
-  const problemOf = (request: WebhookRequest) =>
+  const refusal = (request: WebhookRequest) =>
     idOf(request.headers) !== null && hasStandardSignature(request, keys)
       ? null
       : 'the signature is missing, wrong or too old';
-  return jsonWebhook(name, problemOf, (body, headers) => {
-    if (typeof body !== 'object' || body === null) {
-      return refused(400, 'the body is neither a conversation nor a list of conversations');
-    }
+  const anyObject = z.custom<object>((body) => typeof body === 'object' && body !== null);
+  const problem = 'the body is neither a conversation nor a list of conversations';
+  return jsonWebhook(name, refusal, anyObject, problem, (body, headers) => {
     if (!Array.isArray(body)) {
       const only = read(account, body, '');
       return only.kind === 'rejected'

@@ -10,7 +10,8 @@ import { withoutTrailingSlashes } from '../../core/url.ts';
 import { networkError, openDispatcher } from '../../platform/http/dispatcher.ts';
 import { RequestQueue } from '../../queue/dispatcher.ts';
 import { type Priority, type RateHeaders, type Reply, type RequestClass, toAbortSignal } from '../../queue/request.ts';
-import type { SourceRecord } from '../model/ticket.ts';
+import type { Batch, PollingSource, PollOptions } from '../model/source.ts';
+import type { SourceRecord, TicketSkipReason } from '../model/ticket.ts';
 
 type HeaderRecord = Readonly<Record<string, string | string[] | undefined>>;
 
@@ -43,7 +44,7 @@ export interface ProviderAnswer {
 }
 
 /** One request to a provider. All requests only read, whatever their method, and may be retried. */
-interface ProviderRequest {
+export interface ProviderRequest {
   /** Name in messages and events: `list tickets`. Never contains personal data or a token. */
   readonly name: string;
   readonly method?: 'GET' | 'POST';
@@ -167,6 +168,40 @@ export function openProviderClient(context: Omit<ProviderContext, 'name'>, accou
       await Promise.all([drained, tokens?.close()]);
     },
   };
+}
+
+/** A polled account of a provider. */
+export abstract class ProviderSource<Options extends ProviderContext> implements PollingSource {
+  readonly name: string;
+  protected readonly options: Options;
+  protected readonly client: ProviderClient;
+
+  constructor(options: Options, client: ProviderClient) {
+    this.name = options.name;
+    this.options = options;
+    this.client = client;
+  }
+
+  abstract poll(options: PollOptions): AsyncIterable<Batch>;
+  abstract fetch(id: string, signal: AbortSignal): Promise<SourceRecord>;
+
+  close(): Promise<void> {
+    return this.client.close();
+  }
+
+  /** Requests something that may no longer exist: null for one of the statuses `gone`. Throws like `request`. */
+  protected async find(request: ProviderRequest, gone: readonly number[] = [404]): Promise<ProviderAnswer | null> {
+    const answer = await this.client.request({ ...request, accepts: gone });
+    return gone.includes(answer.status) ? null : answer;
+  }
+}
+
+/** Returns the record of a ticket that is not sent, or null: its messages must be read. */
+export function withoutTicket(key: string, reason: TicketSkipReason | 'gone' | null): SourceRecord | null {
+  if (reason === null) {
+    return null;
+  }
+  return reason === 'gone' ? { kind: 'gone', key } : { kind: 'skipped', key, reason };
 }
 
 function errorOf(what: string, status: number) {

@@ -1,15 +1,16 @@
 /** Polling of a list in the order of the last change, which changes while it is read. */
+import * as z from 'zod';
 import { NotThePlatformError, RejectedError } from '../../core/errors.ts';
-import { isObject, type Json } from '../../core/json.ts';
 import type { SourceRecord } from '../model/ticket.ts';
 import { readAll } from './provider.ts';
 
 /** Position in a list. Both times are ISO 8601, `since` as the provider wrote it. */
-export type PollPosition = {
-  readonly since: string;
+const positionSchema = z.object({
+  since: z.string().refine(isTime),
   /** Start of the first poll; a lookback never goes before it. */
-  readonly floor: string;
-};
+  floor: z.string().refine(isTime),
+});
+export type PollPosition = Readonly<z.output<typeof positionSchema>>;
 
 interface UpdatedPoll<T extends Listed> {
   readonly list: UpdatedList<T>;
@@ -27,12 +28,6 @@ interface UpdatedPoll<T extends Listed> {
   readonly signal: AbortSignal;
 }
 
-interface PollProgress {
-  readonly found: readonly SourceRecord[];
-  readonly reached: PollPosition;
-  readonly batch: number;
-}
-
 /**
  * Time after its last change at which a record counts as complete, in milliseconds. Times are in whole seconds, so a
  * second edit may have the same time as the first; and children may become readable later than the record.
@@ -40,7 +35,7 @@ interface PollProgress {
 export const SETTLING = 600_000;
 
 /** Yields the records that changed, in batches; nothing if there is no change. */
-export async function* pollUpdated<T extends Listed>(poll: UpdatedPoll<T>): AsyncGenerator<PollProgress> {
+export async function* pollUpdated<T extends Listed>(poll: UpdatedPoll<T>) {
   const { list, lookback, seen, idOf, read, signal, isWanted = () => true } = poll;
   const { floor } = poll.reached;
   let { reached, batch } = poll;
@@ -75,16 +70,13 @@ function wholeSeconds(time: number): string {
 }
 
 /** Reads the position of a cursor; if it is invalid, returns the start at `since`, in milliseconds since the epoch. */
-export function positionOf(cursor: Json | undefined, since: number): PollPosition {
+export function positionOf(cursor: unknown, since: number): PollPosition {
   const start = wholeSeconds(Math.max(0, since));
-  if (!isObject(cursor) || !isTime(cursor.since) || !isTime(cursor.floor)) {
-    return { since: start, floor: start };
-  }
-  return { since: cursor.since, floor: cursor.floor };
+  return positionSchema.safeParse(cursor).data ?? { since: start, floor: start };
 }
 
-function isTime(value: unknown): value is string {
-  return typeof value === 'string' && !Number.isNaN(Date.parse(value));
+function isTime(value: string): boolean {
+  return !Number.isNaN(Date.parse(value));
 }
 
 /** A record of a list in the order of its last change. */
@@ -230,17 +222,12 @@ function later(a: string, b: string): string {
   return isLater(a, b) ? a : b;
 }
 
-interface Seen {
-  readonly version: string;
-  readonly batch: number;
-}
-
 /**
  * Cache of the record versions that were yielded recently, so that the overlap of two polls is not read twice. An
  * optimization only; never relied on for correctness: it contains only versions that are durable, and none after a restart.
  */
 export class RecentVersions {
-  readonly #seen = new Map<string, Seen>();
+  readonly #seen = new Map<string, { readonly version: string; readonly batch: number }>();
 
   /**
    * Starts a poll after this batch, the last durable one. Versions of later batches are forgotten, because those batches

@@ -8,15 +8,16 @@ import {
   type Part,
   PeopleCollector,
   type SourceRecord,
-  type TicketSkipReason,
   ticketOrSkipped,
 } from '../model/ticket.ts';
 import { NOT_A_TIME, parseTimestamp } from './dates.ts';
 import { listOf } from './own-format.ts';
+import { withoutTicket } from './provider.ts';
 
 const id = z.number().int().nonnegative();
 const ids = z.array(id).nullish();
-const sender = z.object({ name: z.string().nullish(), address: z.string().nullish() }).nullish();
+const text = z.string().nullish();
+const sender = z.object({ name: text, address: text }).nullish();
 const via = z
   .object({
     channel: z.union([z.string(), z.number()]).nullish(),
@@ -24,23 +25,17 @@ const via = z
   })
   .nullish();
 
-export const userSchema = z.object({
-  id,
-  name: z.string().nullish(),
-  alias: z.string().nullish(),
-  email: z.string().nullish(),
-  role: z.string().nullish(),
-});
+export const userSchema = z.object({ id, name: text, alias: text, email: text, role: text });
 export type ZendeskUser = z.output<typeof userSchema>;
 
 export const ticketSchema = z.object({
   id,
   status: z.string(),
-  subject: z.string().nullish(),
-  created_at: z.string().nullish(),
+  subject: text,
+  created_at: text,
   /** Seconds since the epoch. System edits change it, but not `updated_at`. Source: docs/helpdesk-notes.md#zendesk */
   generated_timestamp: z.number().nullish(),
-  updated_at: z.string().nullish(),
+  updated_at: text,
   requester_id: id.nullish(),
   submitter_id: id.nullish(),
   assignee_id: id.nullish(),
@@ -51,7 +46,7 @@ export const ticketSchema = z.object({
   brand_id: id.nullish(),
   via,
   comment_count: z.number().int().nonnegative().nullish(),
-  metric_set: z.object({ solved_at: z.string().nullish() }).nullish(),
+  metric_set: z.object({ solved_at: text }).nullish(),
 });
 export type ZendeskTicket = z.output<typeof ticketSchema>;
 
@@ -59,20 +54,22 @@ export type ZendeskTicket = z.output<typeof ticketSchema>;
 export const exportSchema = z.object({
   tickets: z.array(z.unknown()),
   users: z.array(z.unknown()).nullish(),
-  after_cursor: z.string().nullish(),
+  after_cursor: text,
   end_of_stream: z.boolean(),
 });
 
 export const shownSchema = z.object({ ticket: z.unknown(), users: z.array(z.unknown()).nullish() });
 
-const meta = z.object({ has_more: z.boolean().nullish(), after_cursor: z.string().nullish() }).nullish();
+const meta = z.object({ has_more: z.boolean().nullish(), after_cursor: text }).nullish();
+/** A page of the comments or the log of a ticket. */
+export type ChildrenPage = { readonly meta?: z.output<typeof meta> };
 
 const commentSchema = z.object({
   id,
   author_id: id.nullish(),
   public: z.boolean(),
-  plain_body: z.string().nullish(),
-  body: z.string().nullish(),
+  plain_body: text,
+  body: text,
   via,
 });
 type ZendeskComment = z.output<typeof commentSchema>;
@@ -86,14 +83,8 @@ export const commentsSchema = z.object({
 /** An event of a conversation log: a comment, a message, or something else. */
 const eventSchema = z.object({
   type: z.string(),
-  author: z
-    .object({
-      type: z.string().nullish(),
-      display_name: z.string().nullish(),
-      'zen:support:user_id': id.nullish(),
-    })
-    .nullish(),
-  content: z.object({ type: z.string().nullish(), text: z.string().nullish(), body: z.string().nullish() }).nullish(),
+  author: z.object({ type: text, display_name: text, 'zen:support:user_id': id.nullish() }).nullish(),
+  content: z.object({ type: text, text: text, body: text }).nullish(),
   metadata: z.object({ public: z.boolean().nullish() }).nullish(),
 });
 type ZendeskEvent = z.output<typeof eventSchema>;
@@ -118,20 +109,10 @@ export function keyOf(subdomain: string, id: number | string): string {
 }
 
 /** Decides from the ticket alone whether it is skipped; null: its comments must be read. */
-export function decidedByTicket(subdomain: string, ticket: ZendeskTicket): SourceRecord | null {
-  const key = keyOf(subdomain, ticket.id);
-  if (ticket.status === 'deleted') {
-    return { kind: 'gone', key };
-  }
-  const reason = reasonOf(ticket);
-  return reason === null ? null : { kind: 'skipped', key, reason };
-}
-
-function reasonOf(ticket: ZendeskTicket): TicketSkipReason | null {
-  if (!SETTLED.has(ticket.status)) {
-    return 'open';
-  }
-  return ticket.tags?.includes(MERGED) === true ? 'merged' : null;
+export function decidedByTicket(subdomain: string, { id, status, tags }: ZendeskTicket): SourceRecord | null {
+  const merged = tags?.includes(MERGED) === true ? 'merged' : null;
+  const open = status === 'deleted' ? 'gone' : 'open';
+  return withoutTicket(keyOf(subdomain, id), SETTLED.has(status) ? merged : open);
 }
 
 /**

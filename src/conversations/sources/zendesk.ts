@@ -8,22 +8,15 @@ import { largest } from '../../core/lists.ts';
 import { headerOf, isSignedBy, type WebhookRequest } from '../../core/signature.ts';
 import { type RateHeaders, readRateHeaders } from '../../queue/request.ts';
 import type { Note } from '../../store/record.ts';
-import {
-  type Batch,
-  jsonWebhook,
-  type PollingSource,
-  type PollOptions,
-  refused,
-  type Webhook,
-} from '../model/source.ts';
+import { type Batch, jsonWebhook, type PollingSource, type PollOptions, type Webhook } from '../model/source.ts';
 import type { SourceRecord } from '../model/ticket.ts';
 import {
   type FreshToken,
   openProviderClient,
   orRejected,
   type ProviderAnswer,
-  type ProviderClient,
   type ProviderOptions,
+  ProviderSource,
   type ProviderTokens,
   RenewedToken,
   readAll,
@@ -33,6 +26,7 @@ import {
   validItems,
 } from './provider.ts';
 import {
+  type ChildrenPage,
   commentsSchema,
   decidedByTicket,
   exportSchema,
@@ -52,14 +46,17 @@ type ZendeskOptions = ProviderOptions<'zendesk'> & {
   readonly note: Note;
 };
 
-/** Position of an export. The cursor is Zendesk's, verbatim. */
-type Position = {
-  readonly account: string;
-  /** Null: the export starts at `at`. */
-  readonly cursor: string | null;
+/** Position of an export. */
+const positionSchema = z.object({
+  account: z.string(),
+  /** Zendesk's cursor, verbatim; null: the export starts at `at`. */
+  cursor: z.string().nullable().catch(null),
   /** Time of the latest ticket, in seconds since the epoch; an export with an expired cursor starts before it. */
-  readonly at: number;
-};
+  at: z.number(),
+});
+type Position = z.output<typeof positionSchema>;
+
+const updateSchema = z.object({ generated_timestamp: z.number() });
 
 /**
  * Number of tickets in one page. The export allows 10 requests a minute, and each ticket takes a request for its
@@ -90,7 +87,7 @@ export function openZendesk(options: ZendeskOptions): PollingSource {
   const tokens =
     clientId === undefined || clientSecret === undefined || refreshToken === undefined
       ? null
-      : new OauthTokens(options, baseUrl, { clientId, clientSecret, refreshToken });
+      : openOauthTokens(options, baseUrl, { clientId, clientSecret, refreshToken });
   const client = openProviderClient(options, {
     label: 'Zendesk',
     baseUrl,
@@ -105,17 +102,7 @@ function credentialsOf({ email, token = '' }: ZendeskOptions): string {
   return email === undefined ? `Bearer ${token}` : `Basic ${Buffer.from(`${email}/token:${token}`).toString('base64')}`;
 }
 
-class Zendesk implements PollingSource {
-  readonly name: string;
-  readonly #options: ZendeskOptions;
-  readonly #client: ProviderClient;
-
-  constructor(options: ZendeskOptions, client: ProviderClient) {
-    this.name = options.name;
-    this.#options = options;
-    this.#client = client;
-  }
-
+class Zendesk extends ProviderSource<ZendeskOptions> {
   async *poll({ cursor, since, signal }: PollOptions): AsyncIterable<Batch> {
     let position = this.#positionOf(cursor, since);
     let empty = 0;
@@ -124,7 +111,8 @@ class Zendesk implements PollingSource {
       const { tickets, after_cursor: after } = page;
       const people = byId(page.users);
       const found = await readAll(tickets, signal, (ticket, ended) => this.#read(ticket, people, ended));
-      position = advance(from, after ?? null, tickets);
+      const times = tickets.flatMap((ticket) => updateSchema.safeParse(ticket).data?.generated_timestamp ?? []);
+      position = { ...from, cursor: after ?? from.cursor, at: largest(times, from.at) };
       yield { found, cursor: position };
       isLast = page.end_of_stream;
       if (!isLast && (position.cursor === null || position.cursor === from.cursor)) {
@@ -145,8 +133,8 @@ class Zendesk implements PollingSource {
     }
     return orRejected(key, async () => {
       const path = `/api/v2/tickets/${id}?${new URLSearchParams({ include: SIDE_LOADS })}`;
-      const answer = await this.#client.request({ name: 'get ticket', path, accepts: [404], signal });
-      if (answer.status === 404) {
+      const answer = await this.find({ name: 'get ticket', path, signal });
+      if (answer === null) {
         return { kind: 'gone', key };
       }
       const { ticket, users } = readRecord(shownSchema, answer.body);
@@ -154,21 +142,15 @@ class Zendesk implements PollingSource {
     });
   }
 
-  close(): Promise<void> {
-    return this.#client.close();
-  }
-
   #keyOf(id: number | string): string {
-    return keyOf(this.#options.subdomain, id);
+    return keyOf(this.options.subdomain, id);
   }
 
   /** Reads a cursor; one of another account or source type is ignored. */
   #positionOf(cursor: Json, since: number): Position {
-    const account = this.#options.subdomain;
-    if (isObject(cursor) && cursor.account === account && typeof cursor.at === 'number') {
-      return { account, cursor: typeof cursor.cursor === 'string' ? cursor.cursor : null, at: cursor.at };
-    }
-    return { account, cursor: null, at: Math.floor(since / 1000) };
+    const account = this.options.subdomain;
+    const { data } = positionSchema.safeParse(cursor);
+    return data?.account === account ? data : { account, cursor: null, at: Math.floor(since / 1000) };
   }
 
   /** Reads a page. `from` is the position that was used: an earlier one if the cursor has expired. */
@@ -183,13 +165,13 @@ class Zendesk implements PollingSource {
   }
 
   #export({ cursor, at }: Position, signal: AbortSignal): Promise<ProviderAnswer> {
-    const start = Math.max(0, Math.min(at, Math.floor(this.#options.clock.now() / 1000) - MIN_START_AGE));
+    const start = Math.max(0, Math.min(at, Math.floor(this.options.clock.now() / 1000) - MIN_START_AGE));
     const query = new URLSearchParams({
       ...(cursor === null ? { start_time: String(start) } : { cursor }),
       per_page: String(PAGE),
       include: SIDE_LOADS,
     });
-    return this.#client.request({
+    return this.client.request({
       name: 'export tickets',
       path: `/api/v2/incremental/tickets/cursor?${query}`,
       class: 'search',
@@ -202,7 +184,7 @@ class Zendesk implements PollingSource {
     const id = isObject(record) && typeof record.id === 'number' ? record.id : '?';
     return orRejected(this.#keyOf(id), async () => {
       const ticket = readRecord(ticketSchema, record);
-      return decidedByTicket(this.#options.subdomain, ticket) ?? (await this.#thread(ticket, users, signal));
+      return decidedByTicket(this.options.subdomain, ticket) ?? (await this.#thread(ticket, users, signal));
     });
   }
 
@@ -211,17 +193,17 @@ class Zendesk implements PollingSource {
     users: ReadonlyMap<number, ZendeskUser>,
     signal: AbortSignal,
   ): Promise<SourceRecord> {
-    const read = await this.#children(ticket.id, 'comments', { include: 'users' }, commentsSchema, signal);
+    const read = await this.#children(ticket.id, 'comments', commentsSchema, signal);
     if (read === null) {
       return { kind: 'gone', key: this.#keyOf(ticket.id) };
     }
     const comments = read.flatMap((page) => page.comments);
     const log = needsLog(ticket, comments)
-      ? await this.#children(ticket.id, 'conversation_log', {}, logSchema, signal)
+      ? await this.#children(ticket.id, 'conversation_log', logSchema, signal)
       : null;
     const own = [...participantIds(ticket)].flatMap((id) => users.get(id) ?? []);
     const sideloaded = read.flatMap((page) => validItems(userSchema, page.users));
-    return ticketOf(this.#options.subdomain, ticket, {
+    return ticketOf(this.options.subdomain, ticket, {
       comments,
       log: log?.flatMap((page) => page.events) ?? null,
       users: new Map([...own, ...sideloaded].map((user) => [user.id, user])),
@@ -229,27 +211,25 @@ class Zendesk implements PollingSource {
   }
 
   /** Reads all pages of a ticket's comments or log; null if the ticket no longer exists. */
-  #children<Page extends typeof commentsSchema | typeof logSchema>(
+  #children<Page extends ChildrenPage>(
     ticket: number,
     what: 'comments' | 'conversation_log',
-    parameters: Readonly<Record<string, string>>,
-    schema: Page,
+    schema: z.ZodType<Page>,
     signal: AbortSignal,
-  ): Promise<ReturnType<Page['parse']>[] | null> {
+  ): Promise<Page[] | null> {
     const name = `list ${what}`;
     const label = `Zendesk: ${name}`;
     return readPages(label, '', async (after: string) => {
       const query = new URLSearchParams({
         'page[size]': String(CHILDREN),
-        ...parameters,
+        ...(what === 'comments' ? { include: 'users' } : {}),
         ...(after === '' ? {} : { 'page[after]': after }),
       });
-      const path = `/api/v2/tickets/${ticket}/${what}?${query}`;
-      const answer = await this.#client.request({ name, path, accepts: [404], signal });
-      if (answer.status === 404) {
+      const answer = await this.find({ name, path: `/api/v2/tickets/${ticket}/${what}?${query}`, signal });
+      if (answer === null) {
         return null;
       }
-      const page = readRecord(schema, answer.body) as ReturnType<Page['parse']>;
+      const page = readRecord(schema, answer.body);
       const next = page.meta?.has_more === true ? (page.meta.after_cursor ?? '') : null;
       if (next === '' || next === after) {
         throw new TransientError(`${label}: the page announces more results but has no new cursor`, false);
@@ -257,13 +237,6 @@ class Zendesk implements PollingSource {
       return { items: [page], next };
     });
   }
-}
-
-function advance(from: Position, after: string | null, tickets: readonly unknown[]): Position {
-  const times = tickets.flatMap((ticket) =>
-    isObject(ticket) && typeof ticket.generated_timestamp === 'number' ? [ticket.generated_timestamp] : [],
-  );
-  return { ...from, cursor: after ?? from.cursor, at: largest(times, from.at) };
 }
 
 function byId(users: readonly unknown[] | null | undefined): ReadonlyMap<number, ZendeskUser> {
@@ -290,21 +263,13 @@ const eventSchema = z.object({
  * of the secret as the key. Source: docs/helpdesk-notes.md#zendesk
  */
 export function zendeskWebhook({ name, secret }: { readonly name: string; readonly secret: string }): Webhook {
-  const problemOf = (request: WebhookRequest) =>
+  const refusal = (request: WebhookRequest) =>
     isGenuine(request, secret) ? null : 'the signature is missing, wrong or too old';
-  return jsonWebhook(name, problemOf, (body, headers) => {
-    const event = eventSchema.safeParse(body);
-    if (!event.success) {
-      return refused(400, 'the body is not an event');
-    }
-    const { type, detail } = event.data;
-    const isOfTicket = type.startsWith('zen:event-type:ticket.') && detail != null;
-    return {
-      kind: 'hints',
-      delivery: headerOf(headers, 'x-zendesk-webhook-invocation-id'),
-      ids: isOfTicket ? [String(detail.id)] : [],
-    };
-  });
+  return jsonWebhook(name, refusal, eventSchema, 'the body is not an event', ({ type, detail }, headers) => ({
+    kind: 'hints',
+    delivery: headerOf(headers, 'x-zendesk-webhook-invocation-id'),
+    ids: type.startsWith('zen:event-type:ticket.') && detail != null ? [String(detail.id)] : [],
+  }));
 }
 
 function isGenuine({ headers, body, receivedAt }: WebhookRequest, secret: string): boolean {
@@ -315,13 +280,6 @@ function isGenuine({ headers, body, receivedAt }: WebhookRequest, secret: string
   }
   const signed = isSignedBy([signature], { algorithm: 'sha256', secret, encoding: 'base64' }, timestamp, body);
   return signed && Math.abs(receivedAt - Date.parse(timestamp)) <= TOLERANCE;
-}
-
-/** An OAuth client and its initial refresh token. */
-interface OauthClient {
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly refreshToken: string;
 }
 
 /** Stored tokens. Times are milliseconds since the epoch. */
@@ -355,107 +313,96 @@ const CLOSE_TIMEOUT = 2000;
  * and invalidates the previous access token. The next refresh token is therefore stored before the new access token is
  * used. A new refresh token in the configuration replaces the stored one. Source: docs/helpdesk-notes.md#zendesk
  */
-class OauthTokens implements ProviderTokens {
-  readonly access: RenewedToken;
-  readonly #options: ZendeskOptions;
-  readonly #oauth: OauthClient;
-  readonly #client: ProviderClient;
-  readonly #closing = new AbortController();
-  /** Digest of the settings. */
-  readonly #origin: string;
-  #kept: StoredTokens | null = null;
+function openOauthTokens(
+  options: ZendeskOptions,
+  baseUrl: string,
+  { clientId, clientSecret, refreshToken }: Readonly<Record<'clientId' | 'clientSecret' | 'refreshToken', string>>,
+): ProviderTokens {
+  const { name, clock, note } = options;
+  const origin = createHash('sha256')
+    .update(JSON.stringify([baseUrl, clientId, refreshToken]))
+    .digest('hex');
+  const client = openProviderClient(
+    { ...options, concurrency: 1 },
+    { label: 'Zendesk', baseUrl, rate: readZendeskRate },
+  );
+  const closing = new AbortController();
+  let kept: StoredTokens | null = null;
   /** True if the current tokens are stored. */
-  #isDurable = true;
+  let isDurable = true;
   /** Renewal in flight. */
-  #renewal: Promise<FreshToken> | undefined;
+  let renewal: Promise<FreshToken> | undefined;
 
-  constructor(options: ZendeskOptions, baseUrl: string, oauth: OauthClient) {
-    const own = [baseUrl, oauth.clientId, oauth.refreshToken];
-    this.#origin = createHash('sha256').update(JSON.stringify(own)).digest('hex');
-    this.#options = options;
-    this.#oauth = oauth;
-    this.#client = openProviderClient(
-      { ...options, concurrency: 1 },
-      { label: 'Zendesk', baseUrl, rate: readZendeskRate },
-    );
-    this.access = new RenewedToken(options.clock, (isRefused) => {
-      this.#renewal = this.#renewed(isRefused);
-      return this.#renewal;
-    });
+  async function load(): Promise<StoredTokens> {
+    const { data } = storedSchema.safeParse(await note.read());
+    return data?.origin === origin ? data : { origin, refreshToken, access: null };
   }
 
-  /** Waits for a renewal in flight and stores its tokens, because the refresh token that it used is no longer valid. */
-  async close(): Promise<void> {
-    await endsWithin(this.#options.clock, CLOSE_TIMEOUT, [this.#renewal?.catch(() => undefined)]);
-    this.#closing.abort();
-    await this.#client.close();
-  }
-
-  /** Returns an access token: the stored one if it is valid, otherwise a new one. Throws AppError. */
-  async #renewed(isRefused: boolean): Promise<FreshToken> {
-    this.#kept ??= await this.#load();
-    // The last write failed. It must succeed before another renewal.
-    await this.#save();
-    const { access } = this.#kept;
-    if (access !== null && !isRefused && access.until > this.#options.clock.now()) {
-      return access;
-    }
-    const { next, access: fresh } = await this.#ask(this.#kept);
-    this.#kept = next;
-    this.#isDurable = false;
-    await this.#save();
-    return fresh;
-  }
-
-  async #load(): Promise<StoredTokens> {
-    const kept = storedSchema.safeParse(await this.#options.note.read());
-    return kept.data?.origin === this.#origin
-      ? kept.data
-      : { origin: this.#origin, refreshToken: this.#oauth.refreshToken, access: null };
-  }
-
-  async #save(): Promise<void> {
-    if (!this.#isDurable) {
-      await this.#options.note.write(this.#kept);
-      this.#isDurable = true;
+  async function save(): Promise<void> {
+    if (!isDurable) {
+      await note.write(kept);
+      isDurable = true;
     }
   }
 
-  async #ask(kept: StoredTokens): Promise<{ readonly next: StoredTokens; readonly access: FreshToken }> {
-    const askedAt = this.#options.clock.now();
-    const answer = await this.#client.request({
+  async function ask(token: string) {
+    const request = { grant_type: 'refresh_token', refresh_token: token };
+    const answer = await client.request({
       name: RENEW,
       method: 'POST',
       path: '/oauth/tokens',
-      body: {
-        grant_type: 'refresh_token',
-        refresh_token: kept.refreshToken,
-        client_id: this.#oauth.clientId,
-        client_secret: this.#oauth.clientSecret,
-      },
+      body: { ...request, client_id: clientId, client_secret: clientSecret },
       accepts: REFUSED,
-      signal: this.#closing.signal,
+      signal: closing.signal,
     });
     if (REFUSED.includes(answer.status)) {
-      throw this.#refusal(answer);
+      throw refusalOf(name, answer);
     }
-    const grant = readAnswer(grantSchema, answer.body, `Zendesk: ${RENEW}`);
+    return readAnswer(grantSchema, answer.body, `Zendesk: ${RENEW}`);
+  }
+
+  /** Returns an access token: the stored one if it is valid, otherwise a new one. Throws AppError. */
+  async function renew(isRefused: boolean): Promise<FreshToken> {
+    kept ??= await load();
+    // The last write failed. It must succeed before another renewal.
+    await save();
+    if (kept.access !== null && !isRefused && kept.access.until > clock.now()) {
+      return kept.access;
+    }
+    const askedAt = clock.now();
+    const grant = await ask(kept.refreshToken);
     const life = grant.expires_in == null ? null : grant.expires_in * 1000;
     const until = life === null ? NEVER : askedAt + life - Math.min(RENEWAL_MARGIN, life / 10);
     const access = { token: grant.access_token, until };
-    return { next: { ...kept, refreshToken: grant.refresh_token ?? kept.refreshToken, access }, access };
+    kept = { origin, refreshToken: grant.refresh_token ?? kept.refreshToken, access };
+    isDurable = false;
+    await save();
+    return access;
   }
 
-  /** Builds the error. It contains Zendesk's error code only, and nothing else of the response. */
-  #refusal({ status, body }: ProviderAnswer): AuthError {
-    const code = refusalSchema.safeParse(body).data?.error ?? `status ${status}`;
-    const words =
-      code === 'invalid_client'
-        ? 'unknown client; set clientId and clientSecret as shown in Zendesk'
-        : 'refresh token refused: it was used, revoked or expired, or the process ended during a renewal. ' +
-          'Create a new one for the client and set it as refreshToken';
-    return new AuthError(`Zendesk: ${RENEW} of ${JSON.stringify(this.#options.name)} (${code}): ${words}`, 401);
-  }
+  return {
+    access: new RenewedToken(clock, (isRefused) => {
+      renewal = renew(isRefused);
+      return renewal;
+    }),
+    /** Waits for a renewal in flight and stores its tokens, because the refresh token that it used is no longer valid. */
+    async close() {
+      await endsWithin(clock, CLOSE_TIMEOUT, [renewal?.catch(() => undefined)]);
+      closing.abort();
+      await client.close();
+    },
+  };
+}
+
+/** Returns the error of a refused renewal. It contains Zendesk's error code only, and nothing else of the response. */
+function refusalOf(source: string, { status, body }: ProviderAnswer): AuthError {
+  const code = refusalSchema.safeParse(body).data?.error ?? `status ${status}`;
+  const words =
+    code === 'invalid_client'
+      ? 'unknown client; set clientId and clientSecret as shown in Zendesk'
+      : 'refresh token refused: it was used, revoked or expired, or the process ended during a renewal. ' +
+        'Create a new one for the client and set it as refreshToken';
+  return new AuthError(`Zendesk: ${RENEW} of ${JSON.stringify(source)} (${code}): ${words}`, 401);
 }
 
 type HeaderRecord = WebhookRequest['headers'];
