@@ -1,7 +1,8 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Batch, PollingSource } from '../../src/conversations/model/source.ts';
-import { openIntercom } from '../../src/conversations/sources/intercom.ts';
-import { AuthError, NotThePlatformError, TransientError } from '../../src/core/errors.ts';
+import { createHmac } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import type { Batch } from '../../src/conversations/model/source.ts';
+import { intercomWebhook, openIntercom } from '../../src/conversations/sources/intercom.ts';
+import { NotThePlatformError, TransientError } from '../../src/core/errors.ts';
 import type { Json } from '../../src/core/json.ts';
 import {
   type FakeAuthor,
@@ -9,62 +10,36 @@ import {
   FakeIntercom,
   type FakeIntercomOptions,
 } from '../support/fake-intercom.ts';
-import { createSocketClock } from '../support/fake-provider.ts';
-import { closeAround, collectBatches, cursorOf, foundOf, ticketsOf } from '../support/polls.ts';
+import {
+  collectBatches,
+  cursorOf,
+  DAY,
+  foundOf,
+  HOUR,
+  PolledProvider,
+  type SocketClock,
+  START,
+  ticketsOf,
+} from '../support/polls.ts';
 
-const START = Date.parse('2026-03-01T12:00:00Z');
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 const SEARCH = /^\/conversations\/search$/;
 const ONE = /^\/conversations\/\d+$/;
 const DELETED = /^\/conversations\/deleted$/;
 
-let clock: ReturnType<typeof createSocketClock> | undefined;
+let clock: SocketClock;
 let helpdesk: FakeIntercom;
-let source: PollingSource;
 let customer: FakeAuthor;
 let admin: FakeAuthor;
-
-async function open(options: Partial<FakeIntercomOptions> = {}, settings: { token?: string; lookback?: number } = {}) {
-  await close();
-  clock = createSocketClock(START);
-  helpdesk = await new FakeIntercom({ clock, ...options }).listen();
-  customer = helpdesk.author('user', 'Cora');
-  admin = helpdesk.author('admin', 'Abe');
-  source = openIntercom({
-    name: 'chat',
-    appId: 'ab12cd',
-    token: settings.token ?? FakeIntercom.token,
-    region: 'us',
-    lookback: settings.lookback ?? DAY,
-    baseUrl: helpdesk.url,
-    userAgent: 'octavo/0',
-    clock,
-    random: () => 0.5,
-  });
-}
-
-async function close() {
-  if (clock !== undefined) {
-    await closeAround(clock, source, helpdesk);
-    clock = undefined;
-  }
-}
-
-beforeEach(() => open());
-afterEach(close);
-
-function running() {
-  if (clock === undefined) {
-    throw new Error('no helpdesk is open');
-  }
-  return clock;
-}
-
-/** Polls; `most`: batches after which the process is killed. */
-async function poll(cursor: Json = null, most = Number.POSITIVE_INFINITY, since = START - 30 * DAY): Promise<Batch[]> {
-  return running().run(collectBatches(source, { cursor, since, most }));
-}
+const polled = new PolledProvider<FakeIntercom, FakeIntercomOptions, { lookback: number }>(
+  (options) => new FakeIntercom(options),
+  (settings) => openIntercom({ appId: 'ab12cd', token: FakeIntercom.token, region: 'us', lookback: DAY, ...settings }),
+  (fake, itsClock) => {
+    [helpdesk, clock] = [fake, itsClock];
+    customer = helpdesk.author('user', 'Cora');
+    admin = helpdesk.author('admin', 'Abe');
+  },
+);
+const { open, poll } = polled;
 
 function closed(text = 'How do I export?', more: Partial<FakeConversation> = {}): FakeConversation {
   const conversation = helpdesk.begin(customer, text, more);
@@ -74,7 +49,7 @@ function closed(text = 'How do I export?', more: Partial<FakeConversation> = {})
 }
 
 const keyOf = ({ id }: { id: string }) => `intercom/ab12cd/${id}`;
-const wait = (milliseconds = 2000) => running().advance(milliseconds);
+const wait = (milliseconds = 2000) => clock.advance(milliseconds);
 
 test('a search whose pages stay empty, and a list of deletions that does not end, are errors', async () => {
   let pages = 0;
@@ -208,28 +183,6 @@ describe('a conversation that is not sent', () => {
     expect(ticketsOf(await poll())[0]?.parts.map(({ role }) => role)).toEqual(['team-member', 'user']);
   });
 
-  test('is reported as gone if it was deleted, during the read or later', async () => {
-    await open({ page: 2 });
-    const [early, late] = [closed(), closed()];
-    closed();
-    closed();
-    helpdesk.meanwhile = ({ path }) => {
-      if (path === `/conversations/${early.id}`) {
-        helpdesk.remove(early);
-      }
-    };
-    await wait();
-    const first = await poll();
-    expect(foundOf(first).filter(({ kind }) => kind === 'gone')).toEqual([{ kind: 'gone', key: keyOf(early) }]);
-    await wait(HOUR);
-    helpdesk.remove(late);
-    const second = await poll(cursorOf(first));
-    expect(foundOf(second).filter(({ kind }) => kind === 'gone')).toEqual([
-      { kind: 'gone', key: keyOf(late) },
-      { kind: 'gone', key: keyOf(early) },
-    ]);
-  });
-
   test('is found in all pages of deletions since the start of the window', async () => {
     const old = closed();
     helpdesk.remove(old);
@@ -239,7 +192,7 @@ describe('a conversation that is not sent', () => {
       helpdesk.remove(one);
     }
     await wait();
-    const found = foundOf(await poll(null, Number.POSITIVE_INFINITY, running().now() - 30 * DAY));
+    const found = foundOf(await poll(null, Number.POSITIVE_INFINITY, clock.now() - 30 * DAY));
     expect(new Set(found)).toEqual(new Set(many.map((one) => ({ kind: 'gone', key: keyOf(one) }))));
     expect(helpdesk.count(DELETED)).toBe(3);
   });
@@ -249,17 +202,6 @@ describe('a conversation that is not sent', () => {
     closed();
     await wait();
     expect(ticketsOf(await poll())).toHaveLength(1);
-  });
-
-  test('is rejected with its problem if it is invalid, and the others are read', async () => {
-    const broken = closed();
-    const good = closed();
-    Object.assign(broken, { title: { secret: 'S3cret' } });
-    await wait();
-    expect(foundOf(await poll())).toMatchObject([
-      { kind: 'rejected', place: keyOf(broken), reason: 'not as documented: title' },
-      { kind: 'ticket', ticket: { key: keyOf(good) } },
-    ]);
   });
 });
 
@@ -302,48 +244,14 @@ describe('the window', () => {
     expect(ticketsOf(await poll(cursorOf(first))).map(({ key }) => key)).toContain(keyOf(between));
   });
 
-  test('includes conversations that were edited during the previous poll', async () => {
-    await open({ page: 2 });
-    const conversations = Array.from({ length: 6 }, () => closed());
-    const [a, , , , , f] = conversations as [FakeConversation, ...FakeConversation[]];
-    await wait();
-    let searches = 0;
-    helpdesk.meanwhile = ({ path }) => {
-      searches += SEARCH.test(path) ? 1 : 0;
-      if (SEARCH.test(path) && searches === 2) {
-        helpdesk.add(a, customer, 'One thing more.');
-        helpdesk.edit(f as FakeConversation, { state: 'open' });
-      }
-    };
-    const first = await poll();
-    helpdesk.meanwhile = () => undefined;
-    expect(ticketsOf(first)).toHaveLength(5);
-    await wait();
-    const second = foundOf(await poll(cursorOf(first)));
-    expect(second.findLast((one) => one.kind === 'ticket' && one.ticket.key === keyOf(a))).toMatchObject({
-      ticket: { parts: [{}, {}, { body: 'One thing more.' }] },
-    });
-    expect(second).toContainEqual({ kind: 'skipped', key: keyOf(f as FakeConversation), reason: 'open' });
-  });
-
   test('includes an old conversation that was just closed', async () => {
     const old = helpdesk.begin(customer, 'Long ago');
     await wait(90 * DAY);
-    const first = await poll(null, Number.POSITIVE_INFINITY, running().now() - 30 * DAY);
+    const first = await poll(null, Number.POSITIVE_INFINITY, clock.now() - 30 * DAY);
     expect(foundOf(first)).toEqual([]);
     helpdesk.close(old);
     await wait();
     expect(ticketsOf(await poll(cursorOf(first)))).toMatchObject([{ key: keyOf(old) }]);
-  });
-
-  test('looks back for conversations that the search indexes late', async () => {
-    await open({ indexing: 2 * 3600 });
-    const late = closed();
-    await wait();
-    const first = await poll();
-    expect(foundOf(first)).toEqual([]);
-    await wait(3 * HOUR);
-    expect(ticketsOf(await poll(cursorOf(first)))).toMatchObject([{ key: keyOf(late) }]);
   });
 
   test('continues after a kill from Intercom’s cursor, followed by the next window', async () => {
@@ -360,18 +268,7 @@ describe('the window', () => {
     expect(ticketsOf(batches.slice(0, 1)).map(({ key }) => key)).toEqual(conversations.slice(4).map(keyOf));
     expect(batches[0]?.cursor).toEqual({ account: 'ab12cd', bookmark: until });
     expect(ticketsOf(batches.slice(1)).map(({ key }) => key)).toContain(keyOf(between));
-    expect(cursorOf(batches)).toEqual({ account: 'ab12cd', bookmark: running().now() / 1000 });
-  });
-
-  test('restarts if its cursor is no longer accepted', async () => {
-    await open({ page: 2 });
-    const conversations = Array.from({ length: 4 }, () => closed());
-    await wait();
-    const killed = await poll(null, 1);
-    helpdesk.expirePositions();
-    const keys = ticketsOf(await poll(cursorOf(killed))).map(({ key }) => key);
-    expect(new Set(keys)).toEqual(new Set(conversations.map(keyOf)));
-    expect(helpdesk.count(SEARCH, 400)).toBe(1);
+    expect(cursorOf(batches)).toEqual({ account: 'ab12cd', bookmark: clock.now() / 1000 });
   });
 
   test('leaves no gap when the clock is set back, and restarts for another workspace', async () => {
@@ -396,7 +293,7 @@ describe('the window', () => {
         ? { status: 200, body: { conversations: [], pages: { next: { starting_after: 'again' } } } }
         : handle.call(helpdesk, request),
     );
-    await expect(running().run(collectBatches(source, { cursor, most: 10, since: 0 }, batches))).rejects.toThrow(
+    await expect(clock.run(collectBatches(polled.source, { cursor, most: 10, since: 0 }, batches))).rejects.toThrow(
       TransientError,
     );
     expect(batches).toEqual([]);
@@ -404,50 +301,15 @@ describe('the window', () => {
 });
 
 describe('a failure', () => {
-  test('of one conversation keeps its page for the next poll', async () => {
-    await open({ page: 2 });
-    const conversations = Array.from({ length: 4 }, () => closed());
-    await wait();
-    helpdesk.fault = ({ path }) => (path.endsWith(`/${conversations[3]?.id}`) ? 503 : null);
-    const kept: Batch[] = [];
-    await expect(
-      running().run(collectBatches(source, { cursor: null, most: 10, since: START - DAY }, kept)),
-    ).rejects.toThrow(TransientError);
-    expect(ticketsOf(kept).map(({ key }) => key)).toEqual(conversations.slice(0, 2).map(keyOf));
-    helpdesk.fault = () => null;
-    const rest = await poll(cursorOf(kept), 1);
-    expect(ticketsOf(rest).map(({ key }) => key)).toEqual(conversations.slice(2).map(keyOf));
-  });
-
   test('of the list of deletions keeps the window open', async () => {
     closed();
     await wait();
     helpdesk.fault = ({ path }) => (DELETED.test(path) ? 500 : null);
     const kept: Batch[] = [];
-    await expect(running().run(collectBatches(source, { cursor: null, most: 10, since: 0 }, kept))).rejects.toThrow(
+    await expect(clock.run(collectBatches(polled.source, { cursor: null, most: 10, since: 0 }, kept))).rejects.toThrow(
       TransientError,
     );
     expect(kept).toEqual([]);
-  });
-
-  test.each([500, 502, 409, 'truncated', 'dropped', 'html'] as const)(
-    'that is temporary (%s) is retried',
-    async (fault) => {
-      closed();
-      await wait();
-      let left = 2;
-      helpdesk.fault = () => (left-- > 0 ? fault : null);
-      expect(ticketsOf(await poll())).toHaveLength(1);
-    },
-  );
-
-  test('of the token ends the poll at once, without revealing the token', async () => {
-    await open({}, { token: 'ic-Wr0ng-token' });
-    await wait();
-    const error = await poll().catch((reason: unknown) => reason);
-    expect(error).toBeInstanceOf(AuthError);
-    expect(`${(error as Error).stack} ${JSON.stringify(error)}`).not.toContain('Wr0ng');
-    expect(helpdesk.requests).toHaveLength(1);
   });
 
   test('of a response that is not Intercom’s stops the poll, and names the difference from the documentation', async () => {
@@ -459,36 +321,53 @@ describe('a failure', () => {
   });
 });
 
-describe('the rate limit', () => {
-  test('of ten seconds is respected', async () => {
-    await open({ limit: 10 });
-    Array.from({ length: 60 }, () => closed());
-    await wait();
-    const before = running().now();
-    expect(ticketsOf(await poll())).toHaveLength(60);
-    expect(helpdesk.count(/./, 429)).toBeLessThanOrEqual(3);
-    expect(running().now() - before).toBeLessThan(120_000);
+const SECRET = 'c1ient-s3cret';
+const webhook = intercomWebhook({ name: 'chat', secret: SECRET });
+const CLOSED = {
+  type: 'notification_event',
+  app_id: 'ab12cd',
+  topic: 'conversation.admin.closed',
+  id: 'notif_8b1b1cb0',
+  data: { type: 'notification_event_data', item: { type: 'conversation', id: '215468', conversation_parts: {} } },
+};
+
+const sign = (body: Uint8Array, secret = SECRET) => `sha1=${createHmac('sha1', secret).update(body).digest('hex')}`;
+
+function deliver(content: unknown, headers: Record<string, string | string[] | undefined> = {}) {
+  const body = content instanceof Uint8Array ? content : Buffer.from(JSON.stringify(content));
+  return webhook.read({
+    headers: { 'content-type': 'application/json; charset=utf-8', 'x-hub-signature': sign(body), ...headers },
+    body,
+    receivedAt: 0,
   });
-});
+}
 
-describe('one conversation by its id', () => {
-  const fetch = (id: string) => running().run(source.fetch(id, new AbortController().signal));
-
-  test('is read as the search finds it', async () => {
-    const conversation = closed();
-    await wait();
-    const [polled] = foundOf(await poll());
-    expect(await fetch(conversation.id)).toEqual(polled);
+describe('an Intercom webhook', () => {
+  test('returns a hint for its conversation, and uses nothing else of the body', () => {
+    expect(deliver(CLOSED)).toEqual({ kind: 'hints', delivery: 'notif_8b1b1cb0', ids: ['215468'] });
+    expect(deliver({ ...CLOSED, data: { item: { type: 'conversation', id: 215468 } } })).toMatchObject({
+      ids: ['215468'],
+    });
   });
 
-  test('is gone if it does not exist, and skipped if it is open', async () => {
-    const conversation = helpdesk.begin(customer, 'Hello?');
-    expect(await fetch('4711')).toEqual({ kind: 'gone', key: 'intercom/ab12cd/4711' });
-    expect(await fetch(conversation.id)).toMatchObject({ kind: 'skipped', reason: 'open' });
+  test('is signed with the client secret over the raw body', () => {
+    // Calculated independently of this program: openssl dgst -sha1 -hmac "$secret".
+    const body = Buffer.from('{"topic":"ping","id":null}');
+    expect(deliver(body, { 'x-hub-signature': 'sha1=91d941bdd60e9352ddb30953d365ac0051200522' })).toEqual({
+      kind: 'hints',
+      delivery: null,
+      ids: [],
+    });
   });
 
-  test.each(['deleted', 'search', '../admins', ''])('makes no request for the invalid id "%s"', async (id) => {
-    expect(await fetch(id)).toMatchObject({ kind: 'rejected' });
-    expect(helpdesk.requests).toEqual([]);
+  test.each([
+    [
+      'a ping',
+      { type: 'notification_event', topic: 'ping', id: null, data: { item: { type: 'ping', message: 'hi' } } },
+    ],
+    ['another topic', { ...CLOSED, topic: 'contact.created' }],
+    ['a topic that is not about a conversation', { ...CLOSED, data: { item: { type: 'tag', id: '1' } } }],
+  ])('of %s returns no hint', (_, body) => {
+    expect(deliver(body)).toMatchObject({ kind: 'hints', ids: [] });
   });
 });

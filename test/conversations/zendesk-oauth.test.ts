@@ -1,66 +1,39 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { PollingSource } from '../../src/conversations/model/source.ts';
+import { describe, expect, test } from 'vitest';
 import { RenewedToken } from '../../src/conversations/sources/provider.ts';
 import { openZendesk } from '../../src/conversations/sources/zendesk.ts';
 import { AuthError, StoreError } from '../../src/core/errors.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { Note } from '../../src/store/record.ts';
 import { createVirtualClock } from '../queue/virtual-clock.ts';
-import { createSocketClock } from '../support/fake-provider.ts';
 import { type FakeTicket, FakeZendesk } from '../support/fake-zendesk.ts';
-import { closeAround } from '../support/polls.ts';
+import { HOUR, MINUTE, PolledProvider, type SocketClock } from '../support/polls.ts';
 
-const START = Date.parse('2026-03-01T12:00:00Z');
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
 const TOKENS = /^\/oauth\/tokens$/;
 const TICKET = /^\/api\/v2\/tickets\//;
 const CLIENT = { clientId: 'octavo', clientSecret: 'zd-client-secret' };
 
-let clock: ReturnType<typeof createSocketClock>;
+let clock: SocketClock;
 let helpdesk: FakeZendesk;
-let source: PollingSource;
 let note: Note;
 let refreshToken: string;
 let ticket: FakeTicket;
+const polled = new PolledProvider<
+  FakeZendesk,
+  { life: number | null },
+  { refreshToken: string; clientSecret: string; note: Note }
+>(
+  ({ life = 3600, ...options }) => new FakeZendesk({ ...options, oauth: { ...CLIENT, life } }),
+  (settings) => openZendesk({ subdomain: 'acme', ...CLIENT, refreshToken, note, ...settings }),
+  (fake, itsClock) => {
+    [helpdesk, clock] = [fake, itsClock];
+    note = openMemoryStore().note('tokens');
+    refreshToken = helpdesk.authorize();
+    ticket = helpdesk.addTicket(helpdesk.addUser('end-user', 'Cora Customer'), 'Help', 'How?');
+  },
+);
+const { open, reconnect: restart } = polled;
 
-async function open(life: number | null = 3600) {
-  await close();
-  clock = createSocketClock(START);
-  helpdesk = await new FakeZendesk({ clock, oauth: { ...CLIENT, life } }).listen();
-  note = openMemoryStore().note('tokens');
-  refreshToken = helpdesk.authorize();
-  ticket = helpdesk.addTicket(helpdesk.addUser('end-user', 'Cora Customer'), 'Help', 'How?');
-  source = connect();
-}
-
-/** A process; `with`: overrides of its dependencies. */
-function connect(over: { refreshToken?: string; clientSecret?: string; note?: Note } = {}): PollingSource {
-  return openZendesk({
-    ...{ name: 'support', subdomain: 'acme', baseUrl: helpdesk.url, userAgent: 'octavo/0' },
-    ...{ ...CLIENT, refreshToken, note, clock, random: () => 0.5 },
-    ...over,
-  });
-}
-
-async function restart(over: Parameters<typeof connect>[0] = {}) {
-  await clock.run(source.close());
-  source = connect(over);
-}
-
-async function close() {
-  if (clock !== undefined) {
-    await closeAround(clock, source, helpdesk);
-  }
-}
-
-beforeEach(() => open());
-afterEach(async () => {
-  await close();
-  clock = undefined as unknown as typeof clock;
-});
-
-const fetchOne = () => clock.run(source.fetch(String(ticket.id), new AbortController().signal));
+const fetchOne = () => polled.fetch(ticket.id);
 const renewals = () => helpdesk.count(TOKENS, 200);
 async function failure(): Promise<Error> {
   return fetchOne().then(
@@ -106,7 +79,7 @@ describe('an access token', () => {
   });
 
   test('of five minutes is used for most of that time', async () => {
-    await open(300);
+    await open({ life: 300 });
     await fetchOne();
     await clock.advance(4 * MINUTE);
     await fetchOne();
@@ -117,7 +90,7 @@ describe('an access token', () => {
   });
 
   test('that never expires is not renewed', async () => {
-    await open(null);
+    await open({ life: null });
     await fetchOne();
     await clock.advance(400 * 24 * HOUR);
     await fetchOne();
@@ -128,7 +101,7 @@ describe('an access token', () => {
     await fetchOne();
     helpdesk.withdrawAccess();
     const signal = new AbortController().signal;
-    const all = Array.from({ length: 8 }, () => source.fetch(String(ticket.id), signal));
+    const all = Array.from({ length: 8 }, () => polled.source.fetch(String(ticket.id), signal));
     expect((await clock.run(Promise.all(all))).map(({ kind }) => kind)).toEqual(Array(8).fill('skipped'));
     expect(renewals()).toBe(2);
   });
@@ -182,13 +155,13 @@ describe('the next refresh token', () => {
     let closing: Promise<void> | undefined;
     helpdesk.meanwhile = ({ path }) => {
       if (TOKENS.test(path)) {
-        closing ??= source.close();
+        closing ??= polled.source.close();
       }
     };
     await fetchOne().catch(() => {});
     await clock.run(closing ?? expect.unreachable('nothing was renewed'));
     expect(await note.read()).toMatchObject({ refreshToken: helpdesk.tokens[0] });
-    source = connect();
+    await restart();
     await fetchOne();
     expect(renewals()).toBe(1);
   });
@@ -197,7 +170,7 @@ describe('the next refresh token', () => {
     let closing: Promise<void> | undefined;
     helpdesk.meanwhile = ({ path }) => {
       if (TOKENS.test(path)) {
-        closing ??= source.close();
+        closing ??= polled.source.close();
       }
     };
     helpdesk.fault = () => 503;

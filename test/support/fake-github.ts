@@ -94,7 +94,7 @@ export class FakeGithub extends FakeProvider {
     this.#options = options;
   }
 
-  get baseUrl(): string {
+  override get baseUrl(): string {
     return this.url + (this.#options.prefix ?? '');
   }
 

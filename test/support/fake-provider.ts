@@ -82,6 +82,10 @@ export abstract class FakeProvider extends LocalServer {
     this.clock = clock;
   }
 
+  get baseUrl(): string {
+    return this.url;
+  }
+
   /** Seconds since the epoch. */
   get seconds(): number {
     return Math.floor(this.clock.now() / 1000);
