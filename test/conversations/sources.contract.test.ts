@@ -142,6 +142,7 @@ describe.each(PROVIDERS)('$name', ({ name, list, delay, isByUpdate, open }) => {
     test('everything again with a cursor that is of another account or has expired', async () => {
       await restart({ page: 2 });
       const tickets = many(4);
+      await clock.advance(DAY);
       const times = { at: 2e9, bookmark: 2e9, from: 2e9, until: 2e9, since: '2033-01-01T00:00:00Z', batch: 1 };
       const foreign = { account: 'other', cursor: 'b3RoZXI=', after: null, floor: times.since, ...times };
       expect(keysOf(await poll(foreign)).size).toBe(4);

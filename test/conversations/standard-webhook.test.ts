@@ -58,22 +58,6 @@ describe('a signature', () => {
     expect(deliver(conversation, { key: OTHER })).toMatchObject({ status: 401 });
   });
 
-  test.each<[string, Changes['headers']]>([
-    ['missing', { 'webhook-signature': undefined }],
-    ['empty', { 'webhook-signature': '' }],
-    ['short', { 'webhook-signature': 'v1,AAAA' }],
-    ['of another version', { 'webhook-signature': 'v2,AAAA' }],
-    ['of a repeated header', { 'webhook-signature': ['v1,AAAA', 'v1,AAAA'] }],
-    ['of another id', { 'webhook-id': 'msg_2' }],
-    ['without an id', { 'webhook-id': undefined }],
-    ['of another time', { 'webhook-timestamp': String(AT / 1000 + 1) }],
-    ['without a time', { 'webhook-timestamp': undefined }],
-    ['of an invalid time', { 'webhook-timestamp': `${AT / 1000}.0` }],
-  ])('is refused: %s', (_, headers) => {
-    const result = deliver(conversation, { headers });
-    expect(result).toEqual({ kind: 'refused', status: 401, reason: 'the signature is missing, wrong or too old' });
-  });
-
   test('is refused in a spelling other than canonical base64', () => {
     const good = new Signer(KEY).sign('msg_1', new Date(AT), JSON.stringify(conversation));
     for (const spelling of [
@@ -117,15 +101,6 @@ describe('a signature', () => {
     const both = standardWebhook({ name: 'crm', secrets: [KEY, OTHER] });
     expect(deliver(conversation, { to: both, headers })).toMatchObject({ status: 401 });
     expect(createHmac).toHaveBeenCalledTimes(2);
-  });
-
-  test('covers the received bytes', () => {
-    const body = '{ "id": "1",  "parts": [] }';
-    const signature = new Signer(KEY).sign('msg_1', new Date(AT), body);
-    expect(deliver(body)).toMatchObject({ kind: 'found' });
-    expect(deliver(JSON.stringify(JSON.parse(body)), { headers: { 'webhook-signature': signature } })).toMatchObject({
-      status: 401,
-    });
   });
 
   test.each([
@@ -229,17 +204,5 @@ describe('a body', () => {
     });
     const markdown = 'Use `a < b` and <https://acme.example>, **please**';
     expect(deliverBody(markdown)).toMatchObject({ found: [{ ticket: { parts: [{ body: markdown }] } }] });
-  });
-
-  test.each(['', '{', '"text"', '7', 'null', 'true'])('that is neither an object nor a list is refused: %s', (body) => {
-    expect(deliver(body)).toMatchObject({ kind: 'refused', status: 400 });
-  });
-
-  test('of another content type is refused', () => {
-    for (const type of ['text/plain', 'application/x-ndjson', undefined]) {
-      expect(deliver({ id: '1', parts: PARTS }, { headers: { 'content-type': type } })).toMatchObject({ status: 415 });
-    }
-    const charset = { 'content-type': 'application/json; charset=utf-8' };
-    expect(deliver({ id: '1', parts: PARTS }, { headers: charset })).toMatchObject({ kind: 'found' });
   });
 });

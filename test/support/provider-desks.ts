@@ -46,6 +46,8 @@ export interface DeskOptions {
   readonly page?: number;
   /** Requests of the account in one window. */
   readonly limit?: number;
+  /** False: Intercom has no list of deletions. */
+  readonly lists?: boolean;
 }
 
 export interface Provider {
