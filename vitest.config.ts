@@ -25,7 +25,6 @@ const GROUPS = {
 /** Files in these directories that start processes, spy on a module of Node, or count the promises of their process. */
 const ALONE = [
   'test/commands/@(api-interrupt|api-process|completion-shells|drift-pull|pasted-commands).test.ts',
-  'test/conversations/context-records-platform.test.ts',
   'test/conversations/ingest-killed.test.ts',
   'test/manifests/ignore-rules.test.ts',
   'test/reconcile/own-user.test.ts',

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type ConversationRequest, handleConversationRequest } from '../../src/conversations/control-api.ts';
-import { Ingestion } from '../../src/conversations/ingestion.ts';
+import type { Ingestion } from '../../src/conversations/ingestion.ts';
 import { createLogger } from '../../src/log.ts';
 import { logConversations } from '../../src/server/conversation-log.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { Outbox } from '../../src/store/outbox/outbox.ts';
-import { testRedactor } from '../support/helpdesk.ts';
+import { createIngestion } from '../support/helpdesk.ts';
 
 let folder: string;
 let outbox: Outbox;
@@ -27,15 +27,9 @@ beforeEach(() => {
     },
   });
   const clock = { now: () => 1000, monotonic: () => 0, sleep: () => Promise.resolve() };
-  ingestion = new Ingestion({
-    sources: [],
+  ingestion = createIngestion({
     outbox,
-    redactor: testRedactor,
-    writer: null,
-    settleDelay: 0,
-    batch: { maxConversations: 1, maxBytes: 1e6 },
     clock,
-    random: () => 0,
     events: logConversations(createLogger({ level: 'warn', format: 'json', secrets: [], destination })),
   });
 });

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { Ingestion } from '../../src/conversations/ingestion.ts';
-import { openWriter } from '../../src/platform/client.ts';
+import type { Ingestion } from '../../src/conversations/ingestion.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { Outbox } from '../../src/store/outbox/outbox.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
@@ -13,7 +12,7 @@ import { createVirtualClock } from '../queue/virtual-clock.ts';
 import { countCases } from '../support/campaign.ts';
 import { type Accepted, ConversationSink, type SinkFault } from '../support/conversation-sink.ts';
 import { CrashingOutbox, type OutboxDeath } from '../support/crashing-outbox.ts';
-import { Helpdesk, SECRET, type TicketState, testRedactor, testWebhook } from '../support/helpdesk.ts';
+import { createIngestion, Helpdesk, SECRET, type TicketState, testWebhook } from '../support/helpdesk.ts';
 
 /*
  * Edits, webhook hints, kills and lost answers in any order: in the end the platform has exactly the newest redacted
@@ -66,26 +65,16 @@ class World {
     const { clock, sink } = this;
     const crashing = new CrashingOutbox(this.#watch(this.outbox), () => this.#died());
     crashing.death = death;
-    const connection = sink.connect(clock, () => crashing.isDead);
     const recordEvent = (event: unknown) => this.reportedEvents.push(event);
     this.#crashing = crashing;
-    this.#ingestion = new Ingestion({
-      sources: [
-        {
-          name: 'desk',
-          polling: this.desk.source('desk', () => clock.sleep(200)),
-          webhook: testWebhook(),
-          every: 5 * MINUTE,
-          since: 1e9,
-        },
-      ],
+    const polling = this.desk.source('desk', () => clock.sleep(200));
+    this.#ingestion = createIngestion({
+      sources: [{ name: 'desk', polling, webhook: testWebhook(), every: 5 * MINUTE, since: 1e9 }],
       outbox: crashing.outbox,
-      redactor: testRedactor,
-      writer: openWriter(connection, { organization: 'org_1', priority: 'ingestion' }),
+      writer: sink.write(clock, () => crashing.isDead),
       settleDelay: QUIET,
       batch: { maxConversations: 3, maxBytes: 1e6 },
       clock,
-      random: () => 0.5,
       events: {
         onIntake: recordEvent,
         onRejected: recordEvent,

@@ -1,20 +1,18 @@
 import { readFileSync, writeSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
-import { Ingestion } from '../../src/conversations/ingestion.ts';
 import { openWriter } from '../../src/platform/client.ts';
 import { openConnection } from '../../src/platform/connection.ts';
 import { openStore } from '../../src/store/open/open-store.ts';
 import { CrashingOutbox } from '../support/crashing-outbox.ts';
 import { createFastClock } from '../support/fast-clock.ts';
-import { type Edit, Helpdesk, testRedactor } from '../support/helpdesk.ts';
+import { createIngestion, type Edit, Helpdesk } from '../support/helpdesk.ts';
 
 /*
- * A separate process for the tests: ingests conversations from a helpdesk whose log is a file, until it is killed. With
- * a site, it targets a platform without conversations. It prints a line after each write to its state. Its clock is
- * accelerated, so that its pauses are short.
+ * A separate process for the tests: ingests conversations from a helpdesk whose log is a file, until it is killed. It
+ * prints a line after each write to its state. Its clock is accelerated, so that its pauses are short.
  */
 
-const [file = '', log = '', url = '', epoch = '0', organization = 'org_1', site] = process.argv.slice(2);
+const [file = '', log = '', url = '', epoch = '0'] = process.argv.slice(2);
 const clock = createFastClock(Number(epoch), 100);
 // A process that is killed does not store the code that it compiled; the next one starts faster with it.
 flushCompileCache();
@@ -57,15 +55,11 @@ const polling = {
     return source.poll(options);
   },
 };
-new Ingestion({
+createIngestion({
   sources: [{ name: 'desk', polling, webhook: null, every: 2000, since: 1e15 }],
   outbox: crashing.outbox,
-  redactor: testRedactor,
-  writer: openWriter(connection, { organization, priority: 'ingestion' }),
-  site: site === undefined ? null : async () => site,
-  settleDelay: 0,
+  writer: openWriter(connection, { organization: 'org_1', priority: 'ingestion' }),
   batch: { maxConversations: 3, maxBytes: 1e6 },
   clock,
   random: Math.random,
-  events: {},
 }).start();

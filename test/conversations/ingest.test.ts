@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { Ingestion } from '../../src/conversations/ingestion.ts';
+import type { Ingestion } from '../../src/conversations/ingestion.ts';
 import { convertTicket } from '../../src/conversations/intake.ts';
 import type {
   ConversationEvents,
@@ -11,12 +11,11 @@ import type { Redactor, SourceRecord, Ticket } from '../../src/conversations/mod
 import type { RedactionThreads } from '../../src/conversations/redact/redaction-threads.ts';
 import { createConversationRedactor } from '../../src/conversations/redact/redactor.ts';
 import { AuthError, RateLimitedError, RejectedError, TransientError } from '../../src/core/errors.ts';
-import { openWriter } from '../../src/platform/client.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { Outbox } from '../../src/store/outbox/outbox.ts';
 import { createVirtualClock, type VirtualClock } from '../queue/virtual-clock.ts';
 import { ConversationSink } from '../support/conversation-sink.ts';
-import { Helpdesk, testRedactor, testWebhook } from '../support/helpdesk.ts';
+import { createIngestion, Helpdesk, testRedactor, testWebhook } from '../support/helpdesk.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -61,17 +60,14 @@ function open({
     onPressure: (what) => reportedEvents.push({ pressure: what }),
     onPollEnd: ({ error, again }) => reportedEvents.push({ end: error?.message ?? null, again }),
   };
-  ingestion = new Ingestion({
+  ingestion = createIngestion({
     sources: [{ name: 'desk', polling, webhook: testWebhook(), every: 5 * MINUTE, since: 24 * HOUR }],
     outbox,
     redactor,
     ...(threads === undefined ? {} : { threads }),
-    writer: openWriter(sink.connect(clock), { organization: 'org_1', priority: 'ingestion' }),
+    writer: sink.write(clock),
     settleDelay,
-    batch: { maxConversations: 50, maxBytes: 1_000_000 },
     clock,
-    // Non-zero, so that times are fractional, as with a real generator.
-    random: () => 1e-7,
     events,
   });
 }

@@ -1,13 +1,11 @@
 /* Tickets that are deleted at their provider during the settle delay are never sent. */
 import { afterEach, expect, test } from 'vitest';
-import { Ingestion } from '../../src/conversations/ingestion.ts';
-import { openWriter } from '../../src/platform/client.ts';
-import { openMemoryStore } from '../../src/store/memory.ts';
+import type { Ingestion } from '../../src/conversations/ingestion.ts';
 import { ConversationSink } from '../support/conversation-sink.ts';
 import type { FakeGithub } from '../support/fake-github.ts';
 import type { FakeIntercom } from '../support/fake-intercom.ts';
 import { createSocketClock } from '../support/fake-provider.ts';
-import { testRedactor } from '../support/helpdesk.ts';
+import { createIngestion } from '../support/helpdesk.ts';
 import { DAY, HOUR, MINUTE, type SocketClock, START } from '../support/polls.ts';
 import { type Desk, type DeskOptions, type DeskTicket, PROVIDERS } from '../support/provider-desks.ts';
 
@@ -24,16 +22,11 @@ async function open(provider: string, options: DeskOptions = {}): Promise<void> 
 /** Starts to poll. The settle delay is two hours from now on. */
 function start(): void {
   sink = new ConversationSink();
-  ingestion = new Ingestion({
+  ingestion = createIngestion({
     sources: [{ name: 'support', polling: desk.connect(), webhook: null, every: 10 * MINUTE, since: DAY }],
-    outbox: openMemoryStore().outbox('org_1', { items: 100, bytes: 1e6 }),
-    redactor: testRedactor,
-    writer: openWriter(sink.connect(clock), { organization: 'org_1', priority: 'ingestion' }),
+    writer: sink.write(clock),
     settleDelay: 2 * HOUR,
-    batch: { maxConversations: 50, maxBytes: 1e6 },
     clock,
-    random: () => 0.5,
-    events: {},
   });
   ingestion.start();
 }

@@ -1,12 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { Ingestion } from '../../src/conversations/ingestion.ts';
+import type { Ingestion } from '../../src/conversations/ingestion.ts';
 import { AuthError, RejectedError, TransientError } from '../../src/core/errors.ts';
-import { openWriter } from '../../src/platform/client.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { Outbox } from '../../src/store/outbox/outbox.ts';
 import { createVirtualClock, type VirtualClock } from '../queue/virtual-clock.ts';
 import { ConversationSink } from '../support/conversation-sink.ts';
-import { Helpdesk, testRedactor, testWebhook } from '../support/helpdesk.ts';
+import { createIngestion, Helpdesk, testWebhook } from '../support/helpdesk.ts';
 
 /* A source whose list omits deleted tickets and spam: each ticket is fetched again at the end of its settle delay. */
 
@@ -30,24 +29,13 @@ beforeEach(() => {
 
 function open({ items = 1000, settleDelay = HOUR } = {}): void {
   outbox = openMemoryStore().outbox('org_1', { items, bytes: 1e6 });
-  ingestion = new Ingestion({
-    sources: [
-      {
-        name: 'desk',
-        polling: desk.source('desk', () => clock.sleep(200)),
-        webhook: testWebhook(),
-        every: 5 * MINUTE,
-        since: 24 * HOUR,
-      },
-    ],
+  const polling = desk.source('desk', () => clock.sleep(200));
+  ingestion = createIngestion({
+    sources: [{ name: 'desk', polling, webhook: testWebhook(), every: 5 * MINUTE, since: 24 * HOUR }],
     outbox,
-    redactor: testRedactor,
-    writer: openWriter(sink.connect(clock), { organization: 'org_1', priority: 'ingestion' }),
+    writer: sink.write(clock),
     settleDelay,
-    batch: { maxConversations: 50, maxBytes: 1_000_000 },
     clock,
-    // Non-zero, so that times are fractional, as with a real generator.
-    random: () => 1e-7,
     events: { onRejected: (what) => reportedEvents.push(what) },
   });
 }

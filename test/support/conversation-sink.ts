@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net';
 import type { Conversation } from '../../src/conversations/model/ticket.ts';
 import { TransientError } from '../../src/core/errors.ts';
+import { openWriter, type Writer } from '../../src/platform/client.ts';
 import type { Connection } from '../../src/platform/connection.ts';
 import type { HttpAnswer } from '../../src/platform/http/transport.ts';
 import { RequestQueue } from '../../src/queue/dispatcher.ts';
@@ -92,6 +93,11 @@ export class ConversationSink {
       }
     }
     return found;
+  }
+
+  /** Writer of ingestion, over `connect`. */
+  write(clock: VirtualClock, isDead?: () => boolean): Writer {
+    return openWriter(this.connect(clock, isDead), { organization: 'org_1', priority: 'ingestion' });
   }
 
   /** Transport without sockets, in virtual time. `isDead` reports whether the receiver of the answer was killed. */

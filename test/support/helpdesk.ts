@@ -1,9 +1,10 @@
 /** Fake helpdesk with a log of edits. */
-
+import { Ingestion } from '../../src/conversations/ingestion.ts';
 import type { PollingSource, Webhook } from '../../src/conversations/model/source.ts';
 import type { Redactor, SourceRecord, TicketSkipReason } from '../../src/conversations/model/ticket.ts';
 import { createIdPseudonymizer } from '../../src/conversations/private-ids.ts';
 import type { Json } from '../../src/core/json.ts';
+import { openMemoryStore } from '../../src/store/memory.ts';
 
 export type TicketState = 'solved' | 'open' | 'private' | 'spam' | 'deleted';
 
@@ -152,4 +153,22 @@ export function testWebhook(name = 'desk'): Webhook {
     name,
     read: ({ body }) => JSON.parse(Buffer.from(body).toString('utf8')),
   };
+}
+
+type IngestionOptions = ConstructorParameters<typeof Ingestion>[0];
+
+/** An ingestion of tests; without a writer, it sends nothing. */
+export function createIngestion(over: Partial<IngestionOptions> & Pick<IngestionOptions, 'clock'>): Ingestion {
+  return new Ingestion({
+    sources: [],
+    outbox: openMemoryStore().outbox('org_1', { items: 1000, bytes: 1e6 }),
+    redactor: testRedactor,
+    writer: null,
+    settleDelay: 0,
+    batch: { maxConversations: 50, maxBytes: 1e6 },
+    // Non-zero, so that times are fractional, as with a real generator.
+    random: () => 1e-7,
+    events: {},
+    ...over,
+  });
 }

@@ -3,11 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { pushFile } from '../../../src/conversations/control-api.ts';
-import { Ingestion } from '../../../src/conversations/ingestion.ts';
 import { openDropFolder } from '../../../src/conversations/sources/files/drop-folder.ts';
 import { openMemoryStore } from '../../../src/store/memory.ts';
 import type { Outbox } from '../../../src/store/outbox/outbox.ts';
-import { testRedactor } from '../../support/helpdesk.ts';
+import { createIngestion } from '../../support/helpdesk.ts';
 
 /* Bad input, end to end: bad records are in the reject file with their line and a reason, the rest is in the outbox. */
 
@@ -176,25 +175,12 @@ const clock = {
 };
 const signal = new AbortController().signal;
 
+const UNTIMED = { webhook: null, every: 1, since: 1 };
 const open = (after: 'keep' | 'move' = 'keep') =>
-  new Ingestion({
-    sources: [
-      {
-        name: 'drop',
-        polling: openDropFolder({ name: 'drop', folder, after, clock }),
-        webhook: null,
-        every: 1,
-        since: 1,
-      },
-    ],
+  createIngestion({
+    sources: [{ name: 'drop', polling: openDropFolder({ name: 'drop', folder, after, clock }), ...UNTIMED }],
     outbox,
-    redactor: testRedactor,
-    writer: null,
-    settleDelay: 0,
-    batch: { maxConversations: 1, maxBytes: 1e6 },
     clock,
-    random: () => 0,
-    events: {},
   });
 const drop = async () => expect([...(await open().pollOnce(signal))]).toEqual([]);
 const push = (name: string) => pushFile(join(folder, name), { account: 'drop' }, open().intake('push'), signal);
