@@ -13,6 +13,7 @@ const MAX_LINES = 10_000;
 /** Number of bytes that are parsed at once, unless a row is longer. */
 const BLOCK = 256 * 1024;
 
+const NEWLINE = Buffer.from('\n');
 const NOT_CLOSED = 'has a quote that is not closed';
 const NOT_RFC = 'has quotes that are not as in RFC 4180';
 /** Messages for the errors of the parser, whose own messages quote the row. */
@@ -22,7 +23,6 @@ const PROBLEMS = {
   CSV_INVALID_CLOSING_QUOTE: NOT_RFC,
   INVALID_OPENING_QUOTE: NOT_RFC,
 } as const;
-type Problem = keyof typeof PROBLEMS;
 
 /**
  * Yields the rows of CSV (RFC 4180) in order, including the first line, in blocks as they were parsed; empty rows are
@@ -35,85 +35,58 @@ export async function* rowsOf(
   longest: number,
   block = BLOCK,
 ): AsyncGenerator<readonly Row[]> {
-  const waiting = new WaitingLines(delimiter, longest, block);
+  const waiting: Waiting = { lines: [], size: 0, enough: block };
   for await (const lines of linesOf(asUtf8(input.open()), longest)) {
-    yield* waiting.push(lines);
+    for (const line of lines) {
+      if (line.bytes === null) {
+        yield* drain(true);
+        yield [{ line: line.number, problem: largerThan(longest) }];
+      } else {
+        waiting.lines.push(line);
+        waiting.size += sizeOf(line);
+      }
+    }
+    yield* drain(false);
   }
-  yield* waiting.end();
+  yield* drain(true);
+
+  /** Parses full blocks; `isEnd`: all lines. A row that is still open at the end is rejected. */
+  function* drain(isEnd: boolean): Generator<readonly Row[]> {
+    while (waiting.size >= waiting.enough || waiting.lines.length >= (isEnd ? 1 : MAX_LINES)) {
+      const lines = nextBlock(waiting);
+      const isAll = lines.length === MAX_LINES || (isEnd && lines.length === waiting.lines.length);
+      const { rows, done } = parseBlock(lines, delimiter, longest);
+      const [open] = lines;
+      const isOpen = open !== undefined && done === 0 && isAll;
+      const count = isOpen ? 1 : done;
+      for (const line of waiting.lines.splice(0, count)) {
+        waiting.size -= sizeOf(line);
+      }
+      waiting.enough = count === 0 ? waiting.enough * 2 : block;
+      yield isOpen ? [...rows, { line: open.number, problem: NOT_CLOSED }] : rows;
+    }
+  }
 }
 
 /**
- * Collects lines and parses them in blocks of whole lines. A row that does not end in a block starts the next one. Each
- * block is a complete document for the parser, whose stream ends at the first error. Blocks are large, because starting
- * a parse costs as much as some hundred rows.
+ * Lines that are parsed in blocks of whole lines. A row that does not end in a block starts the next one. Each block is a
+ * complete document for the parser, whose stream ends at the first error. Blocks are large, because starting a parse
+ * costs as much as some hundred rows.
  */
-class WaitingLines {
-  readonly #delimiter: string;
-  readonly #longest: number;
-  readonly #block: number;
-  #lines: Line[] = [];
-  #size = 0;
+interface Waiting {
+  readonly lines: Line[];
+  size: number;
   /** Size of the next block in bytes, doubled each time a row does not end in it. */
-  #enough: number;
+  enough: number;
+}
 
-  constructor(delimiter: string, longest: number, block: number) {
-    this.#delimiter = delimiter;
-    this.#longest = longest;
-    this.#block = block;
-    this.#enough = block;
+function nextBlock({ lines, enough }: Waiting): readonly Line[] {
+  let size = 0;
+  let count = 0;
+  for (; size < enough && count < Math.min(MAX_LINES, lines.length); count++) {
+    size += sizeOf(lines[count] as Line);
   }
-
-  *push(lines: readonly Line[]): Generator<readonly Row[]> {
-    for (const line of lines) {
-      if (line.bytes === null) {
-        yield* this.end();
-        yield [{ line: line.number, problem: largerThan(this.#longest) }];
-      } else {
-        this.#lines.push(line);
-        this.#size += sizeOf(line);
-      }
-    }
-    while (this.#size >= this.#enough || this.#lines.length >= MAX_LINES) {
-      yield this.#next(false);
-    }
-  }
-
-  /** Yields the last rows. A row that is still open at the end is rejected. */
-  *end(): Generator<readonly Row[]> {
-    while (this.#lines.length > 0) {
-      yield this.#next(true);
-    }
-  }
-
-  #next(isEnd: boolean): readonly Row[] {
-    const lines = this.#nextLines();
-    const isAll = lines.length === MAX_LINES || (isEnd && lines.length === this.#lines.length);
-    const { rows, done } = new Block(lines, this.#delimiter, this.#longest).read();
-    const open = lines[done];
-    if (open !== undefined && done === 0 && isAll) {
-      rows.push({ line: open.number, problem: NOT_CLOSED });
-      this.#drop(1);
-    } else {
-      this.#drop(done);
-    }
-    return rows;
-  }
-
-  #nextLines(): readonly Line[] {
-    let size = 0;
-    let count = 0;
-    for (; size < this.#enough && count < Math.min(MAX_LINES, this.#lines.length); count++) {
-      size += sizeOf(this.#lines[count] as Line);
-    }
-    return this.#lines.slice(0, count);
-  }
-
-  #drop(count: number): void {
-    for (const line of this.#lines.splice(0, count)) {
-      this.#size -= sizeOf(line);
-    }
-    this.#enough = count === 0 ? this.#enough * 2 : this.#block;
-  }
+  return lines.slice(0, count);
 }
 
 /** Returns the size with the newline. */
@@ -121,88 +94,55 @@ function sizeOf({ bytes }: Line): number {
   return (bytes?.length ?? 0) + 1;
 }
 
-/** A block of whole lines for the parser. */
-class Block {
-  readonly #lines: readonly Line[];
-  readonly #delimiter: string;
-  readonly #longest: number;
-  readonly #bytes: Buffer;
-  readonly #isText: boolean;
-  readonly #rows: Row[] = [];
+/**
+ * Parses a block. Returns its rows and their number of lines, which is smaller than that of the block if the last row is
+ * incomplete.
+ */
+function parseBlock(lines: readonly Line[], delimiter: string, longest: number) {
+  const bytes = Buffer.concat(lines.flatMap((line) => (line.bytes === null ? [] : [line.bytes, NEWLINE])));
+  const isText = isUtf8(bytes);
+  const rows: Row[] = [];
   /** Lines that were read, and the position of the next one. */
-  #done = 0;
-  #at = 0;
-
-  constructor(lines: readonly Line[], delimiter: string, longest: number) {
-    this.#lines = lines;
-    this.#delimiter = delimiter;
-    this.#longest = longest;
-    this.#bytes = joined(lines);
-    this.#isText = isUtf8(this.#bytes);
-  }
-
-  /** Returns the rows and their number of lines, which is smaller than that of the block if the last row is incomplete. */
-  read(): { readonly rows: Row[]; readonly done: number } {
-    for (let code = this.#parse(); code !== null && code !== 'CSV_QUOTE_NOT_CLOSED'; code = this.#parse()) {
-      this.#rows.push({ line: this.#lineNumber(), problem: PROBLEMS[code] });
-      this.#skipTo(this.#at + 1);
+  let done = 0;
+  let at = 0;
+  const lineNumber = () => lines[done]?.number ?? 0;
+  // Counts lines, because the parser also counts a single carriage return.
+  const skipTo = (end: number) => {
+    for (; at < end; done++) {
+      at += sizeOf(lines[done] as Line);
     }
-    return { rows: this.#rows, done: this.#done };
-  }
-
-  /** Parses to the end, or to the first row with an error, which it returns. */
-  #parse(): Problem | null {
-    const start = this.#at;
-    try {
-      parse(this.#bytes.subarray(start), {
-        delimiter: this.#delimiter,
-        record_delimiter: '\n',
-        relax_column_count: true,
-        max_record_size: this.#longest,
-        on_record: (fields: string[], { bytes }) => this.#take(fields, start + bytes),
-      });
-      return null;
-    } catch (error) {
-      if (error instanceof CsvError && error.code in PROBLEMS) {
-        return error.code as Problem;
-      }
-      throw error;
-    }
-  }
-
-  #take(fields: readonly string[], end: number): null {
-    const line = this.#lineNumber();
-    const start = this.#at;
-    this.#skipTo(end);
-    if (!(this.#isText || isUtf8(this.#bytes.subarray(start, end)))) {
-      this.#rows.push({ line, problem: 'is not UTF-8' });
+  };
+  const take = (fields: readonly string[], end: number) => {
+    const line = lineNumber();
+    const start = at;
+    skipTo(end);
+    if (!(isText || isUtf8(bytes.subarray(start, end)))) {
+      rows.push({ line, problem: 'is not UTF-8' });
     } else if (fields.some((field) => field.trim() !== '')) {
-      this.#rows.push({ line, fields });
+      rows.push({ line, fields });
     }
     return null;
-  }
-
-  #lineNumber(): number {
-    return this.#lines[this.#done]?.number ?? 0;
-  }
-
-  /** Counts lines, because the parser also counts a single carriage return. */
-  #skipTo(end: number): void {
-    for (; this.#at < end; this.#done++) {
-      this.#at += sizeOf(this.#lines[this.#done] as Line);
+  };
+  for (;;) {
+    const start = at;
+    try {
+      parse(bytes.subarray(start), {
+        delimiter,
+        record_delimiter: '\n',
+        relax_column_count: true,
+        max_record_size: longest,
+        on_record: (fields: string[], { bytes: read }) => take(fields, start + read),
+      });
+      return { rows, done };
+    } catch (error) {
+      if (!(error instanceof CsvError && error.code in PROBLEMS)) {
+        throw error;
+      }
+      if (error.code === 'CSV_QUOTE_NOT_CLOSED') {
+        return { rows, done };
+      }
+      rows.push({ line: lineNumber(), problem: PROBLEMS[error.code as keyof typeof PROBLEMS] });
+      skipTo(at + 1);
     }
   }
-}
-
-function joined(lines: readonly Line[]): Buffer {
-  const all = Buffer.alloc(
-    lines.reduce((size, line) => size + sizeOf(line), 0),
-    '\n',
-  );
-  let at = 0;
-  for (const line of lines) {
-    line.bytes?.copy(all, at);
-    at += sizeOf(line);
-  }
-  return all;
 }

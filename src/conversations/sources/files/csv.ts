@@ -4,7 +4,6 @@ import {
   PeopleCollector,
   type Person,
   type SourceRecord,
-  type Ticket,
   ticketOrSkipped,
 } from '../../model/ticket.ts';
 import { type DateOrder, isAmbiguous, NOT_A_TIME, parseTimestamp, provenOrder } from '../dates.ts';
@@ -34,14 +33,6 @@ const MAX_PASSES = 100;
 const SEPARATOR_LINE = /^"?sep=([^" \r\n])"?\1*[ \r]*$/i;
 const SETTLED = new Set(['', 'solved', 'closed', 'resolved', 'done']);
 
-const noAttributes: Ticket['attributes'] = {};
-
-interface CsvLimits {
-  readonly held: number;
-  readonly tickets: number;
-  readonly passes: number;
-}
-
 /**
  * Reads CSV: each row is a message, and the rows of a ticket need not be adjacent. The first pass counts the rows of
  * each ticket. Later passes hold a ticket until its last row; tickets that do not fit into memory wait for the next
@@ -50,7 +41,7 @@ interface CsvLimits {
 export async function* readCsv(
   input: FileInput,
   options: ReadOptions,
-  limits: CsvLimits = { held: MEMORY_LIMIT, tickets: MAX_TICKETS, passes: MAX_PASSES },
+  limits = { held: MEMORY_LIMIT, tickets: MAX_TICKETS, passes: MAX_PASSES },
 ): AsyncGenerator<SourceRecord> {
   const longest = options.longest ?? MAX_LENGTH;
   const delimiter = options.csv?.delimiter ?? (await delimiterOf(input, longest));
@@ -143,15 +134,10 @@ class CsvReader {
   /** Yields every row as a message, and errors if requested. */
   async *messages(problems: boolean): AsyncGenerator<(Message & { readonly line: number }) | SourceRecord> {
     for await (const { row, columns, width } of this.#rows()) {
-      let said: Message | { readonly problem: string } | null = null;
-      if ('problem' in row) {
-        said = row;
-      } else {
-        if (this.#order === undefined && isAmbiguous(row.fields[columns.created_at ?? -1] ?? '')) {
-          this.#order = await this.#learnOrder();
-        }
-        said = messageOf(row.fields, columns, width, this.#order ?? null);
+      if ('fields' in row && this.#order === undefined && isAmbiguous(row.fields[columns.created_at ?? -1] ?? '')) {
+        this.#order = await this.#learnOrder();
       }
+      const said = 'problem' in row ? row : messageOf(row.fields, columns, width, this.#order ?? null);
       if (!('problem' in said)) {
         yield { ...said, line: row.line };
       } else if (problems) {
@@ -222,7 +208,7 @@ function foundOf(rows: readonly Message[], account: string): SourceRecord {
       createdAt: first === null ? null : new Date(first).toISOString(),
       settledAt: null,
       url: messages.find(({ url }) => url !== '')?.url ?? null,
-      attributes: status === '' ? noAttributes : { status },
+      attributes: status === '' ? {} : { status },
       parts: shown.map(({ role, body }) => ({ role, body })),
       people,
       completeness: null,
@@ -269,21 +255,6 @@ type Column = (typeof REQUIRED)[number] | (typeof OPTIONAL)[number];
 /** Index of each column in a row. */
 type Columns = Readonly<Partial<Record<Column, number>>>;
 
-/** Content of one row. */
-interface Message {
-  readonly ticket: string;
-  readonly subject: string;
-  /** Milliseconds since the epoch. */
-  readonly at: number | null;
-  readonly role: AuthorRole;
-  readonly body: string;
-  readonly isPublic: boolean;
-  readonly status: string;
-  readonly url: string;
-  readonly name: string;
-  readonly email: string;
-}
-
 const plain = (name: string) =>
   name
     .trim()
@@ -314,17 +285,31 @@ function columnsOf(header: readonly string[], options: CsvOptions): Columns | { 
   return { problem: `has no column ${missing.join(', ')}; the header row has: ${has}` };
 }
 
-const ROLES = new Map<string, AuthorRole>([
-  ...['user', 'customer', 'end_user', 'requester', 'contact', 'client', 'visitor'].map(
-    (name) => [name, 'user'] as const,
-  ),
-  ...['team_member', 'agent', 'admin', 'staff', 'support', 'team', 'operator'].map(
-    (name) => [name, 'team-member'] as const,
-  ),
-  ...['assistant', 'bot', 'ai'].map((name) => [name, 'assistant'] as const),
-]);
+const SYNONYMS: Readonly<Record<AuthorRole, readonly string[]>> = {
+  user: ['user', 'customer', 'end_user', 'requester', 'contact', 'client', 'visitor'],
+  'team-member': ['team_member', 'agent', 'admin', 'staff', 'support', 'team', 'operator'],
+  assistant: ['assistant', 'bot', 'ai'],
+};
+const ROLES = new Map(
+  Object.entries(SYNONYMS).flatMap(([role, names]) => names.map((name) => [name, role as AuthorRole])),
+);
 const AMBIGUOUS =
   'may be day-first or month-first, which the other dates of the file do not show; write it as 2026-02-12';
+/** Content of one row. */
+interface Message {
+  readonly ticket: string;
+  readonly subject: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number | null;
+  readonly role: AuthorRole;
+  readonly body: string;
+  readonly isPublic: boolean;
+  readonly status: string;
+  readonly url: string;
+  readonly name: string;
+  readonly email: string;
+}
+
 const PUBLIC = new Set(['', 'true', 'yes', 'y', '1', 'public']);
 
 /**
@@ -336,7 +321,7 @@ function messageOf(
   columns: Columns,
   width: number,
   order: DateOrder | null,
-): Message | { problem: string } {
+): Message | { readonly problem: string } {
   if (fields.length !== width) {
     return { problem: `has ${fields.length} columns; the header row has ${width}` };
   }

@@ -6,7 +6,7 @@ import { basename, dirname, join, resolve, sep } from 'node:path';
 import { watch } from 'chokidar';
 import { z } from 'zod';
 import type { Clock } from '../../../core/clock.ts';
-import { messageOf, SourceError } from '../../../core/errors.ts';
+import { SourceError } from '../../../core/errors.ts';
 import { makeDirectory } from '../../../core/files/disk.ts';
 import type { Json } from '../../../core/json.ts';
 import type { Batch, PollingSource, PollOptions } from '../../model/source.ts';
@@ -57,7 +57,7 @@ const BATCH = 100;
  * be durable. The work of a poll is linear in the number of files.
  */
 export function openDropFolder(options: DropFolderOptions): DropFolder {
-  const reader = new FolderReader(options.folder, options.after, options.clock, options.stable ?? STABLE);
+  const reader = new FolderReader(options);
   return {
     name: options.name,
     poll: (poll) => pollFolder(options, reader, poll),
@@ -94,56 +94,55 @@ async function* pollFolder(options: DropFolderOptions, reader: FolderReader, pol
     const read = { ...options.read, account: options.account ?? options.name };
     for await (const record of content.read({ path: file.path, size: file.status.size }, read, poll.signal)) {
       poll.signal.throwIfAborted();
-      if (record.index >= from && batch.put(file, digest, record)) {
-        yield await batch.flush();
+      if (record.index >= from && batch.put(digest, record)) {
+        await batch.keepRejects(file.path);
+        yield batch.flush();
       }
     }
     // A file that changed in the meantime counts as a different file, which the next poll reads.
     if (await reader.isAsListed(file)) {
       batch.finish(digest);
     }
-    await batch.keepRejects();
+    await batch.keepRejects(file.path);
   }
   batch.forget([...processed].filter((digest) => !present.has(digest)));
-  if (batch.hasProgress()) {
-    yield await batch.flush();
+  if (batch.hasProgress) {
+    yield batch.flush();
   }
 }
 
 /** Collects the next batch: records of one large file or of many small ones. */
 class BatchBuilder {
   ledger: Ledger;
-  found: SourceRecord[] = [];
   readonly #options: DropFolderOptions;
-  #given: Ledger;
+  /** True if the ledger differs from that of the last batch. */
+  #isMoved = false;
+  #found: SourceRecord[] = [];
   #finished: string[] = [];
   #forgotten: readonly string[] = [];
   #rejects: TicketRecord[] = [];
-  #path = '';
   #size = 0;
 
   constructor(options: DropFolderOptions, ledger: Ledger) {
     this.#options = options;
     this.ledger = ledger;
-    this.#given = ledger;
   }
 
   /** Returns true when the batch is full. */
-  put(file: DroppedFile, digest: string, record: TicketRecord): boolean {
-    this.#path = file.path;
-    this.found.push(record.found);
+  put(digest: string, record: TicketRecord): boolean {
+    this.#found.push(record.found);
     if (rejectionOf(record) !== null) {
       this.#rejects.push(record);
     }
-    this.ledger = { file: { digest, index: record.index + 1 } };
+    this.#move({ file: { digest, index: record.index + 1 } });
     this.#size += sizeOf(record.found);
-    return this.found.length >= (this.#options.batch ?? BATCH) || this.#size >= MAX_BATCH_SIZE;
+    return this.#found.length >= (this.#options.batch ?? BATCH) || this.#size >= MAX_BATCH_SIZE;
   }
 
   /** Marks a file as read to its end. */
   finish(digest: string): void {
     this.#finished.push(digest);
-    this.ledger = { file: null };
+    this.#move({ file: null });
   }
 
   /** Removes the digests of files that are no longer in the folder. */
@@ -153,39 +152,42 @@ class BatchBuilder {
 
   /** Writes a reject file for a file that is refused as a whole. Throws SourceError. */
   async refuse({ name, reason }: Refused): Promise<void> {
-    const path = rejectFileOf(join(this.#options.folder, name), this.#options.rejects);
-    await orSourceError(this.#cannotWrite(path), noteRefusal(path, reason));
-    this.found.push(rejected(name, 1, reason));
+    await this.#write(join(this.#options.folder, name), (path) => noteRefusal(path, reason));
+    this.#found.push(rejected(name, 1, reason));
   }
 
-  hasProgress(): boolean {
-    const isMoved = this.ledger.file !== this.#given.file;
-    return this.found.length > 0 || isMoved || this.#finished.length > 0 || this.#forgotten.length > 0;
+  get hasProgress(): boolean {
+    return this.#isMoved || this.#found.length > 0 || this.#forgotten.length > 0;
   }
 
-  /** Returns the batch. Reject files are durable before the cursor. Throws SourceError. */
-  async flush(): Promise<Batch> {
-    await this.keepRejects();
+  /** Returns the batch. Reject files must be durable before it is. */
+  flush(): Batch {
     const processed = { add: this.#finished, remove: this.#forgotten };
-    const { found } = this;
-    this.found = [];
+    const found = this.#found;
+    this.#found = [];
     this.#finished = [];
     this.#forgotten = [];
     this.#size = 0;
-    this.#given = this.ledger;
+    this.#isMoved = false;
     return { found, cursor: this.ledger, processed };
   }
 
-  async keepRejects(): Promise<void> {
+  /** Writes the rejected records of the file at `path` to its reject file. Throws SourceError. */
+  async keepRejects(path: string): Promise<void> {
     if (this.#rejects.length > 0) {
-      const path = rejectFileOf(this.#path, this.#options.rejects);
-      await orSourceError(this.#cannotWrite(path), appendRejects(path, this.#rejects));
+      await this.#write(path, (rejects) => appendRejects(rejects, this.#rejects));
       this.#rejects = [];
     }
   }
 
-  #cannotWrite(path: string): string {
-    return `${this.#options.name}: cannot write ${path}`;
+  #move(ledger: Ledger): void {
+    this.ledger = ledger;
+    this.#isMoved = true;
+  }
+
+  #write(path: string, write: (rejects: string) => Promise<unknown>): Promise<unknown> {
+    const rejects = rejectFileOf(path, this.#options.rejects);
+    return orSourceError(`${this.#options.name}: cannot write ${rejects}`, write(rejects));
   }
 }
 
@@ -239,58 +241,48 @@ const DIGITS = 24;
 
 /** Lists, checks, moves and deletes the files of one directory, and caches their status. */
 export class FolderReader {
-  readonly #folder: string;
-  readonly #after: 'keep' | 'move' | 'delete';
-  readonly #clock: Clock;
-  readonly #stable: number;
+  readonly #options: Pick<DropFolderOptions, 'folder' | 'after' | 'clock' | 'stable'>;
   #checks = new Map<string, FileStat>();
-  /** Digests by status of the file, so that files that stay in the directory are not read in every poll. */
-  #digests = new Map<string, { readonly status: FileStat; readonly digest: string }>();
   #reported = new Map<string, string>();
 
-  constructor(folder: string, after: 'keep' | 'move' | 'delete', clock: Clock, stable: number) {
-    this.#folder = folder;
-    this.#after = after;
-    this.#clock = clock;
-    this.#stable = stable;
+  constructor(options: Pick<DropFolderOptions, 'folder' | 'after' | 'clock' | 'stable'>) {
+    this.#options = options;
   }
 
   /** Lists the files to read, oldest first, and refused files that were not reported before. Throws SourceError. */
   async list(
     signal: AbortSignal,
   ): Promise<{ readonly files: readonly DroppedFile[]; readonly refused: readonly Refused[] }> {
+    const { clock, stable = STABLE } = this.#options;
     let listed = await this.#scan();
     for (let checks = 1; listed.isBusy && checks < MAX_CHECKS; checks++) {
-      await this.#clock.sleep(this.#stable, signal);
+      await clock.sleep(stable, signal);
       listed = await this.#scan();
     }
-    this.#digests = new Map([...this.#digests].filter(([name]) => this.#checks.has(name)));
     const refused = listed.refused.filter(({ name, reason }) => this.#reported.get(name) !== reason);
     this.#reported = new Map(listed.refused.map(({ name, reason }) => [name, reason]));
     return { files: listed.files.toSorted(byAge), refused };
   }
 
   async #scan() {
+    const { folder, clock, stable = STABLE } = this.#options;
     const files: DroppedFile[] = [];
     const refused: Refused[] = [];
     const checks = new Map<string, FileStat>();
     let isBusy = false;
     for (const name of await this.#names()) {
-      const path = join(this.#folder, name);
+      const path = join(folder, name);
       const inspected = await this.#inspect(path);
       if (typeof inspected === 'string') {
         refused.push({ name, reason: inspected });
-      }
-      if (inspected === null || typeof inspected === 'string') {
-        continue;
-      }
-      const { size, mtimeMs: mtime, ino: inode } = inspected;
-      const status = readFileStat(this.#checks.get(name), { size, mtime, inode }, this.#clock.now());
-      checks.set(name, status);
-      if (isSettled(status, this.#clock.now(), this.#stable)) {
-        files.push({ name, path, status });
-      } else {
-        isBusy = true;
+      } else if (inspected !== null) {
+        const status = readFileStat(this.#checks.get(name), inspected, clock.now());
+        checks.set(name, status);
+        if (isSettled(status, clock.now(), stable)) {
+          files.push({ name, path, status });
+        } else {
+          isBusy = true;
+        }
       }
     }
     this.#checks = checks;
@@ -298,7 +290,8 @@ export class FolderReader {
   }
 
   async #names(): Promise<string[]> {
-    const names = await orSourceError(`cannot read the folder ${this.#folder}`, readdir(this.#folder));
+    const { folder } = this.#options;
+    const names = await orSourceError(`cannot read the folder ${folder}`, readdir(folder));
     const isOwn = (name: string) => name === PROCESSED || isRejectFile(name) || isTemporaryName(name);
     return names.filter((name) => !isOwn(name)).toSorted();
   }
@@ -308,7 +301,7 @@ export class FolderReader {
     try {
       let stats = await lstat(path);
       if (stats.isSymbolicLink()) {
-        const [to, folder] = await Promise.all([realpath(path).catch(() => null), realpath(this.#folder)]);
+        const [to, folder] = await Promise.all([realpath(path).catch(() => null), realpath(this.#options.folder)]);
         if (to === null || !to.startsWith(folder + sep)) {
           return 'is a symbolic link that is broken or leads out of the folder';
         }
@@ -335,37 +328,25 @@ export class FolderReader {
    * Returns the digest of a file's content and modification time: a later file with the same content is a different file,
    * and is read again. Throws SourceError.
    */
-  async digest({ name, path, status }: DroppedFile, signal: AbortSignal): Promise<string> {
-    const known = this.#digests.get(name);
-    if (known !== undefined && isSameStatus(known.status, status)) {
-      return known.digest;
-    }
-    const hash = createHash('sha256').update(`${status.mtime}\n`);
-    try {
-      for await (const piece of fileInput(path, signal).open()) {
-        hash.update(piece);
-      }
-    } catch (error) {
-      throw new SourceError(`cannot read ${path}: ${messageOf(error)}`, { cause: error });
-    }
-    const digest = hash.digest('hex').slice(0, DIGITS);
-    this.#digests.set(name, { status, digest });
-    return digest;
+  async digest({ path, status }: DroppedFile, signal: AbortSignal): Promise<string> {
+    status.digest ??= await orSourceError(`cannot read ${path}`, digestOf(path, status, signal));
+    return status.digest;
   }
 
   /** Reports whether the file did not change since it was listed. */
   async isAsListed({ path, status }: DroppedFile): Promise<boolean> {
     const stats = await stat(path).catch(() => null);
-    return stats !== null && isSameStatus(status, { size: stats.size, mtime: stats.mtimeMs, inode: stats.ino });
+    return stats !== null && isSameStatus(status, stats);
   }
 
   /** Moves or deletes a completely read file. Returns false if it stays. Throws SourceError. */
   async moveOrDelete(file: DroppedFile): Promise<boolean> {
-    if (this.#after === 'keep' || !(await this.isAsListed(file))) {
+    const { after } = this.#options;
+    if (after === 'keep' || !(await this.isAsListed(file))) {
       return false;
     }
-    const work = this.#after === 'delete' ? rm(file.path, { force: true }) : this.#move(file);
-    await orSourceError(`cannot ${this.#after} ${file.path}`, work);
+    const work = after === 'delete' ? rm(file.path, { force: true }) : this.#move(file);
+    await orSourceError(`cannot ${after} ${file.path}`, work);
     return true;
   }
 
@@ -376,6 +357,14 @@ export class FolderReader {
     const target = (copy: number) => join(folder, copy === 1 ? name : `${copy}-${name}`);
     await rename(path, target(await firstFree(async (copy) => (await lstat(target(copy)).catch(() => null)) === null)));
   }
+}
+
+async function digestOf(path: string, { mtimeMs }: FileStat, signal: AbortSignal): Promise<string> {
+  const hash = createHash('sha256').update(`${mtimeMs}\n`);
+  for await (const piece of fileInput(path, signal).open()) {
+    hash.update(piece);
+  }
+  return hash.digest('hex').slice(0, DIGITS);
 }
 
 /**
@@ -404,28 +393,28 @@ const naturally = new Intl.Collator('en', { numeric: true });
 
 /** Orders files by modification time; with the same time, `2.eml` comes before `10.eml`. */
 function byAge(a: DroppedFile, b: DroppedFile): number {
-  return a.status.mtime - b.status.mtime || naturally.compare(a.name, b.name) || (a.name < b.name ? -1 : 1);
+  return a.status.mtimeMs - b.status.mtimeMs || naturally.compare(a.name, b.name) || (a.name < b.name ? -1 : 1);
 }
 
-function isSameStatus(a: Omit<FileStat, 'since'>, b: Omit<FileStat, 'since'>): boolean {
-  return a.size === b.size && a.mtime === b.mtime && a.inode === b.inode;
+/** Members that change while a file is written, and that identify it. */
+type FileVersion = Pick<Stats, 'size' | 'mtimeMs' | 'ino'>;
+
+function isSameStatus(a: FileVersion, b: FileVersion): boolean {
+  return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ino === b.ino;
 }
 
 /** Status of a file when it was last checked. */
-interface FileStat {
-  /** Size in bytes, which changes while the file is written. */
-  readonly size: number;
-  readonly mtime: number;
-  readonly inode: number;
+interface FileStat extends FileVersion {
   /** Time of the first check with this status, in milliseconds since the epoch. */
   readonly since: number;
+  /** Digest, once the file was read: files that stay in the directory are not read in every poll. */
+  digest?: string;
 }
 
 /** Returns the current status of a file, or the last one if nothing has changed. */
-export function readFileStat(last: FileStat | undefined, stats: Omit<FileStat, 'since'>, now: number): FileStat {
-  const { size, mtime, inode } = stats;
-  const isSame = last !== undefined && last.size === size && last.mtime === mtime && last.inode === inode;
-  return { size, mtime, inode, since: isSame ? last.since : now };
+export function readFileStat(last: FileStat | undefined, stats: FileVersion, now: number): FileStat {
+  const { size, mtimeMs, ino } = stats;
+  return last !== undefined && isSameStatus(last, stats) ? last : { size, mtimeMs, ino, since: now };
 }
 
 /**
@@ -434,7 +423,7 @@ export function readFileStat(last: FileStat | undefined, stats: Omit<FileStat, '
  * that changes later is read again, and its unchanged records are not sent again.
  */
 export function isSettled(status: FileStat, now: number, stable: number): boolean {
-  return now - status.since >= stable || now - status.mtime >= stable;
+  return now - status.since >= stable || now - status.mtimeMs >= stable;
 }
 
 /** Reports whether a name in a drop folder is that of a temporary or hidden file. */
