@@ -64,7 +64,7 @@ interface StoringOptions {
 /** Records that are ready to be stored, and the reports to make once they are durable. */
 interface Prepared {
   readonly deposit: Deposit;
-  readonly sorted: RecordSorter;
+  readonly sorted: SortedRecords;
 }
 
 /** Interval in which a full outbox is checked without a notification, in milliseconds. */
@@ -158,11 +158,11 @@ export class Intake {
 
   async #prepare(records: readonly SourceRecord[], context: DepositContext): Promise<Prepared> {
     const { source, clock } = this.#options;
-    const sorted = new RecordSorter(this.#options);
+    const sorted = sortedRecords();
     const redacted = await this.#redact(records);
     let turnStartedAt = clock.monotonic();
     for (const record of records) {
-      sorted.sort(record, redacted?.get(record));
+      sortRecord(record, redacted?.get(record), sorted, this.#options);
       // Redaction takes time, and blocks everything else meanwhile.
       if (clock.monotonic() - turnStartedAt > MAX_TURN) {
         await yieldToOthers();
@@ -195,7 +195,7 @@ export class Intake {
     return kept.kind;
   }
 
-  #report({ counts, rejected, shortfalls }: RecordSorter, kept: Extract<Kept, { kind: 'kept' }>): void {
+  #report({ counts, rejected, shortfalls }: SortedRecords, kept: Extract<Kept, { kind: 'kept' }>): void {
     const { source, events } = this.#options;
     const { waiting, unchanged, withdrawn } = kept;
     for (const shortfall of shortfalls) {
@@ -214,87 +214,74 @@ function withoutKeys(prepared: Prepared, keys: ReadonlySet<string>): Prepared {
 }
 
 type Counts = Omit<IntakeCounts, 'source' | 'waiting' | 'unchanged' | 'withdrawn'>;
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Sorts records into outbox entries, counts and reports. */
-class RecordSorter {
-  readonly entries: (NewContent | Withdrawal)[] = [];
-  readonly rejected: Rejection[] = [];
-  readonly shortfalls: Shortfall[] = [];
+/** Records as outbox entries, counts and reports. */
+interface SortedRecords {
+  readonly entries: (NewContent | Withdrawal)[];
+  readonly rejected: Rejection[];
+  readonly shortfalls: Shortfall[];
+  readonly counts: Record<Exclude<keyof Counts, 'skipped' | 'redacted'>, number> &
+    Record<'skipped' | 'redacted', Record<string, number>>;
   /** Number of tickets that could not be converted, and that are not among the entries. */
-  lost = 0;
-  readonly #redacted: Record<string, number> = {};
-  readonly #skipped: Record<string, number> = {};
-  readonly counts: Mutable<Counts> = {
-    found: 0,
-    gone: 0,
-    rejected: 0,
-    incomplete: 0,
-    skipped: this.#skipped,
-    redacted: this.#redacted,
+  lost: number;
+}
+
+function sortedRecords(): SortedRecords {
+  const counts = { found: 0, gone: 0, rejected: 0, incomplete: 0, skipped: {}, redacted: {} };
+  return { entries: [], rejected: [], shortfalls: [], counts, lost: 0 };
+}
+
+/** Sorts one record. `redacted`: the ticket was redacted already. */
+function sortRecord(
+  record: SourceRecord,
+  redacted: RedactionResult | undefined,
+  sorted: SortedRecords,
+  { redactor, settleDelay, source, clock }: IntakeOptions,
+): void {
+  const { entries, counts } = sorted;
+  counts.found += 1;
+  const skip = (key: string, reason: string, isOneOfMany = false) => {
+    counts.skipped[reason] = (counts.skipped[reason] ?? 0) + 1;
+    entries.push(...(isOneOfMany ? [] : [{ kind: 'ineligible', key } as const]));
   };
-  readonly #options: IntakeOptions;
-
-  constructor(options: IntakeOptions) {
-    this.#options = options;
+  const reject = (place: string, reason: string) => {
+    counts.rejected += 1;
+    sorted.rejected.push({ source, place, reason });
+  };
+  if (record.kind === 'skipped') {
+    skip(writableKey(record.key, redactor, record.people), record.reason, record.isOneOfMany);
+    return;
   }
-
-  /** `redacted`: the ticket was redacted already. */
-  sort(record: SourceRecord, redacted?: RedactionResult): void {
-    const { redactor } = this.#options;
-    this.counts.found += 1;
-    switch (record.kind) {
-      case 'ticket':
-        this.#add(record.ticket, redacted);
-        return;
-      case 'skipped':
-        this.#skip(writableKey(record.key, redactor, record.people), record.reason, record.isOneOfMany);
-        return;
-      case 'gone':
-        this.counts.gone += 1;
-        this.entries.push({ kind: 'gone', key: writableKey(record.key, redactor) });
-        return;
-      case 'rejected':
-        // Mails are often saved under their subject or the name of the person who wrote them.
-        this.#reject(redactor.text(record.place), record.reason);
-    }
+  if (record.kind === 'gone') {
+    counts.gone += 1;
+    entries.push({ kind: 'gone', key: writableKey(record.key, redactor) });
+    return;
   }
-
-  #add(ticket: Ticket, redacted: RedactionResult | undefined): void {
-    const { redactor, settleDelay, source, clock } = this.#options;
-    const { completeness } = ticket;
-    const converted = convertTicket(ticket, { redactor, redacted, settleDelay, now: clock.now() });
-    const { key } = converted;
-    if (converted.kind === 'rejected') {
-      // An earlier version of it stays, and is sent.
-      this.#reject(shortened(key), converted.reason);
-      this.lost += 1;
-      return;
-    }
-    if (completeness !== null && completeness.fetched < completeness.reported) {
-      this.counts.incomplete += 1;
-      this.shortfalls.push({ source, key, ...completeness });
-    }
-    if (converted.kind === 'skipped') {
-      this.#skip(key, converted.reason, ticket.mails !== undefined);
-      return;
-    }
-    this.entries.push(converted.content);
-    for (const [type, count] of Object.entries(converted.counts)) {
-      this.#redacted[type] = (this.#redacted[type] ?? 0) + count;
-    }
+  if (record.kind === 'rejected') {
+    // Mails are often saved under their subject or the name of the person who wrote them.
+    reject(redactor.text(record.place), record.reason);
+    return;
   }
-
-  #skip(key: string, reason: string, isOneOfMany = false): void {
-    this.#skipped[reason] = (this.#skipped[reason] ?? 0) + 1;
-    if (!isOneOfMany) {
-      this.entries.push({ kind: 'ineligible', key });
-    }
+  const { completeness, mails } = record.ticket;
+  const converted = convertTicket(record.ticket, { redactor, redacted, settleDelay, now: clock.now() });
+  const { key } = converted;
+  if (converted.kind === 'rejected') {
+    // An earlier version of it stays, and is sent.
+    reject(shortened(key), converted.reason);
+    sorted.lost += 1;
+    return;
   }
-
-  #reject(place: string, reason: string): void {
-    this.counts.rejected += 1;
-    this.rejected.push({ source: this.#options.source, place, reason });
+  if (completeness !== null && completeness.fetched < completeness.reported) {
+    counts.incomplete += 1;
+    sorted.shortfalls.push({ source, key, ...completeness });
+  }
+  if (converted.kind === 'skipped') {
+    skip(key, converted.reason, mails !== undefined);
+    return;
+  }
+  entries.push(converted.content);
+  for (const [type, count] of Object.entries(converted.counts)) {
+    counts.redacted[type] = (counts.redacted[type] ?? 0) + count;
   }
 }
 
@@ -305,18 +292,16 @@ function shortened(key: string): string {
 }
 
 /** Counts as the outbox keeps them, with one name each: `skipped.spam`. */
-function flatten({ skipped, redacted, ...plain }: Counts): Record<string, number> {
-  const named = (prefix: string, counts: object) =>
-    Object.entries(counts).map(([name, count]) => [`${prefix}.${name}`, count] as const);
-  return { ...plain, ...Object.fromEntries([...named('skipped', skipped), ...named('redacted', redacted)]) };
+function flatten({ skipped, redacted, ...plain }: SortedRecords['counts']): Record<string, number> {
+  const named = Object.entries({ skipped, redacted }).flatMap(([prefix, counts]) =>
+    Object.entries(counts).map(([name, count]) => [`${prefix}.${name}`, count] as const),
+  );
+  return { ...plain, ...Object.fromEntries(named) };
 }
 
-interface ConvertOptions {
-  readonly redactor: Redactor;
+interface ConvertOptions extends Pick<IntakeOptions, 'redactor' | 'settleDelay'> {
   /** Result of the redaction, if another thread made it. */
   readonly redacted?: RedactionResult | undefined;
-  /** Delay after a ticket is solved, in milliseconds. */
-  readonly settleDelay: number;
   /** Milliseconds since the epoch. A later date of a ticket or mail counts as this time. */
   readonly now: number;
 }
@@ -381,10 +366,9 @@ function fitToPlatform({ subject, parts, metadata }: Conversation, id: string): 
   const time = createdAt === undefined ? Number.NaN : Date.parse(createdAt);
   const names = Object.keys(attributes ?? {}).toSorted();
   // Members are in order of their names, so that they need no sorting to be serialized.
+  const sorted = Object.fromEntries(names.map((name) => [name, attributes?.[name] ?? '']));
   const kept = {
-    ...(names.length > 0
-      ? { attributes: Object.fromEntries(names.map((name) => [name, attributes?.[name] ?? ''])) }
-      : {}),
+    ...(names.length === 0 ? {} : { attributes: sorted }),
     ...(Number.isNaN(time) ? {} : { createdAt: new Date(time).toISOString() }),
     ...(url && isWebAddress(url) ? { url } : {}),
   };

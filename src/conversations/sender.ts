@@ -67,7 +67,7 @@ export class ConversationSender {
 
   constructor(options: SenderOptions) {
     this.#options = options;
-    this.#inFlight = new InFlightBatches(options.destination, () => options.work.notify());
+    this.#inFlight = new InFlightBatches(options);
     this.#wall = options.clock.now() - options.clock.monotonic();
   }
 
@@ -228,9 +228,7 @@ export class ConversationSender {
     const isCurrent = pauses === this.#pauses;
     this.#count(batch, outcome, change, isCurrent);
     if (isCurrent) {
-      if (state !== null) {
-        this.#enter(state);
-      }
+      this.#enter(state ?? this.#state);
       this.#pause(pause);
     }
     this.#report(batch, outcome, change);
@@ -273,15 +271,13 @@ export class ConversationSender {
     const now = clock.now();
     switch (change.kind) {
       case 'sent':
-        return () => outbox.sent(id, now);
+      case 'rest':
+        return () => outbox[change.kind](id, now);
       case 'split':
-        return () => outbox.split(id);
+      case 'release':
+        return () => outbox[change.kind](id);
       case 'bury':
         return () => outbox.bury(id, change.reason, now);
-      case 'release':
-        return () => outbox.release(id);
-      case 'rest':
-        return () => outbox.rest(id, now);
       case 'doubt': {
         // Twice the pause of the sender, so that other batches go first and show whether this one is the cause.
         const rest = change.rest === 0 ? 0 : 2 * this.#backoff(change.rest);
@@ -334,14 +330,14 @@ interface SendingBatch {
 /** Batches whose outcome is not recorded yet. */
 class InFlightBatches {
   readonly #destination: Destination;
-  readonly #onEnd: () => void;
+  readonly #work: WakeUpSignal;
   readonly #entries = new Map<number, SendingBatch>();
   #isStopping = false;
 
-  /** `onEnd` is called when a request ends. */
-  constructor(destination: Destination, onEnd: () => void) {
+  /** `work` is notified when a request ends. */
+  constructor({ destination, work }: Pick<SenderOptions, 'destination' | 'work'>) {
     this.#destination = destination;
-    this.#onEnd = onEnd;
+    this.#work = work;
   }
 
   get size(): number {
@@ -404,7 +400,7 @@ class InFlightBatches {
     } catch (error) {
       entry.outcome = classifyError(error);
     }
-    this.#onEnd();
+    this.#work.notify();
   }
 }
 
@@ -433,7 +429,8 @@ export interface SentBatch {
 
 /** Change of a batch in the outbox. */
 type BatchChange =
-  | { readonly kind: 'sent' | 'split' | 'release' | 'rest' }
+  | { readonly kind: 'sent' | 'rest' }
+  | { readonly kind: 'split' | 'release' }
   | { readonly kind: 'bury'; readonly reason: string }
   /** `rest`: number of lost responses, which determines the backoff of the batch; 0: it may be sent again at once. */
   | { readonly kind: 'doubt'; readonly rest: number };
@@ -470,9 +467,11 @@ export function decide(batch: SentBatch, outcome: SendOutcome): Transition {
     case 'bad-content':
       return { change: divide(batch, outcome.reason), state: { kind: 'sending' }, pause: 0 };
     case 'lost':
-      return { change: lose(batch, outcome.reason), state: failing(outcome.reason), pause: 'backoff' };
-    case 'not-sent':
-      return { change: returnBatch(batch), state: failing(outcome.reason), pause: 'backoff' };
+    case 'not-sent': {
+      const { kind, reason } = outcome;
+      const change = kind === 'lost' ? lose(batch, reason) : returnBatch(batch);
+      return { change, state: { kind: 'failing', reason }, pause: 'backoff' };
+    }
     case 'refused':
     case 'unsupported': {
       const { kind, reason, maybeTaken } = outcome;
@@ -507,18 +506,11 @@ function lose(batch: SentBatch, reason: string): BatchChange {
     : { kind: 'doubt', rest: attempts };
 }
 
-function failing(reason: string): SenderState {
-  return { kind: 'failing', reason };
-}
-
 /** Outcome of one request with conversations. */
 export type SendOutcome =
   | { readonly kind: 'taken' | 'cancelled' }
-  /** The content of at least one conversation is refused. */
-  | { readonly kind: 'bad-content'; readonly reason: string }
-  /** No response; the platform may have accepted the batch. */
-  | { readonly kind: 'lost'; readonly reason: string }
-  | { readonly kind: 'not-sent'; readonly reason: string }
+  /** `bad-content`: the content of at least one conversation is refused. `lost`: no response; the platform may have accepted the batch. */
+  | { readonly kind: 'bad-content' | 'lost' | 'not-sent'; readonly reason: string }
   /** Requires manual action. */
   | { readonly kind: 'refused' | 'unsupported'; readonly reason: string; readonly maybeTaken: boolean };
 
@@ -530,33 +522,29 @@ export function classifyError(error: unknown): SendOutcome {
   if (error instanceof RejectedError) {
     return rejected(error);
   }
-  if (error instanceof AuthError) {
-    return { kind: 'refused', reason: error.message, maybeTaken: false };
-  }
-  if (error instanceof NotThePlatformError) {
-    // A proxy or gateway responded; it may have forwarded the request.
-    return { kind: 'refused', reason: error.message, maybeTaken: true };
+  // A proxy or gateway responded; it may have forwarded the request.
+  const maybeTaken = error instanceof NotThePlatformError;
+  if (maybeTaken || error instanceof AuthError) {
+    return { kind: 'refused', reason: error.message, maybeTaken };
   }
   if (error instanceof CancelledError) {
     return { kind: 'cancelled' };
   }
-  if (error instanceof RateLimitedError || error instanceof LeaseLostError) {
-    return { kind: 'not-sent', reason: error.message };
+  if (error instanceof TransientError && error.maybeDone) {
+    return { kind: 'lost', reason: error.message };
   }
-  if (error instanceof TransientError) {
-    return { kind: error.maybeDone ? 'lost' : 'not-sent', reason: error.message };
-  }
-  return { kind: 'lost', reason: `an unexpected ${error instanceof Error ? error.name : 'error'}` };
+  return error instanceof RateLimitedError || error instanceof LeaseLostError || error instanceof TransientError
+    ? { kind: 'not-sent', reason: error.message }
+    : { kind: 'lost', reason: `an unexpected ${error instanceof Error ? error.name : 'error'}` };
 }
 
 function rejected({ status, message }: RejectedError): SendOutcome {
   if (CONTENT.includes(status)) {
     return { kind: 'bad-content', reason: message };
   }
-  if (NOT_THERE.includes(status)) {
-    return { kind: 'unsupported', reason: `this platform has no conversations: ${message}`, maybeTaken: false };
-  }
-  return { kind: 'refused', reason: message, maybeTaken: false };
+  return NOT_THERE.includes(status)
+    ? { kind: 'unsupported', reason: `this platform has no conversations: ${message}`, maybeTaken: false }
+    : { kind: 'refused', reason: message, maybeTaken: false };
 }
 
 const FIRST_PAUSE = 1000;

@@ -18,19 +18,13 @@ export class ThreadStartError extends Error {
   override readonly name = 'ThreadStartError';
 }
 
-/** Question without an answer yet. */
-interface Pending<Answer> {
-  readonly resolve: (answer: Answer) => void;
-  readonly reject: (error: Error) => void;
-}
-
 /** Message of the thread: once that it runs, then an answer to each question. */
 export type ThreadMessage<Answer> = { readonly ready: true } | { readonly answer: Answer };
 
 /** One thread. It answers in the order of the questions. */
 export class ThreadHandle<Question, Answer> {
   readonly #worker: Worker | null;
-  readonly #pending: Pending<Answer>[] = [];
+  readonly #pending: PromiseWithResolvers<Answer>[] = [];
   readonly #clock: Clock;
   readonly #limit: number;
   /** Ends the time limit of the first pending question. */
@@ -80,14 +74,14 @@ export class ThreadHandle<Question, Answer> {
     if (this.#error !== null) {
       return Promise.reject(this.#error);
     }
-    return new Promise((resolve, reject) => {
-      this.#worker?.postMessage(question);
-      this.#pending.push({ resolve, reject });
-      this.#keepProcess();
-      if (this.#pending.length === 1) {
-        this.#limitTime();
-      }
-    });
+    const pending = Promise.withResolvers<Answer>();
+    this.#worker?.postMessage(question);
+    this.#pending.push(pending);
+    this.#keepProcess();
+    if (this.#pending.length === 1) {
+      this.#limitTime();
+    }
+    return pending.promise;
   }
 
   async close(): Promise<void> {
