@@ -109,16 +109,6 @@ test('a ticket whose settle delay is over when it is found is sent at once, with
   expect(desk.fetches).toBe(0);
 });
 
-test('a source that reports deletions gets no rechecks', async () => {
-  desk = new Helpdesk();
-  open();
-  solve('1', '2');
-  ingestion.start();
-  await clock.advance(2 * HOUR);
-  expect(sentIds()).toEqual(['12']);
-  expect(desk.fetches).toBe(0);
-});
-
 describe('a fetch that fails', () => {
   test('of one ticket delays only this ticket, and is reported once', async () => {
     solve('1', '2', '3');

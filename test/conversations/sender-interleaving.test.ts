@@ -264,28 +264,3 @@ test('sends the newest version of everything, in order and never twice, whatever
   );
   expect(most).toBe(MAX_IN_FLIGHT);
 });
-
-test.each(['before', 'after'] as const)('survives a death %s any write, with four batches in flight', async (when) => {
-  const all = [...'abcdefghij'];
-  const end = (ending: Ending, place = 0): Step => ({ do: 'end', place, ending });
-  const script: readonly Step[] = [
-    { do: 'put', keys: ['a', 'b'] },
-    end('taken'),
-    { do: 'put', keys: all },
-    end('taken', 3),
-    end('bad-content', 1),
-    { do: 'put', keys: ['a', 'd', 'e', 'j'] },
-    end('taken-lost'),
-    { do: 'wait', seconds: 5 },
-    end('taken'),
-    end('not-sent'),
-    { do: 'wait', seconds: 20 },
-    ...all.map(() => end('taken')),
-  ];
-  for (let write = 1; write <= 24; write += 1) {
-    for (const taken of [true, false]) {
-      const world = await play([{ do: 'die', death: { write, when }, taken }, ...script]);
-      expect(world.mostInFlight).toBe(MAX_IN_FLIGHT);
-    }
-  }
-});

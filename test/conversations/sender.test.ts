@@ -98,14 +98,6 @@ describe('batches', () => {
     expect(await sourceStatus()).toMatchObject({ waiting: 0, sending: 0, counts: { sent: 3 } });
   });
 
-  test('of one conversation are not lists', async () => {
-    open({ maxConversations: 1, maxBytes: 1_000_000 });
-    await put('a', 'b', 'c');
-    await sendDue();
-    expect(taken()).toEqual(['a', 'b', 'c']);
-    expect(sink.accepted.every(({ body }) => body.startsWith('{'))).toBe(true);
-  });
-
   test('are limited by bytes; a larger conversation is sent alone', async () => {
     open({ maxConversations: 50, maxBytes: 1000 });
     await put('a:1:300', 'b:1:300', 'c:1:2000', 'd', 'e:1:800');
@@ -265,7 +257,7 @@ describe('several batches in flight', () => {
     await clock.run(sender.stop(5000));
     expect(tried()).toHaveLength(5);
     expect(await sourceStatus()).toMatchObject({ sending: 0, waiting: 16, counts: { sent: 10 } });
-    expect(sender.inFlight).toBe(0);
+    expect([sender.inFlight, sender.state]).toEqual([0, { kind: 'stopped' }]);
   });
 
   test('that wait for the rate limit are returned when the sender stops, and the others are recorded', async () => {
@@ -367,29 +359,6 @@ describe('a lost answer', () => {
     expect(await sourceStatus()).toMatchObject({ inDoubt: 1 });
   });
 
-  test('delays later changes of its conversations, and nothing else', async () => {
-    await put('a:1', 'b:1');
-    sink.fault = ({ ids }) => (ids.join('') === 'ab' && sink.attempts.length < 3 ? 'drop-after' : null);
-    await sendDue();
-    await put('a:2', 'c:1');
-    sender.start();
-    await clock.advance(5 * MINUTE);
-    expect(tried().filter((ids) => ids === 'ab').length).toBeGreaterThan(1);
-    expect(tried()).toContain('c');
-    expect(tried().indexOf('a')).toBeGreaterThan(tried().lastIndexOf('ab'));
-    expect(sink.contents.get('a')?.parts[0]?.body).toBe('2 ');
-    expect(sink.needless()).toEqual([]);
-  });
-
-  test('of an earlier process is followed by the identical batch', async () => {
-    await put('a', 'b');
-    await outbox.next({ items: 50, bytes: 1000, open: 1 }, clock.now());
-    await put('c', 'b:2');
-    sender.start();
-    await clock.advance(MINUTE);
-    expect(taken()).toEqual(['ab', 'cb']);
-  });
-
   test('of an earlier process stays in doubt until the platform accepts requests', async () => {
     await put('a', 'b');
     await outbox.next({ items: 50, bytes: 1000, open: 1 }, clock.now());
@@ -483,15 +452,6 @@ describe('a platform that accepts nothing', () => {
 });
 
 describe('stopping', () => {
-  test('waits for the request in flight and records it', async () => {
-    await put('a');
-    sender.start();
-    await clock.advance(60);
-    await clock.run(sender.stop(5000));
-    expect(await sourceStatus()).toMatchObject({ sending: 0, waiting: 0, counts: { sent: 1 } });
-    expect(sender.state).toEqual({ kind: 'stopped' });
-  });
-
   test('marks a request as in doubt that does not end in time', async () => {
     await put('a');
     sink.fault = () => 'drop-after';
@@ -499,15 +459,6 @@ describe('stopping', () => {
     await clock.advance(60);
     await clock.run(sender.stop(10));
     expect(await sourceStatus()).toMatchObject({ inDoubt: 1 });
-  });
-
-  test('keeps a batch waiting that was held by the rate limit', async () => {
-    await put('a');
-    sink.fault = () => 429;
-    sender.start();
-    await clock.advance(500);
-    await clock.run(sender.stop(300));
-    expect(await sourceStatus()).toMatchObject({ inDoubt: 0, sending: 0, waiting: 1 });
   });
 });
 

@@ -59,15 +59,26 @@ function failingNote(from: number): Note & { writes: number } {
 }
 
 describe('an access token', () => {
-  test('is requested with the refresh token, and used until shortly before it expires', async () => {
+  test.each([
+    [3600, 54 * MINUTE, 2 * MINUTE, 2],
+    [300, 4 * MINUTE, 40_000, 2],
+    [null, 400 * 24 * HOUR, 24 * HOUR, 1],
+  ])('that is valid for %s s is used until shortly before it expires', async (life, used, later, renewed) => {
+    await open({ life });
     await fetchOne();
-    await clock.advance(54 * MINUTE);
+    await clock.advance(used);
     await fetchOne();
     expect(renewals()).toBe(1);
-    await clock.advance(2 * MINUTE);
+    await clock.advance(later);
     await fetchOne();
-    expect(renewals()).toBe(2);
+    expect(renewals()).toBe(renewed);
     expect(helpdesk.count(/./, 401)).toBe(0);
+  });
+
+  test('is requested with the refresh token, and then with the next one', async () => {
+    await fetchOne();
+    await clock.advance(HOUR);
+    await fetchOne();
     const [first, second] = helpdesk.requests.filter(({ path }) => TOKENS.test(path)).map(({ body }) => body);
     expect(first).toEqual({
       grant_type: 'refresh_token',
@@ -76,25 +87,6 @@ describe('an access token', () => {
       client_secret: 'zd-client-secret',
     });
     expect(second).not.toMatchObject({ refresh_token: refreshToken });
-  });
-
-  test('of five minutes is used for most of that time', async () => {
-    await open({ life: 300 });
-    await fetchOne();
-    await clock.advance(4 * MINUTE);
-    await fetchOne();
-    expect(renewals()).toBe(1);
-    await clock.advance(40_000);
-    await fetchOne();
-    expect(renewals()).toBe(2);
-  });
-
-  test('that never expires is not renewed', async () => {
-    await open({ life: null });
-    await fetchOne();
-    await clock.advance(400 * 24 * HOUR);
-    await fetchOne();
-    expect(renewals()).toBe(1);
   });
 
   test('that is revoked early is renewed once for any number of requests', async () => {

@@ -11,7 +11,6 @@ import { createIngestion } from '../../support/helpdesk.ts';
 /* Bad input, end to end: bad records are in the reject file with their line and a reason, the rest is in the outbox. */
 
 const record = (id: string, body = 'How?') => JSON.stringify({ id, parts: [{ role: 'user', body }] });
-const latin = (text: string) => Buffer.from(text, 'latin1');
 
 interface Bad {
   readonly name: string;
@@ -25,15 +24,6 @@ interface Bad {
 const HEAD = 'ticket_id,author_role,body';
 const CASES: readonly (readonly [string, Bad])[] = [
   [
-    'truncated JSON',
-    {
-      name: 'half.json',
-      content: `[\n${record('1')},\n${record('2')},\n{"id":"3","parts":[{"ro`,
-      rejects: [[4, 2, 'the file ends in the middle of it']],
-      taken: ['1', '2'],
-    },
-  ],
-  [
     'a truncated line of NDJSON and one that is not JSON',
     {
       name: 'half.ndjson',
@@ -46,16 +36,6 @@ const CASES: readonly (readonly [string, Bad])[] = [
     },
   ],
   [
-    'missing columns',
-    {
-      // That line may contain somebody's name instead of a header.
-      name: 'columns.csv',
-      content: 'number,who,Ana Lima\n1,customer,How?\n',
-      rejects: [[1, 0, 'has no column ticket_id, author_role, body; the header row has: no column names']],
-      taken: [],
-    },
-  ],
-  [
     'rows with too many columns and an unknown role',
     {
       name: 'rows.csv',
@@ -65,32 +45,6 @@ const CASES: readonly (readonly [string, Bad])[] = [
         [4, 1, expect.stringContaining('author_role') as unknown as string],
       ],
       taken: ['1', '4'],
-    },
-  ],
-  [
-    'another encoding',
-    {
-      name: 'latin.ndjson',
-      content: Buffer.concat([
-        Buffer.from(`${record('1')}\n`),
-        latin(`${record('2', 'Grüße')}\n`),
-        Buffer.from(record('3', 'Grüße')),
-      ]),
-      rejects: [[2, 1, 'is not UTF-8']],
-      taken: ['1', '3'],
-    },
-  ],
-  [
-    'another encoding in a CSV file',
-    {
-      name: 'latin.csv',
-      content: Buffer.concat([
-        Buffer.from(`${HEAD}\n1,customer,How?\n`),
-        latin('2,customer,Grüße\n'),
-        Buffer.from('3,customer,Grüße\n'),
-      ]),
-      rejects: [[3, 0, 'is not UTF-8']],
-      taken: ['1', '3'],
     },
   ],
   [
@@ -112,15 +66,6 @@ const CASES: readonly (readonly [string, Bad])[] = [
         [5, 4, 'skipped: no part has any text'],
       ],
       taken: ['1', '6'],
-    },
-  ],
-  [
-    'CSV rows without text',
-    {
-      name: 'empty.csv',
-      content: `${HEAD}\n1,customer,How?\n2,customer,\n3,customer,How?\n`,
-      rejects: [[3, 1, 'skipped: no part has any text']],
-      taken: ['1', '3'],
     },
   ],
   [

@@ -109,13 +109,6 @@ describe('CSV', () => {
     ]);
   });
 
-  it('rejects one row for an unclosed quote that exceeds the record limit', async () => {
-    const rows = Array.from({ length: 300 }, (_, index) => `${index + 10},s,,user,word,`);
-    const found = await read('x.csv', file('1,s,,user,"open,', ...rows), { longest: 2000 });
-    expect(outline(found)[0]).toBe('x.csv:2 has a quote that is not closed');
-    expect(ticketsOf(found)).toHaveLength(300);
-  });
-
   it('rejects a row and a ticket that are too large, and continues', async () => {
     const long = 'x'.repeat(700);
     const found = await read(
