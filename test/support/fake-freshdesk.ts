@@ -2,30 +2,30 @@
 import type { VirtualClock } from '../queue/virtual-clock.ts';
 import { FakeProvider, onlyParameters, type ProviderReply, Refusal, type SeenRequest } from './fake-provider.ts';
 
-export interface FakeMessage {
-  readonly id: number;
-  readonly body_text: string;
-  readonly incoming: boolean;
-  readonly private: boolean;
-  readonly user_id: number;
-  readonly created_at: string;
+/** 2 open, 3 pending, 4 resolved, 5 closed. */
+function newTicket(id: number, requester: number, text: string, now: string) {
+  return {
+    id,
+    subject: 'Help',
+    text,
+    status: 2,
+    source: 1,
+    spam: false,
+    deleted: false,
+    created_at: now,
+    updated_at: now,
+    resolved_at: null as string | null,
+    closed_at: null as string | null,
+    requester_id: requester,
+    messages: [] as FakeMessage[],
+  };
 }
+export type FakeFreshdeskTicket = ReturnType<typeof newTicket>;
 
-export interface FakeFreshdeskTicket {
-  readonly id: number;
-  subject: string;
-  text: string;
-  status: number;
-  source: number;
-  spam: boolean;
-  deleted: boolean;
-  readonly created_at: string;
-  updated_at: string;
-  resolved_at: string | null;
-  closed_at: string | null;
-  readonly requester_id: number;
-  messages: FakeMessage[];
+function newMessage(id: number, user: number, body: string, incoming: boolean, now: string) {
+  return { id, body_text: body, incoming, private: false, user_id: user, created_at: now };
 }
+export type FakeMessage = ReturnType<typeof newMessage>;
 
 export interface FakeFreshdeskOptions {
   readonly clock: VirtualClock;
@@ -80,46 +80,20 @@ export class FakeFreshdesk extends FakeProvider {
 
   addTicket(requester: number, text: string, more: Partial<FakeFreshdeskTicket> = {}): FakeFreshdeskTicket {
     this.#ids += 1;
-    const now = this.time;
-    const ticket: FakeFreshdeskTicket = {
-      id: this.#ids,
-      subject: 'Help',
-      text,
-      status: 2,
-      source: 1,
-      spam: false,
-      deleted: false,
-      created_at: now,
-      updated_at: now,
-      resolved_at: null,
-      closed_at: null,
-      requester_id: requester,
-      messages: [],
-      ...more,
-    };
+    const ticket = { ...newTicket(this.#ids, requester, text, this.time), ...more };
     this.tickets.push(ticket);
     return ticket;
   }
 
   message(ticket: FakeFreshdeskTicket, user: number, body: string, more: Partial<FakeMessage> = {}): FakeMessage {
     this.#ids += 1;
-    const now = this.time;
     const incoming = this.people.get(user)?.kind === 'contacts';
-    const message = {
-      id: this.#ids,
-      body_text: body,
-      incoming,
-      private: false,
-      user_id: user,
-      created_at: now,
-      ...more,
-    };
+    const message = { ...newMessage(this.#ids, user, body, incoming, this.time), ...more };
     ticket.messages.push(message);
-    ticket.updated_at = now;
+    this.touch(ticket);
     return message;
   }
 
-  /** 2 open, 3 pending, 4 resolved, 5 closed. */
   setStatus(ticket: FakeFreshdeskTicket, status: number): void {
     ticket.status = status;
     ticket.updated_at = this.time;

@@ -8,33 +8,43 @@ export interface FakeGithubUser {
   readonly type: 'User' | 'Bot' | 'Organization';
 }
 
-export interface FakeComment {
-  readonly id: number;
-  readonly node_id: string;
-  readonly body: string | null;
-  readonly user: FakeGithubUser | null;
-  readonly author_association: string;
-  readonly created_at: string;
-  readonly minimized?: unknown;
+function newComment(id: number, login: string | null, body: string | null, now: string) {
+  return {
+    id,
+    node_id: `IC_kwDO${id}`,
+    body,
+    user: userOf(login),
+    author_association: 'NONE',
+    created_at: now,
+    minimized: undefined as unknown,
+  };
 }
+export type FakeComment = ReturnType<typeof newComment>;
 
-export interface FakeIssue {
-  readonly id: number;
-  readonly node_id: string;
-  readonly number: number;
-  title: string;
-  body: string | null;
-  state: 'open' | 'closed';
-  state_reason: string | null;
-  readonly created_at: string;
-  updated_at: string;
-  closed_at: string | null;
-  user: FakeGithubUser | null;
-  author_association: string;
-  isPullRequest: boolean;
-  comments: FakeComment[];
-  /** Comments that are counted but not returned. */
-  withheld: number;
+function newIssue(id: number, number: number, login: string | null, body: string | null, now: string) {
+  return {
+    id,
+    node_id: `I_kwDO${id}`,
+    number,
+    title: 'It breaks',
+    body,
+    state: 'open' as 'open' | 'closed',
+    state_reason: null as string | null,
+    created_at: now,
+    updated_at: now,
+    closed_at: null as string | null,
+    user: userOf(login),
+    author_association: 'NONE',
+    isPullRequest: false,
+    comments: [] as FakeComment[],
+    /** Comments that are counted but not returned. */
+    withheld: 0,
+  };
+}
+export type FakeIssue = ReturnType<typeof newIssue>;
+
+function userOf(login: string | null): FakeGithubUser | null {
+  return login === null ? null : { login, type: 'User' };
 }
 
 export interface FakeRepository {
@@ -124,40 +134,15 @@ export class FakeGithub extends FakeProvider {
     more: Partial<FakeIssue> = {},
   ): FakeIssue {
     this.#ids += 1;
-    const now = this.time;
-    const issue: FakeIssue = {
-      id: this.#ids,
-      node_id: `I_kwDO${this.#ids}`,
-      number: repository.issues.length + repository.deleted.size + repository.transferred.size + 1,
-      title: 'It breaks',
-      body,
-      state: 'open',
-      state_reason: null,
-      created_at: now,
-      updated_at: now,
-      closed_at: null,
-      user: login === null ? null : { login, type: 'User' },
-      author_association: 'NONE',
-      isPullRequest: false,
-      comments: [],
-      withheld: 0,
-      ...more,
-    };
+    const number = repository.issues.length + repository.deleted.size + repository.transferred.size + 1;
+    const issue = { ...newIssue(this.#ids, number, login, body, this.time), ...more };
     repository.issues.push(issue);
     return issue;
   }
 
   comment(issue: FakeIssue, login: string | null, body: string | null, more: Partial<FakeComment> = {}): FakeComment {
     this.#ids += 1;
-    const comment: FakeComment = {
-      id: this.#ids,
-      node_id: `IC_kwDO${this.#ids}`,
-      body,
-      user: login === null ? null : { login, type: 'User' },
-      author_association: 'NONE',
-      created_at: this.time,
-      ...more,
-    };
+    const comment = { ...newComment(this.#ids, login, body, this.time), ...more };
     issue.comments.push(comment);
     this.touch(issue);
     return comment;

@@ -10,40 +10,38 @@ export interface FakeAuthor {
   readonly from_ai_agent?: boolean;
 }
 
-export interface FakePart {
-  readonly id: string;
-  readonly part_type: string;
-  /** Plain text; returned as HTML unless the request asks for plain text. */
-  readonly body: string | null;
-  /** Seconds since the epoch. */
-  readonly created_at: number;
-  readonly redacted: boolean;
-  readonly author: FakeAuthor;
+/** The body is plain text, and is returned as HTML unless the request asks for plain text. Times are in seconds. */
+function newPart(id: string, author: FakeAuthor, body: string | null, now: number) {
+  return { id, part_type: 'comment', body, created_at: now, redacted: false, author };
 }
 
-export interface FakeConversation {
-  id: string;
-  state: 'open' | 'closed' | 'snoozed';
-  title: string | null;
-  created_at: number;
-  updated_at: number;
-  source: {
-    type: string;
-    delivered_as: string;
-    subject: string;
-    body: string;
-    author: FakeAuthor;
-    redacted: boolean;
+function newConversation(id: string, author: FakeAuthor, body: string, now: number) {
+  const source = {
+    type: 'conversation',
+    delivered_as: 'customer_initiated',
+    subject: '',
+    body,
+    author,
+    redacted: false,
   };
-  tags: string[];
-  parts: FakePart[];
-  /** When it was last closed. */
-  closedAt: number | null;
-  deletedAt: number | null;
-  /** The search returns the earlier state until then. */
-  indexedAt: number;
-  indexed: { updated_at: number; state: string } | null;
+  return {
+    id,
+    state: 'open' as 'open' | 'closed' | 'snoozed',
+    title: null as string | null,
+    created_at: now,
+    updated_at: now,
+    source,
+    tags: [] as string[],
+    parts: [] as ReturnType<typeof newPart>[],
+    /** When it was last closed. */
+    closedAt: null as number | null,
+    deletedAt: null as number | null,
+    /** The search returns the earlier state until then. */
+    indexedAt: 0,
+    indexed: null as { updated_at: number; state: string } | null,
+  };
 }
+export type FakeConversation = ReturnType<typeof newConversation>;
 
 export interface FakeIntercomOptions {
   readonly clock: VirtualClock;
@@ -91,43 +89,19 @@ export class FakeIntercom extends FakeProvider {
   }
 
   begin(author: FakeAuthor, text: string, more: Partial<FakeConversation> = {}): FakeConversation {
-    const conversation: FakeConversation = {
-      id: String(this.#id++),
-      state: 'open',
-      title: null,
-      created_at: this.seconds,
-      updated_at: this.seconds,
-      source: {
-        type: 'conversation',
-        delivered_as: 'customer_initiated',
-        subject: '',
-        body: text,
-        author,
-        redacted: false,
-      },
-      tags: [],
-      parts: [],
-      closedAt: null,
-      deletedAt: null,
-      indexedAt: 0,
-      indexed: null,
-      ...more,
-    };
+    const conversation = { ...newConversation(String(this.#id++), author, text, this.seconds), ...more };
     this.conversations.set(conversation.id, conversation);
     conversation.indexedAt = this.seconds + (this.#options.indexing ?? 0);
     return conversation;
   }
 
-  add(conversation: FakeConversation, author: FakeAuthor, body: string | null, more: Partial<FakePart> = {}): void {
-    conversation.parts.push({
-      id: String(this.#id++),
-      part_type: 'comment',
-      body,
-      created_at: this.seconds,
-      redacted: false,
-      author,
-      ...more,
-    });
+  add(
+    conversation: FakeConversation,
+    author: FakeAuthor,
+    body: string | null,
+    more: Partial<FakeConversation['parts'][0]> = {},
+  ): void {
+    conversation.parts.push({ ...newPart(String(this.#id++), author, body, this.seconds), ...more });
     this.edit(conversation, {});
   }
 

@@ -9,13 +9,9 @@ export interface FakeUser {
   readonly role: 'end-user' | 'agent' | 'admin';
 }
 
-export interface FakeComment {
-  readonly id: number;
-  readonly author_id: number;
-  readonly public: boolean;
-  readonly plain_body: string | null;
-  readonly body: string;
-  readonly created_at: string;
+function newComment(id: number, author: number, text: string, isPublic: boolean, now: string) {
+  const body = { plain_body: text as string | null, body: `**${text}**` };
+  return { id, author_id: author, public: isPublic, ...body, created_at: now };
 }
 
 export interface FakeEvent {
@@ -25,27 +21,31 @@ export interface FakeEvent {
   readonly metadata: Record<string, unknown>;
 }
 
-export interface FakeTicket {
-  id: number;
-  subject: string;
-  status: 'new' | 'open' | 'pending' | 'hold' | 'solved' | 'closed' | 'deleted';
-  created_at: string;
-  updated_at: string;
-  /** Seconds since the epoch. */
-  generated_timestamp: number;
-  requester_id: number;
-  submitter_id: number;
-  assignee_id: number | null;
-  collaborator_ids: number[];
-  tags: string[];
-  brand_id: number;
-  via: { channel: string; source?: Record<string, unknown> };
-  comments: FakeComment[];
-  log: FakeEvent[];
-  solvedAt: string | null;
-  /** Leaves no trace, not even in the export. */
-  purged: boolean;
+function newTicket(id: number, requester: number, subject: string, at: number) {
+  const now = new Date(at).toISOString();
+  return {
+    id,
+    subject,
+    status: 'new' as 'new' | 'open' | 'pending' | 'hold' | 'solved' | 'closed' | 'deleted',
+    created_at: now,
+    updated_at: now,
+    /** Seconds since the epoch. */
+    generated_timestamp: Math.floor(at / 1000),
+    requester_id: requester,
+    submitter_id: requester,
+    assignee_id: null as number | null,
+    collaborator_ids: [] as number[],
+    tags: [] as string[],
+    brand_id: 7,
+    via: { channel: 'web' } as { channel: string; source?: Record<string, unknown> },
+    comments: [] as ReturnType<typeof newComment>[],
+    log: [] as FakeEvent[],
+    solvedAt: null as string | null,
+    /** Leaves no trace, not even in the export. */
+    purged: false,
+  };
 }
+export type FakeTicket = ReturnType<typeof newTicket>;
 
 export interface FakeZendeskOptions {
   readonly clock: VirtualClock;
@@ -93,26 +93,7 @@ export class FakeZendesk extends FakeProvider {
   }
 
   addTicket(requester: FakeUser, subject: string, text: string, more: Partial<FakeTicket> = {}): FakeTicket {
-    const ticket: FakeTicket = {
-      id: this.#id++,
-      subject,
-      status: 'new',
-      created_at: this.#now(),
-      updated_at: this.#now(),
-      generated_timestamp: this.seconds,
-      requester_id: requester.id,
-      submitter_id: requester.id,
-      assignee_id: null,
-      collaborator_ids: [],
-      tags: [],
-      brand_id: 7,
-      via: { channel: 'web' },
-      comments: [],
-      log: [],
-      solvedAt: null,
-      purged: false,
-      ...more,
-    };
+    const ticket = { ...newTicket(this.#id++, requester.id, subject, this.clock.now()), ...more };
     this.tickets.set(ticket.id, ticket);
     if (text !== '') {
       this.comment(ticket, requester, text);
@@ -121,14 +102,7 @@ export class FakeZendesk extends FakeProvider {
   }
 
   comment(ticket: FakeTicket, author: { readonly id: number }, text: string, isPublic = true): void {
-    ticket.comments.push({
-      id: this.#id++,
-      author_id: author.id,
-      public: isPublic,
-      plain_body: text,
-      body: `**${text}**`,
-      created_at: this.#now(),
-    });
+    ticket.comments.push(newComment(this.#id++, author.id, text, isPublic, this.#now()));
     this.touch(ticket);
   }
 
