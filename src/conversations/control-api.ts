@@ -197,12 +197,7 @@ const IN_PROGRESS = 4;
  * Ingests a file. Content that is unchanged since an earlier push is not sent again. Resolves when everything is
  * durable. Throws SourceError, StoreError, and CancelledError after the signal aborts.
  */
-export async function pushFile(
-  path: string,
-  read: ReadOptions,
-  intake: Intake,
-  signal: AbortSignal,
-): Promise<PushedFile> {
+export async function pushFile(path: string, read: ReadOptions, intake: Intake, signal: AbortSignal) {
   const counts = { ticket: 0, skipped: 0, gone: 0, rejected: 0 };
   let batch: TicketRecord[] = [];
   let size = 0;
@@ -246,9 +241,11 @@ export async function pushFile(
     file: path,
     records: counts.ticket + counts.skipped + counts.gone + counts.rejected,
     tickets: counts.ticket,
+    /** Tickets that are mail threads. */
     threads,
     skipped: counts.skipped + counts.gone,
     rejected: counts.rejected,
+    /** File that lists rejected and empty records, with lines and reasons; null: there are none. */
     rejectFile: listed === 0 ? null : rejectFile,
   };
 }

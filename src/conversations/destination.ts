@@ -115,13 +115,13 @@ export class PlatformDestination implements Destination {
   }
 }
 
+const NAME_A_SITE =
+  '; from 0.167 on, platforms take context records of a site instead: name the site in conversations.site';
+
 function noSuchSite(error: RejectedError, siteId: string): RejectedError {
   const why = `the site ${siteId} has no context records; check conversations.site`;
   return new RejectedError(`${error.message}; ${why}`, error.status, { cause: error });
 }
-
-const NAME_A_SITE =
-  '; from 0.167 on, platforms take context records of a site instead: name the site in conversations.site';
 
 /** Splits records into lists of at most `bytes`: a record may be longer than its conversation. */
 function withinBytes(records: readonly ContextRecordInput[], bytes: number): ContextRecordInput[][] {

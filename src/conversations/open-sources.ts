@@ -64,7 +64,7 @@ function openSource(source: SourceConfig, context: SourceContext & { readonly na
   }
   if (folder !== undefined) {
     const { path, account, afterRead, rejectDirectory = null, teamDomains, columns } = folder;
-    const read = { teamDomains, csv: { columns: present(columns) } };
+    const read = { teamDomains, csv: { columns } };
     const polling = openDropFolder({
       name,
       account,
@@ -80,11 +80,4 @@ function openSource(source: SourceConfig, context: SourceContext & { readonly na
     polling: null,
     webhook: standardWebhook({ name, account: webhook?.account, secrets: webhook?.secrets ?? [] }),
   };
-}
-
-/** Returns the columns that are set. */
-function present(columns: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(columns).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  );
 }

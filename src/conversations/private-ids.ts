@@ -53,7 +53,12 @@ export async function loadIdPseudonymizer(
   makeKey: (bytes: number) => Uint8Array,
 ): Promise<PseudonymizeId> {
   const note = store.note(`conversation-ids/${organization}`);
-  return createIdPseudonymizer((await keptKey(note)) ?? (await newKey(note, makeKey(KEY_BYTES))));
+  let key = await keptKey(note);
+  if (key === null) {
+    key = makeKey(KEY_BYTES);
+    await note.write({ key: Buffer.from(key).toString('base64') });
+  }
+  return createIdPseudonymizer(key);
 }
 
 /** Returns the pseudonymizer of an organization; null if no key was generated yet. Throws StoreError. */
@@ -69,9 +74,4 @@ async function keptKey(note: Note): Promise<Uint8Array | null> {
   const kept = await note.read();
   const key = isObject(kept) && typeof kept.key === 'string' ? Buffer.from(kept.key, 'base64') : null;
   return key?.length === KEY_BYTES ? key : null;
-}
-
-async function newKey(note: Note, key: Uint8Array): Promise<Uint8Array> {
-  await note.write({ key: Buffer.from(key).toString('base64') });
-  return key;
 }

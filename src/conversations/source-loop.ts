@@ -105,17 +105,13 @@ export class SourceLoop {
   }
 
   #fail(error: unknown): void {
-    const { source, clock, events } = this.#options;
+    const { source, intake, clock, random, events } = this.#options;
     this.#failures += 1;
-    const why = this.#options.intake.redactError(toAppError(error, source.name));
+    const why = intake.redactError(toAppError(error, source.name));
     this.#error = why;
-    const again = this.#pause(why);
+    const again = why instanceof AuthError ? REFUSED_PAUSE : pauseAfter(why, this.#failures, random);
     this.#pollAt = clock.monotonic() + again;
     events.onPollEnd?.({ source: source.name, error: why, again });
-  }
-
-  #pause(error: AppError): number {
-    return error instanceof AuthError ? REFUSED_PAUSE : pauseAfter(error, this.#failures, this.#options.random);
   }
 
   async #poll(signal: AbortSignal): Promise<void> {
@@ -170,9 +166,7 @@ export class SourceLoop {
       const fetches = (this.#fetches.get(hint.id) ?? 0) + 1;
       this.#fetches.set(hint.id, fetches);
       const why = toAppError(error, source.name);
-      // Status 403 may concern this ticket only.
-      const affectsSource = why instanceof AuthError && why.status !== 403;
-      if (signal.aborted || (why.disposition !== 'stall' && fetches < MAX_FETCHES) || affectsSource) {
+      if (signal.aborted || (why.disposition !== 'stall' && fetches < MAX_FETCHES) || isUnauthorized(why)) {
         throw error;
       }
       found = { kind: 'rejected', place: 'a hint', reason: why.message };
@@ -317,9 +311,13 @@ function pauseAfter(error: AppError, failures: number, random: Random): number {
   return error instanceof RateLimitedError ? Math.max(growing, error.after ?? 0) : growing;
 }
 
-/** Reports whether an error affects the whole source, not one ticket. */
+/** Reports whether an error affects the whole source. Status 403 may concern one ticket only. */
 function affectsSource(error: AppError): boolean {
-  return error instanceof RateLimitedError || (error instanceof AuthError && error.status !== 403);
+  return error instanceof RateLimitedError || isUnauthorized(error);
+}
+
+function isUnauthorized(error: AppError): boolean {
+  return error instanceof AuthError && error.status !== 403;
 }
 
 /** Converts an error to an AppError. The message of any other error is omitted, because it may quote a conversation. */

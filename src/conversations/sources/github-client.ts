@@ -150,21 +150,17 @@ function claim(app: number, key: KeyObject, now: number): Promise<string> {
 }
 
 function readKey(pem: string): KeyObject {
-  // Environment variables often contain the key in one line.
-  const key = keyOrNull(pem.replaceAll('\\n', '\n'));
+  let key: KeyObject | null = null;
+  try {
+    // Environment variables often contain the key in one line.
+    key = createPrivateKey(pem.replaceAll('\\n', '\n'));
+  } catch {
+    // The error may quote the key.
+  }
   if (key?.asymmetricKeyType !== 'rsa') {
     throw new ConfigError('github.app.privateKey: an RSA private key as PEM without a passphrase is expected');
   }
   return key;
-}
-
-/** Reads a key. The error is dropped because it may quote the key. */
-function keyOrNull(pem: string): KeyObject | null {
-  try {
-    return createPrivateKey(pem);
-  } catch {
-    return null;
-  }
 }
 
 type HeaderRecord = Parameters<typeof readRateHeaders>[0];

@@ -45,21 +45,9 @@ function membersOf<Place extends string | number, T extends z.ZodType>(
   return read;
 }
 
-/** Content of a conversation, as the schemas of both ways in return it. */
-interface OwnConversation {
-  readonly subject?: string | null | undefined;
-  readonly metadata?:
-    | {
-        readonly url?: string | null | undefined;
-        readonly attributes?: Readonly<Record<string, string>> | null | undefined;
-      }
-    | null
-    | undefined;
-}
-
 function recordFrom(
   key: string,
-  { subject, metadata }: OwnConversation,
+  { subject, metadata }: Pick<z.output<typeof fileSchema>, 'subject' | 'metadata'>,
   parts: readonly Part[],
   createdAt: string | null,
 ): SourceRecord {

@@ -104,13 +104,6 @@ export interface UpdatedList<T> {
   readonly mostPages: number;
 }
 
-/** Consecutive records, and the time from which a new list contains everything after them, inclusive. */
-interface PageSegment<T> {
-  readonly items: readonly T[];
-  readonly since: string;
-  readonly at: number;
-}
-
 /**
  * Number of records after which the cursor advances, when all their children are stored. Source:
  * docs/helpdesk-notes.md#delivery-rules
@@ -132,10 +125,7 @@ const SEGMENT_SIZE = 20;
  *
  * Throws RejectedError if one time has more pages than the provider returns.
  */
-export async function* scanUpdated<T extends Listed>(
-  list: UpdatedList<T>,
-  from: string,
-): AsyncGenerator<PageSegment<T>> {
+export async function* scanUpdated<T extends Listed>(list: UpdatedList<T>, from: string) {
   for (let since = from; ; ) {
     const path = list.first(since);
     const page = await list.page(path);
@@ -156,8 +146,8 @@ export async function* scanUpdated<T extends Listed>(
   }
 }
 
-/** Splits a page into segments, each with the time that is safe once it is stored. */
-function* segmentsOf<T extends Listed>(page: UpdatedPage<T>, since: string): Generator<PageSegment<T>> {
+/** Splits a page into segments, each with the time from which a new list contains everything after it, inclusive. */
+function* segmentsOf<T extends Listed>(page: UpdatedPage<T>, since: string) {
   let reached = since;
   for (let start = 0; start < page.items.length; start += SEGMENT_SIZE) {
     const items = page.items.slice(start, start + SEGMENT_SIZE);
@@ -174,7 +164,7 @@ async function* scanInstant<T extends Listed>(
   since: string,
   path: string,
   first: UpdatedPage<T>,
-): AsyncGenerator<PageSegment<T>, string> {
+) {
   const paths = [path];
   let page = first;
   for (let end: string | null = since; page.next !== null && end !== null && !isLater(end, since); ) {

@@ -207,17 +207,15 @@ function watchFolder(options: DropFolderOptions, onNew: () => void): () => Promi
 }
 
 /** Progress within one file. Files are identified by a digest of their content, not by name. */
-type Ledger = {
+const ledgerSchema = z.object({
   /** The file that is partly read, and the number of its durable records, or null. */
-  readonly file: { readonly digest: string; readonly index: number } | null;
-};
-
-const schema = z.object({ file: z.object({ digest: z.string(), index: z.number() }).nullable() });
+  file: z.object({ digest: z.string(), index: z.number() }).nullable(),
+});
+type Ledger = z.output<typeof ledgerSchema>;
 
 /** Parses a cursor. Returns an empty ledger if the cursor is null or belongs to another source. */
 function ledgerOf(cursor: Json): Ledger {
-  const parsed = schema.safeParse(cursor);
-  return parsed.success ? parsed.data : { file: null };
+  return ledgerSchema.safeParse(cursor).data ?? { file: null };
 }
 
 /** A completely written file in a drop folder. */

@@ -12,15 +12,14 @@ export interface TicketRecord {
   readonly found: SourceRecord;
 }
 
-const FORMATS = ['json', 'ndjson', 'csv', 'eml', 'mbox'] as const;
-export type Format = (typeof FORMATS)[number];
+export type Format = 'json' | 'ndjson' | 'csv' | 'eml' | 'mbox';
 
 /** Options for CSV. */
 export interface CsvOptions {
   /** One character. By default detected from the first line: comma, semicolon or tab. */
   readonly delimiter?: string;
   /** Names of columns in the file that differ from the default: `{ ticket_id: 'Case No.' }`. */
-  readonly columns?: Readonly<Partial<Record<string, string>>>;
+  readonly columns?: Readonly<Record<string, string | undefined>>;
 }
 
 export interface ReadOptions {

@@ -39,7 +39,8 @@ export async function mailOf(bytes: Buffer): Promise<Mail | { readonly problem: 
     // The parser's message may quote the mail.
     return { problem: 'is a mail that cannot be read: nested too deeply, or the header is too large' };
   }
-  const [from] = mailboxes(email.from === undefined ? [] : [email.from]);
+  const authors = email.from === undefined ? [] : [email.from];
+  const [from] = mailboxes(authors);
   if (from === undefined && email.date === undefined && email.messageId === undefined) {
     return { problem: 'is not a mail: From, Date and Message-ID are missing' };
   }
@@ -50,12 +51,7 @@ export async function mailOf(bytes: Buffer): Promise<Mail | { readonly problem: 
     from: from?.emails[0]?.toLowerCase() ?? '',
     at: parseTimestamp(date?.replace(/\([^()]*\)/g, '')),
     words: senderText(text.trim() === '' ? textOfHtml(email.html ?? '') : text),
-    people: mailboxes([
-      ...(email.from === undefined ? [] : [email.from]),
-      ...(email.replyTo ?? []),
-      ...(email.to ?? []),
-      ...(email.cc ?? []),
-    ]),
+    people: mailboxes([...authors, ...(email.replyTo ?? []), ...(email.to ?? []), ...(email.cc ?? [])]),
     skip: skipReason(email),
   };
 }
@@ -237,20 +233,11 @@ function endOfHeader(lines: readonly string[]): number {
   return broken < 0 || header.slice(broken).some((line) => KNOWN_FIELD.test(line)) ? header.length : broken;
 }
 
-const PATTERNS = {
-  'content-type': /^content-type[ \t]*:([^\n]*(?:\n[ \t][^\n]*)*)/im,
-  'content-disposition': /^content-disposition[ \t]*:([^\n]*(?:\n[ \t][^\n]*)*)/im,
-  'content-transfer-encoding': /^content-transfer-encoding[ \t]*:([^\n]*(?:\n[ \t][^\n]*)*)/im,
-};
 const REPLACED = /^content-(?:type|transfer-encoding)[ \t]*:[^\n]*(?:\n[ \t][^\n]*)*\n?/gim;
 
-function fieldOf(header: string, name: keyof typeof PATTERNS): string {
-  return (
-    PATTERNS[name]
-      .exec(header)?.[1]
-      ?.replace(/[\r\n]+/g, '')
-      .trim() ?? ''
-  );
+function fieldOf(header: string, name: `content-${'type' | 'disposition' | 'transfer-encoding'}`): string {
+  const [, value = ''] = new RegExp(`^${name}[ \\t]*:([^\\n]*(?:\\n[ \\t][^\\n]*)*)`, 'im').exec(header) ?? [];
+  return value.replace(/[\r\n]+/g, '').trim();
 }
 
 /** Returns the header with another type and transfer encoding. */

@@ -1,5 +1,6 @@
 /** Reads mails and mailboxes as threads. */
 import { createHash } from 'node:crypto';
+import { compareText } from '../../../core/lists.ts';
 import type { Person, SourceRecord } from '../../model/ticket.ts';
 import { parseTimestamp } from '../dates.ts';
 import { type FileInput, type Line, largerThan, linesOf, MAX_LENGTH, type ReadOptions, rejected } from './input.ts';
@@ -242,11 +243,8 @@ function idOf({ threading }: Envelope, mail: Mail): string {
  * matched.
  */
 function linksOf(mails: readonly ReadMail[]): readonly string[] {
-  return [
-    ...new Set(
-      mails.flatMap(({ envelope, mail }) => [idOf(envelope, mail), ...envelope.threading.parents.map(digest)]),
-    ),
-  ];
+  const ids = mails.flatMap(({ envelope, mail }) => [idOf(envelope, mail), ...envelope.threading.parents.map(digest)]);
+  return [...new Set(ids)];
 }
 
 function digest(text: string): string {
@@ -298,13 +296,10 @@ function shortDigest(id: string): string {
   return createHash('sha256').update(id).digest('base64').slice(0, 16);
 }
 
+/** Compares mails by date; those with equal dates, or without one, by id, so that their order in the file does not matter. */
 function byDate(a: Envelope, b: Envelope): number {
   const [x, y] = [a.threading.at ?? Number.POSITIVE_INFINITY, b.threading.at ?? Number.POSITIVE_INFINITY];
-  if (x !== y) {
-    return x < y ? -1 : 1;
-  }
-  // The result does not depend on the order of the mails.
-  return a.threading.id < b.threading.id ? -1 : a.threading.id > b.threading.id ? 1 : a.start - b.start;
+  return (x === y ? 0 : x - y) || compareText(a.threading.id, b.threading.id) || a.start - b.start;
 }
 
 /** Union-find with path halving. */

@@ -24,9 +24,7 @@ export function rejectFileOf(path: string, folder: string | null = null): string
 export async function appendRejects(path: string, records: readonly TicketRecord[]): Promise<number> {
   const lines = records.flatMap((record) => {
     const rejection = rejectionOf(record);
-    return rejection === null
-      ? []
-      : [`${JSON.stringify({ line: rejection.line, record: record.index, reason: rejection.reason })}\n`];
+    return rejection === null ? [] : [lineOf(rejection.line, record.index, rejection.reason)];
   });
   if (lines.length > 0) {
     await append(path, lines.join(''));
@@ -42,7 +40,7 @@ const MAX_SEARCHED_SIZE = 64 * 1024;
  * again. Throws the errors of the file system.
  */
 export async function noteRefusal(path: string, reason: string): Promise<void> {
-  const line = `${JSON.stringify({ line: 1, record: 0, reason })}\n`;
+  const line = lineOf(1, 0, reason);
   const kept = await stat(path).then(
     ({ size }) =>
       size <= MAX_SEARCHED_SIZE ? readRegularFile(path, { limit: MAX_SEARCHED_SIZE }).toString('utf8') : line,
@@ -51,6 +49,10 @@ export async function noteRefusal(path: string, reason: string): Promise<void> {
   if (!kept.includes(line)) {
     await append(path, line);
   }
+}
+
+function lineOf(line: number, record: number, reason: string): string {
+  return `${JSON.stringify({ line, record, reason })}\n`;
 }
 
 /** Flags that refuse links and FIFOs, which anyone who can write to the directory could create. */
