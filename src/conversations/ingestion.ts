@@ -2,7 +2,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Clock, endsWithin, type Random, WakeUpSignal } from '../core/clock.ts';
 import { type AppError, TransientError } from '../core/errors.ts';
-import { append } from '../core/lists.ts';
 import type { WebhookRequest } from '../core/signature.ts';
 import type { Writer } from '../platform/client.ts';
 import { ConversationsProbe } from '../platform/conversations-probe.ts';
@@ -94,7 +93,6 @@ export class Ingestion {
   readonly #room = new WakeUpSignal();
   readonly #intakes = new Map<string, Intake>();
   readonly #loops = new Map<string, SourceLoop>();
-  readonly #webhooks: ReadonlyMap<string, Webhook>;
   readonly #stopping = new AbortController();
   /** Sources that wait because the outbox is full. */
   readonly #blocked = new Set<string>();
@@ -105,7 +103,6 @@ export class Ingestion {
     const { outbox, writer, site = null, probe = new ConversationsProbe(), batch, clock, random, events } = options;
     const { sources } = options;
     this.#options = options;
-    this.#webhooks = new Map(sources.flatMap(({ name, webhook }) => (webhook === null ? [] : [[name, webhook]])));
     const [work, room] = [this.#work, this.#room];
     this.sender = null;
     if (writer !== null) {
@@ -133,18 +130,8 @@ export class Ingestion {
       this.#options.events.onPressure?.(pressure);
     };
     const { settleDelay = this.#options.settleDelay, hints = new WakeUpSignal() } = over;
-    return new Intake({
-      source,
-      outbox,
-      redactor,
-      threads,
-      settleDelay,
-      clock,
-      events,
-      hints,
-      work: this.#work,
-      room: this.#room,
-    });
+    const [work, room] = [this.#work, this.#room];
+    return new Intake({ source, outbox, redactor, threads, settleDelay, clock, events, hints, work, room });
   }
 
   /** Reports that the pushed files of a source have ended. */
@@ -158,7 +145,7 @@ export class Ingestion {
     this.#running = [...this.#loops.values()].map((loop) => loop.run(this.#stopping.signal));
     for (const { name, watch } of this.#options.sources) {
       const end = watch?.(() => this.#loops.get(name)?.pollSoon());
-      append(this.#watches, end === undefined ? [] : [end]);
+      this.#watches.push(end ?? (async () => {}));
     }
   }
 
@@ -222,9 +209,9 @@ export class Ingestion {
 
   /** Handles a webhook request. Its content is durable before it is answered with 202. Throws StoreError. */
   async deliver(source: string, delivery: WebhookRequest): Promise<WebhookAnswer> {
-    const webhook = this.#webhooks.get(source);
+    const webhook = this.#options.sources.find(({ name }) => name === source)?.webhook ?? null;
     const intake = this.#intakes.get(source);
-    if (webhook === undefined || intake === undefined) {
+    if (webhook === null || intake === undefined) {
       return { status: 404, reason: 'no such webhook' };
     }
     const result = webhook.read(delivery);
@@ -239,11 +226,14 @@ export class Ingestion {
     if (typeof kept === 'object') {
       return { status: 422, reason: kept.reason };
     }
-    if (kept === 'full' || kept === 'busy') {
-      const what = kept === 'full' ? 'outbox full' : 'too much text waits for redaction';
-      return { status: 503, reason: `${what}; retry later` };
+    switch (kept) {
+      case 'full':
+        return { status: 503, reason: 'outbox full; retry later' };
+      case 'busy':
+        return { status: 503, reason: 'too much text waits for redaction; retry later' };
+      default:
+        return { status: 202, reason: null };
     }
-    return { status: 202, reason: null };
   }
 
   /** Polls a source at once from `since`, in milliseconds since the epoch. */

@@ -186,41 +186,61 @@ export function repaired(bytes: Buffer): Buffer {
     return bytes;
   }
   const charset = /charset\s*=\s*"?([\w-]+)/i.exec(raw)?.[1] ?? '';
-  const strict = partOf(lines, charset, false, 0);
-  const text = (strict.hasText ? strict : partOf(lines, charset, true, 0)).text;
+  const repair = { charset, all: false, depth: 0 };
+  const strict = partOf(lines, repair);
+  const { text } = strict.hasText ? strict : partOf(lines, { ...repair, all: true });
   return text === raw ? bytes : Buffer.from(text, 'latin1');
 }
 
-/** `all`: text outside the parts and other types of text count too. */
-function partOf(lines: readonly string[], charset: string, all: boolean, depth: number): Part {
+/** Position in a mail whose parts are repaired. */
+interface Repair {
+  /** Charset that the mail names first. */
+  readonly charset: string;
+  /** True if text outside the parts and other types of text count too. */
+  readonly all: boolean;
+  readonly depth: number;
+}
+
+/** A header, the empty line after it, and the lines of the body. */
+interface Section {
+  readonly header: string;
+  readonly blank: string;
+  readonly body: readonly string[];
+}
+
+function partOf(lines: readonly string[], repair: Repair): Part {
   const end = endOfHeader(lines);
   const isClosed = lines[end]?.trimEnd() === '';
-  const blank = isClosed ? (lines[end] ?? '') : '';
-  const header = decodedHeader(lines.slice(0, end).join('\n'), charset);
-  const body = lines.slice(isClosed ? end + 1 : end);
+  const section: Section = {
+    header: decodedHeader(lines.slice(0, end).join('\n'), repair.charset),
+    blank: isClosed ? (lines[end] ?? '') : '',
+    body: lines.slice(isClosed ? end + 1 : end),
+  };
+  const { header, body } = section;
   const declared = fieldOf(header, 'content-type').split(';')[0]?.trim().toLowerCase() ?? '';
   const type = declared === '' || TYPE.test(declared) ? declared : 'broken';
+  const isMail = type === 'message/rfc822';
   // Reports about mails are skipped, whatever they contain.
-  if (depth > MAX_DEPTH || type === 'multipart/report' || (type === 'message/rfc822' && encodingOf(header) !== '')) {
+  if (repair.depth > MAX_DEPTH || type === 'multipart/report' || (isMail && encodingOf(header) !== '')) {
     return { text: lines.join('\n'), hasText: true };
   }
   if (type.startsWith('multipart/')) {
-    return multipartOf(header, blank, body, charset, all, depth);
+    return multipartOf(section, repair);
   }
-  if (type === 'message/rfc822') {
-    const { text, hasText } = partOf(body, charset, all, depth + 1);
-    return { text: whole(header, blank, text), hasText };
+  if (isMail) {
+    const { text, hasText } = partOf(body, { ...repair, depth: repair.depth + 1 });
+    return { text: whole(section, text), hasText };
   }
   const isOther = !['', 'broken', 'text/plain', 'text/html'].includes(type);
   const isAttached = /^\s*attachment\b/i.test(fieldOf(header, 'content-disposition'));
-  if (isAttached || (isOther && !(all && type.startsWith('text/')))) {
-    return { text: whole(header, blank, body.join('\n')), hasText: false };
+  if (isAttached || (isOther && !(repair.all && type.startsWith('text/')))) {
+    return { text: whole(section), hasText: false };
   }
-  return textOf(header, blank, body, isOther || type === 'broken');
+  return textOf(section, isOther || type === 'broken');
 }
 
-function whole(header: string, blank: string, body: string): string {
-  return `${header === '' ? '' : `${header}\n`}${blank}\n${body}`;
+function whole({ header, blank, body }: Section, text = body.join('\n')): string {
+  return `${header === '' ? '' : `${header}\n`}${blank}\n${text}`;
 }
 
 /** Returns the index of the line after the header, which is not empty if the empty line is missing. */
@@ -252,35 +272,27 @@ function encodingOf(header: string): string {
   return encoding?.[0].toLowerCase() ?? '';
 }
 
-function multipartOf(
-  header: string,
-  blank: string,
-  body: readonly string[],
-  charset: string,
-  all: boolean,
-  depth: number,
-): Part {
+function multipartOf(section: Section, repair: Repair): Part {
+  const { header, body } = section;
   const [, quoted, bare] = /;\s*boundary\s*=\s*(?:"([^"]*)"|([^\s;]+))/i.exec(fieldOf(header, 'content-type')) ?? [];
   const declared = quoted ?? bare ?? '';
   const isIn = declared !== '' && body.some((line) => line.startsWith('--') && line.trimEnd() === `--${declared}`);
-  const guessed = isIn
-    ? ''
-    : body.find(
-        (line, at) => line.startsWith('--') && /^--\S/.test(line) && /^content-[a-z-]+:/i.test(body[at + 1] ?? ''),
-      );
+  const guessed = body.find((line, at) => /^--\S/.test(line) && /^content-[a-z-]+:/i.test(body[at + 1] ?? ''));
   const boundary = isIn ? declared : (guessed?.trimEnd().slice(2) ?? '');
   if (boundary === '') {
     const type = HTML.test(body.slice(0, 100).join('\n')) ? 'text/html' : 'text/plain';
-    return textOf(withType(header, type, encodingOf(header)), blank, body, false);
+    return textOf({ ...section, header: withType(header, type, encodingOf(header)) }, false);
   }
   const sections: string[] = [];
   let hasText = false;
   let isInside = false;
   let part: string[] = [];
   const close = () => {
-    const isProse = all && !isInside && part.some((line) => line.trim() !== '') && !PREAMBLE.test(part.join('\n'));
+    const isProse =
+      repair.all && !isInside && part.some((line) => line.trim() !== '') && !PREAMBLE.test(part.join('\n'));
     if (isInside || isProse) {
-      const read = isInside ? partOf(part, charset, all, depth + 1) : textOf('', '', part, false);
+      const inner = { ...repair, depth: repair.depth + 1 };
+      const read = isInside ? partOf(part, inner) : textOf({ header: '', blank: '', body: part }, false);
       hasText ||= read.hasText;
       sections.push(isInside ? read.text : `--${boundary}\n${read.text}`);
     } else if (part.length > 0) {
@@ -295,7 +307,7 @@ function multipartOf(
       close();
       isInside = !isEnd;
       // Text after the last part becomes a part.
-      if (!(isEnd && all)) {
+      if (!(isEnd && repair.all)) {
         sections.push(line);
       }
     } else {
@@ -304,18 +316,19 @@ function multipartOf(
   }
   close();
   const own = boundary === declared ? header : withType(header, `multipart/mixed; boundary="${boundary}"`, '');
-  return { text: whole(own, blank, sections.join('\n')), hasText };
+  return { text: whole({ ...section, header: own }, sections.join('\n')), hasText };
 }
 
 /** Text of a part; `isOther`: its type must be replaced. */
-function textOf(header: string, blank: string, body: readonly string[], isOther: boolean): Part {
+function textOf(section: Section, isOther: boolean): Part {
+  const { header, body } = section;
   const type = fieldOf(header, 'content-type');
   const label = /charset\s*=\s*"?([^\s";]+)/i.exec(type)?.[1] ?? '';
   const { bytes, isRepaired } = decodedBody(body.join('\n'), encodingOf(header));
   const text = textOfBytes(bytes, label);
   const hasText = (text ?? bytes.toString('latin1')).replace(/<[^<>]*>|&nbsp;/g, '').trim() !== '';
   if (text === null && !isRepaired && !isOther) {
-    return { text: whole(header, blank, body.join('\n')), hasText };
+    return { text: whole(section), hasText };
   }
   const subtype = /^text\/(?:html|enriched|richtext)\b/i.test(type) ? 'html' : 'plain';
   const flowed = /;\s*format\s*=\s*"?flowed/i.test(type) ? '; format=flowed' : '';
@@ -323,7 +336,7 @@ function textOf(header: string, blank: string, body: readonly string[], isOther:
   const charset = text !== null || label === '' ? 'utf-8' : label;
   const encoded = (text === null ? bytes : Buffer.from(text)).toString('base64').replace(/.{76}/g, '$&\n');
   const own = withType(header, `text/${subtype}; charset="${charset}"${flowed}${delSp}`, 'base64');
-  return { text: whole(own, '', `${encoded}\n`), hasText };
+  return { text: whole({ header: own, blank: '', body: [encoded, ''] }), hasText };
 }
 
 /** Decodes bytes that their label does not describe: as UTF-8, or else windows-1252. Null if the label is right. */
