@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Ingestion } from '../../src/conversations/ingestion.ts';
 import type { ConversationEvents, PollingSource } from '../../src/conversations/model/source.ts';
 import type { Ticket } from '../../src/conversations/model/ticket.ts';
 import { createConversationRedactor } from '../../src/conversations/redact/redactor.ts';
@@ -16,6 +15,7 @@ import { openConnection } from '../../src/platform/connection.ts';
 import { logConversations } from '../../src/server/conversation-log.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { createIngestion } from '../support/helpdesk.ts';
 import { type Example, readCorpus, ticketOf } from './redact/corpus.ts';
 
 /* The whole pipeline for the corpus: no private value is left in any place on the way. */
@@ -103,15 +103,13 @@ async function send(examples: readonly Example[], index: number): Promise<void> 
   const events = new EventBus<ConversationEvents>();
   events.subscribe(logConversations(log));
   events.subscribe(metrics.conversations.events(organization));
-  const ingestion = new Ingestion({
+  const ingestion = createIngestion({
     sources: [{ name: 'corpus', polling, webhook: null, every: 1e9, since: 1e9 }],
     outbox: store.outbox(organization, { items: 1e6, bytes: 1e9 }),
     redactor: createConversationRedactor(first.options),
     writer: openWriter(connection, { organization: emulator.organization, priority: 'ingestion' }),
-    settleDelay: 0,
     batch: { maxConversations: 5, maxBytes: 1e6 },
     clock,
-    random: () => 0.5,
     events: events.publish,
   });
   const failed = await ingestion.pollOnce(new AbortController().signal);

@@ -4,7 +4,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Webhook as Signer } from 'standardwebhooks';
 import { afterEach, expect, test } from 'vitest';
-import { Ingestion } from '../../src/conversations/ingestion.ts';
 import { createIdPseudonymizer } from '../../src/conversations/private-ids.ts';
 import { RedactionThreads } from '../../src/conversations/redact/redaction-threads.ts';
 import { createConversationRedactor } from '../../src/conversations/redact/redactor.ts';
@@ -15,6 +14,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import { makeFolder } from '../git/repository.ts';
 import { pickCases } from '../support/campaign.ts';
+import { createIngestion } from '../support/helpdesk.ts';
 
 /** Limit in milliseconds of CPU time of the main thread, which does not depend on what else the machine does. */
 const LONGEST = 200;
@@ -85,19 +85,14 @@ afterEach(async () => {
 
 function open(): (body: string) => Promise<{ readonly status: number; readonly longest: number }> {
   const redactor = createConversationRedactor({}, createIdPseudonymizer(Buffer.alloc(32, 1)));
-  const ingestion = new Ingestion({
+  const ingestion = createIngestion({
     sources: [
       { name: 'crm', polling: null, webhook: standardWebhook({ name: 'crm', secrets: [KEY] }), every: 1, since: 0 },
     ],
     outbox: openMemoryStore().outbox('org_1', { items: 1000, bytes: 1e9 }),
     redactor,
     threads: new RedactionThreads({ redaction: {}, redactor, threads: 1, clock: systemClock }),
-    writer: null,
-    settleDelay: 0,
-    batch: { maxConversations: 50, maxBytes: 1_000_000 },
     clock: systemClock,
-    random: Math.random,
-    events: {},
   });
   closing.push(() => ingestion.stop(0));
   let count = 0;

@@ -109,10 +109,9 @@ describe('batches', () => {
   });
 });
 
-describe('several batches in flight', () => {
-  beforeEach(() => open({ maxConversations: 2, maxBytes: 1_000_000 }));
-
-  test('are at most four, after the first one was answered', async () => {
+describe('the number of batches in flight', () => {
+  test('is at most four, after the first one was answered', async () => {
+    open({ maxConversations: 2, maxBytes: 1_000_000 });
     await put(...letters);
     sender.start();
     await clock.advance(99);
@@ -127,7 +126,7 @@ describe('several batches in flight', () => {
     expect(sender.state).toEqual({ kind: 'idle' });
   });
 
-  test('are together not much longer than the largest batch', async () => {
+  test('keeps them together not much longer than the largest batch', async () => {
     open({ maxConversations: 2, maxBytes: 1000 });
     await put('a', 'b');
     await sendDue();
@@ -138,10 +137,45 @@ describe('several batches in flight', () => {
     await clock.advance(100);
     expect(tried()).toEqual(['ab', 'c', 'd', 'ef', 'gh']);
   });
+});
 
-  test('include what was stored while others are in flight', async () => {
+test('batches in flight are in doubt after the process was killed, and sent again as they were', async () => {
+  const crashing = new CrashingOutbox(outbox, () => undefined);
+  open({ maxConversations: 2, maxBytes: 1_000_000 }, crashing.outbox);
+  await put('a', 'b');
+  await sendDue();
+  await put(...letters.slice(2));
+  sender.start();
+  await clock.advance(60);
+  const before = tried().slice(1);
+  expect(before).toHaveLength(4);
+  for (const accepted of sink.accepted.slice(1)) {
+    accepted.lost = true;
+  }
+  const dead = sender;
+  crashing.isDead = true;
+  open({ maxConversations: 3, maxBytes: 1_000_000 });
+  await put('c:2');
+  sender.start();
+  await clock.advance(1);
+  expect(await sourceStatus()).toMatchObject({ inDoubt: 8 });
+  await clock.advance(MINUTE);
+  const after = tried().slice(5);
+  expect(after.slice(0, 4)).toEqual(before);
+  expect(sink.contents.get('c')?.parts[0]?.body).toBe('2 ');
+  expect(after.indexOf('c')).toBeLessThan(0);
+  await clock.run(dead.stop(0));
+});
+
+describe('several batches in flight', () => {
+  beforeEach(async () => {
+    open({ maxConversations: 2, maxBytes: 1_000_000 });
+    // Until the first answer, only one is in flight.
     await put('a', 'b');
     await sendDue();
+  });
+
+  test('include what was stored while others are in flight', async () => {
     await put('c', 'd');
     const sent = sender.sendDue();
     await clock.advance(60);
@@ -152,8 +186,6 @@ describe('several batches in flight', () => {
   });
 
   test('never hold two versions of a conversation, and later versions are sent later', async () => {
-    await put('a', 'b');
-    await sendDue();
     sink.fault = ({ number }) => (number === 2 ? 'drop-after' : null);
     await put('a:2', 'c');
     sender.start();
@@ -169,8 +201,6 @@ describe('several batches in flight', () => {
   });
 
   test('that are lost together count as one failure, and one batch at a time is tried until an answer', async () => {
-    await put(...letters.slice(0, 2));
-    await sendDue();
     await put(...letters.slice(2));
     sink.fault = () => 'drop-after';
     sender.start();
@@ -195,8 +225,6 @@ describe('several batches in flight', () => {
   });
 
   test('an answer to a request from before a failure does not end the pause', async () => {
-    await put('a', 'b');
-    await sendDue();
     sink.fault = ({ number }) => (number === 2 ? 401 : null);
     await put('c', 'd', 'e', 'f', 'g', 'h');
     sender.start();
@@ -210,8 +238,6 @@ describe('several batches in flight', () => {
   });
 
   test('a bad conversation delays no batch', async () => {
-    await put('a', 'b');
-    await sendDue();
     sink.fault = ({ ids }) => (ids.includes('k') ? 413 : null);
     await put(...letters.slice(2));
     await sendDue();
@@ -220,37 +246,7 @@ describe('several batches in flight', () => {
     expect(sink.needless()).toEqual([]);
   });
 
-  test('are in doubt after the process was killed, and sent again as they were', async () => {
-    const crashing = new CrashingOutbox(outbox, () => undefined);
-    open({ maxConversations: 2, maxBytes: 1_000_000 }, crashing.outbox);
-    await put('a', 'b');
-    await sendDue();
-    await put(...letters.slice(2));
-    sender.start();
-    await clock.advance(60);
-    const before = tried().slice(1);
-    expect(before).toHaveLength(4);
-    for (const accepted of sink.accepted.slice(1)) {
-      accepted.lost = true;
-    }
-    const dead = sender;
-    crashing.isDead = true;
-    open({ maxConversations: 3, maxBytes: 1_000_000 });
-    await put('c:2');
-    sender.start();
-    await clock.advance(1);
-    expect(await sourceStatus()).toMatchObject({ inDoubt: 8 });
-    await clock.advance(MINUTE);
-    const after = tried().slice(5);
-    expect(after.slice(0, 4)).toEqual(before);
-    expect(sink.contents.get('c')?.parts[0]?.body).toBe('2 ');
-    expect(after.indexOf('c')).toBeLessThan(0);
-    await clock.run(dead.stop(0));
-  });
-
   test('each get their time when the sender stops, and no request is started', async () => {
-    await put('a', 'b');
-    await sendDue();
     await put(...letters.slice(2));
     sender.start();
     await clock.advance(60);
@@ -261,8 +257,6 @@ describe('several batches in flight', () => {
   });
 
   test('that wait for the rate limit are returned when the sender stops, and the others are recorded', async () => {
-    await put('a', 'b');
-    await sendDue();
     sink.fault = ({ number }) => (number > 2 ? 429 : null);
     await put(...letters.slice(2));
     sender.start();

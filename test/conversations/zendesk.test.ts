@@ -374,18 +374,6 @@ describe('a Zendesk webhook', () => {
 });
 
 describe('Zendesk’s rate headers', () => {
-  test('describe the account limit per minute', () => {
-    expect(
-      readZendeskRate({
-        'x-rate-limit': '700',
-        'x-rate-limit-remaining': '699',
-        'ratelimit-limit': '700',
-        'ratelimit-remaining': '699',
-        'ratelimit-reset': '41',
-      }),
-    ).toEqual({ limit: 700, remaining: 699, reset: 41, retryAfter: null, date: null });
-  });
-
   test('describe the endpoint limit if less of it remains', () => {
     const headers = { 'ratelimit-limit': '700', 'ratelimit-remaining': '5', 'ratelimit-reset': '41' };
     const own = (remaining: number) => ({
@@ -399,10 +387,6 @@ describe('Zendesk’s rate headers', () => {
     expect(readZendeskRate({ ...headers, ...unknown })).toMatchObject({ limit: 700, remaining: 5, reset: 41 });
     const only = { 'zendesk-ratelimit-tickets-index': 'total=100; remaining=9; resets=12' };
     expect(readZendeskRate(only)).toMatchObject({ limit: 100, remaining: 9, reset: 12 });
-  });
-
-  test('contain the time to wait', () => {
-    expect(readZendeskRate({ 'retry-after': '93' })).toMatchObject({ retryAfter: 93_000, remaining: null });
   });
 
   test('are ignored if they are invalid', () => {
