@@ -236,6 +236,8 @@ describe('a list ordered by the last change', () => {
     label: 'Freshdesk: list tickets',
     mostPages,
     asked: 0,
+    idOf: () => null,
+    read: () => expect.unreachable(),
     first: (since) => `1 ${since}`,
     async page(path) {
       this.asked += 1;

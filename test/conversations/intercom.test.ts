@@ -196,13 +196,6 @@ describe('a conversation that is not sent', () => {
     expect(new Set(found)).toEqual(new Set(many.map((one) => ({ kind: 'gone', key: keyOf(one) }))));
     expect(helpdesk.count(DELETED)).toBe(3);
   });
-
-  test('does not need a list of deletions', async () => {
-    await open({ lists: false });
-    closed();
-    await wait();
-    expect(ticketsOf(await poll())).toHaveLength(1);
-  });
 });
 
 describe('the window', () => {

@@ -218,18 +218,6 @@ describe('an invalid refresh token', () => {
     await restart({ clientSecret: 'wrong-secret' });
     expect((await failure()).message).toMatch(/\(invalid_client\): .*clientId and clientSecret/);
   });
-
-  test('is retried after a server error', async () => {
-    let faults = 2;
-    const refuse = Reflect.get(helpdesk, 'admit') as (request: { path: string }) => { status: number };
-    Reflect.set(helpdesk, 'admit', (request: { path: string }) => {
-      const isFault = TOKENS.test(request.path) && faults > 0;
-      faults -= isFault ? 1 : 0;
-      return isFault ? { status: 503 } : refuse.call(helpdesk, request);
-    });
-    expect(await fetchOne()).toMatchObject({ kind: 'skipped' });
-    expect(renewals()).toBe(1);
-  });
 });
 
 test('is never quoted in an error, and neither is the client secret', async () => {

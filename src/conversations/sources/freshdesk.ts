@@ -103,17 +103,8 @@ class Freshdesk extends ProviderSource<FreshdeskOptions> {
     const own = isObject(cursor) && cursor.account === account ? cursor : {};
     const last = typeof own.batch === 'number' ? own.batch : 0;
     this.#seen.startAfter(last);
-    const progress = pollUpdated<ListedTicket>({
-      list: this.#list(signal),
-      reached: positionOf(own, since),
-      lookback,
-      seen: this.#seen,
-      batch: last,
-      idOf: (ticket) => String(ticket.id),
-      read: (ticket, ended) => this.#read(ticket.id, ticket, ended),
-      signal,
-    });
-    for await (const { found, reached, batch } of progress) {
+    const from = { reached: positionOf(own, since), batch: last, lookback };
+    for await (const { found, reached, batch } of pollUpdated(this.#list(signal), from, this.#seen, signal)) {
       yield { found, cursor: { account, batch, ...reached } };
     }
   }
@@ -132,6 +123,8 @@ class Freshdesk extends ProviderSource<FreshdeskOptions> {
     return {
       label: `Freshdesk: ${LIST}`,
       mostPages: MAX_PAGES,
+      idOf: (ticket) => String(ticket.id),
+      read: (ticket, ended) => this.#read(ticket.id, ticket, ended),
       first: (since) => {
         // Newer accounts list no description unless it is requested. Source: docs/helpdesk-notes.md#freshdesk
         const include = 'description,requester,stats';

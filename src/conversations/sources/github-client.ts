@@ -6,6 +6,7 @@ import { AuthError, ConfigError, NotThePlatformError, RateLimitedError } from '.
 import { isObject } from '../../core/json.ts';
 import { type RateHeaders, readRateHeaders } from '../../queue/request.ts';
 import {
+  type HeaderRecord,
   openProviderClient,
   type ProviderAnswer,
   type ProviderClient,
@@ -162,8 +163,6 @@ function readKey(pem: string): KeyObject {
   }
   return key;
 }
-
-type HeaderRecord = Parameters<typeof readRateHeaders>[0];
 
 /**
  * Minimum wait after a rate limit without a wait or reset in the response, in milliseconds. Source:

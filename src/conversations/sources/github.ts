@@ -192,20 +192,10 @@ class Github extends ProviderSource<GithubOptions> {
   async *#pollOne(repository: string, { batch: last, repositories }: Places, signal: AbortSignal) {
     const place = repositories[repository] as Place;
     const list = this.#list(repository, place.tag, signal);
+    const seen = this.#seen.get(repository) as RecentVersions;
     let { reached } = place;
     let batch = last;
-    const progress = pollUpdated<ListedIssue>({
-      list,
-      reached,
-      lookback: LOOKBACK,
-      seen: this.#seen.get(repository) as RecentVersions,
-      batch,
-      isWanted: (issue) => issue.pull_request == null,
-      idOf: (issue) => issue.node_id,
-      read: (issue, ended) => this.#read(repository, issue, ended),
-      signal,
-    });
-    for await (const { found, ...now } of progress) {
+    for await (const { found, ...now } of pollUpdated(list, { reached, batch, lookback: LOOKBACK }, seen, signal)) {
       ({ reached, batch } = now);
       yield { found, batch, place: { reached, tag: null } satisfies Place };
     }
@@ -230,6 +220,8 @@ class Github extends ProviderSource<GithubOptions> {
       mostPages: 1000,
       /** ETag that can make the next list unnecessary; null: it must be read. */
       tag: null as Tag | null,
+      idOf: (issue: ListedIssue) => (issue.pull_request == null ? issue.node_id : null),
+      read: (issue: ListedIssue, ended: AbortSignal) => this.#read(repository, issue, ended),
       first: (since: string) => {
         const query = new URLSearchParams({ state: 'all', sort: 'updated', direction: 'asc', since, per_page: '100' });
         return `/repos/${repository}/issues?${query}`;

@@ -13,7 +13,7 @@ import { type Priority, type RateHeaders, type Reply, type RequestClass, toAbort
 import type { Batch, PollingSource, PollOptions } from '../model/source.ts';
 import type { SourceRecord, TicketSkipReason } from '../model/ticket.ts';
 
-type HeaderRecord = Readonly<Record<string, string | string[] | undefined>>;
+export type HeaderRecord = Readonly<Record<string, string | string[] | undefined>>;
 
 /** Dependencies of every source of a provider, in addition to its settings. */
 export interface ProviderContext {

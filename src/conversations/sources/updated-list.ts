@@ -12,22 +12,6 @@ const positionSchema = z.object({
 });
 export type PollPosition = Readonly<z.output<typeof positionSchema>>;
 
-interface UpdatedPoll<T extends Listed> {
-  readonly list: UpdatedList<T>;
-  readonly reached: PollPosition;
-  /** Overlap with the last poll, in milliseconds. */
-  readonly lookback: number;
-  readonly seen: RecentVersions;
-  /** Number of the last batch that was yielded. */
-  readonly batch: number;
-  /** Reports whether a record is to be read; absent: all are. */
-  isWanted?(item: T): boolean;
-  /** Returns the unique id of a record. */
-  idOf(item: T): string;
-  read(item: T, signal: AbortSignal): Promise<SourceRecord>;
-  readonly signal: AbortSignal;
-}
-
 /**
  * Time after its last change at which a record counts as complete, in milliseconds. Times are in whole seconds, so a
  * second edit may have the same time as the first; and children may become readable later than the record.
@@ -35,23 +19,32 @@ interface UpdatedPoll<T extends Listed> {
 export const SETTLING = 600_000;
 
 /** Yields the records that changed, in batches; nothing if there is no change. */
-export async function* pollUpdated<T extends Listed>(poll: UpdatedPoll<T>) {
-  const { list, lookback, seen, idOf, read, signal, isWanted = () => true } = poll;
-  const { floor } = poll.reached;
-  let { reached, batch } = poll;
+export async function* pollUpdated<T extends Listed>(
+  list: UpdatedList<T>,
+  /** `batch` is the number of the last batch that was yielded; `lookback` the overlap with the last poll, in milliseconds. */
+  last: { readonly reached: PollPosition; readonly batch: number; readonly lookback: number },
+  seen: RecentVersions,
+  signal: AbortSignal,
+) {
+  const { lookback } = last;
+  const { floor } = last.reached;
+  let { reached, batch } = last;
   const from = startOf(reached, lookback);
   seen.forgetBefore(Date.parse(from));
   for await (const { items, since, at } of scanUpdated(list, from)) {
-    const fresh = items.filter((item) => isWanted(item) && !seen.has(idOf(item), item.updated_at));
-    const found = await readAll(fresh, signal, read);
+    const fresh = items.flatMap((item) => {
+      const id = list.idOf(item);
+      return id === null || seen.has(id, item.updated_at) ? [] : [{ id, item }];
+    });
+    const found = await readAll(fresh, signal, ({ item }, ended) => list.read(item, ended));
     const moved = Date.parse(since) > Date.parse(reached.since);
     if (found.length === 0 && !moved) {
       continue;
     }
     batch += 1;
-    for (const item of fresh) {
+    for (const { id, item } of fresh) {
       if (at - Date.parse(item.updated_at) >= SETTLING) {
-        seen.add(idOf(item), item.updated_at, batch);
+        seen.add(id, item.updated_at, batch);
       }
     }
     reached = moved ? { since, floor } : reached;
@@ -102,6 +95,9 @@ export interface UpdatedList<T> {
   page(path: string): Promise<UpdatedPage<T>>;
   /** Maximum number of pages that the provider returns for one list. */
   readonly mostPages: number;
+  /** Returns the unique id of a record; null: it is not read. */
+  idOf(item: T): string | null;
+  read(item: T, signal: AbortSignal): Promise<SourceRecord>;
 }
 
 /**

@@ -17,13 +17,17 @@ import { withoutTicket } from './provider.ts';
 const id = z.number().int().nonnegative();
 const ids = z.array(id).nullish();
 const text = z.string().nullish();
-const sender = z.object({ name: text, address: text }).nullish();
-const via = z
-  .object({
-    channel: z.union([z.string(), z.number()]).nullish(),
-    source: z.object({ from: sender, to: sender }).nullish(),
-  })
-  .nullish();
+/** Returns the schema of the way by which a ticket or comment came; `word`: that of its texts. */
+function viaOf<Word extends z.ZodType<string | null | undefined>>(word: Word) {
+  const sender = z.object({ name: word, address: word }).nullish();
+  return z
+    .object({
+      channel: z.union([z.string(), z.number()]).nullish(),
+      source: z.object({ from: sender, to: sender }).nullish(),
+    })
+    .nullish();
+}
+const via = viaOf(text);
 
 export const userSchema = z.object({ id, name: text, alias: text, email: text, role: text });
 export type ZendeskUser = z.output<typeof userSchema>;
@@ -232,14 +236,7 @@ const exportedPerson = z.object({
   role: lenient,
 });
 const someone = exportedPerson.nullish().catch(null);
-const exportedSender = z.object({ name: lenient, address: lenient }).nullish();
-const exportedVia = z
-  .object({
-    channel: z.union([z.string(), z.number()]).nullish(),
-    source: z.object({ from: exportedSender, to: exportedSender }).nullish(),
-  })
-  .nullish()
-  .catch(null);
+const exportedVia = viaOf(lenient).catch(null);
 const exportedComment = z.object({
   author_id: exportedId.nullish(),
   author: someone,

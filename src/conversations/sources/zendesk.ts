@@ -12,6 +12,7 @@ import { type Batch, jsonWebhook, type PollingSource, type PollOptions, type Web
 import type { SourceRecord } from '../model/ticket.ts';
 import {
   type FreshToken,
+  type HeaderRecord,
   openProviderClient,
   orRejected,
   type ProviderAnswer,
@@ -404,8 +405,6 @@ function refusalOf(source: string, { status, body }: ProviderAnswer): AuthError 
         'Create a new one for the client and set it as refreshToken';
   return new AuthError(`Zendesk: ${RENEW} of ${JSON.stringify(source)} (${code}): ${words}`, 401);
 }
-
-type HeaderRecord = WebhookRequest['headers'];
 
 const OF_ENDPOINT = 'zendesk-ratelimit-';
 

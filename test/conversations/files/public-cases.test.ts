@@ -14,13 +14,6 @@ const dated = (...dates: string[]) =>
   ['ticket_id,author_role,body,created_at', ...dates.map((date, at) => `1,customer,text ${at},"${date}"`)].join('\r\n');
 
 describe('a CSV file of a spreadsheet', () => {
-  it.each(['\r', '\n', '\r\n'])('is read with line ends %j in chunks of any size', async (end) => {
-    for (const chunk of [1, 2, 3, 7, 1000]) {
-      const found = await read('x.csv', `${ROWS.join(end)}${end}`, {}, chunk);
-      expect(ticketsOf(found)).toMatchObject([{ key: 'file/acme/7', parts: [{ body: 'How do I export?' }] }]);
-    }
-  });
-
   it.each([
     ['sep=,', ',', ''],
     ['sep=;', ';', '\ufeff'],

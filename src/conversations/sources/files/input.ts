@@ -251,9 +251,7 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>, longest: numbe
     }
   }
   if (position > start) {
-    const total = size;
-    size = 0;
-    yield [total > longest ? { number, start, end: position, bytes: null } : close(Buffer.alloc(0), position)];
+    yield [close(Buffer.alloc(0), position)];
   }
 }
 
