@@ -142,6 +142,13 @@ describe('from a source to the platform', () => {
   });
 });
 
+/** A delivery with the conversations themselves. */
+const foundIn = (delivery: string, ...ids: string[]): WebhookResult => ({
+  kind: 'found',
+  delivery,
+  found: ids.map((id) => desk.found(id)),
+});
+
 describe('hints', () => {
   test('lead to an immediate fetch, and are followed once', async () => {
     ingestion.start();
@@ -200,14 +207,9 @@ describe('hints', () => {
   test('with conversations are stored, recognized as known, or answered with a retry', async () => {
     open({ limit: { items: 1, bytes: 1e6 } });
     solve('1', '2');
-    const found = (id: string, delivery: string): WebhookResult => ({
-      kind: 'found',
-      delivery,
-      found: [desk.found(id)],
-    });
-    expect(await deliver(found('1', 'd1'))).toMatchObject({ status: 202 });
-    expect(await deliver(found('1', 'd1'))).toMatchObject({ status: 202 });
-    expect(await deliver(found('2', 'd2'))).toEqual({ status: 503, reason: 'outbox full; retry later' });
+    expect(await deliver(foundIn('d1', '1'))).toMatchObject({ status: 202 });
+    expect(await deliver(foundIn('d1', '1'))).toMatchObject({ status: 202 });
+    expect(await deliver(foundIn('d2', '2'))).toEqual({ status: 503, reason: 'outbox full; retry later' });
     expect(await status()).toMatchObject({ waiting: 1, counts: { found: 1 } });
   });
 
@@ -224,17 +226,12 @@ describe('hints', () => {
     };
     open({ redactor });
     solve('1', '2');
-    const found = (delivery: string, ...ids: string[]): WebhookResult => ({
-      kind: 'found',
-      delivery,
-      found: ids.map((id) => desk.found(id)),
-    });
-    expect(await deliver(found('d1', '1'))).toMatchObject({ status: 202 });
+    expect(await deliver(foundIn('d1', '1'))).toMatchObject({ status: 202 });
     isBroken = true;
     const reason = 'it cannot be redacted (RangeError)';
     for (let time = 0; time < 2; time += 1) {
-      expect(await deliver(found('d2', '1'))).toEqual({ status: 422, reason });
-      expect(await deliver(found('d3', '1', '2'))).toEqual({
+      expect(await deliver(foundIn('d2', '1'))).toEqual({ status: 422, reason });
+      expect(await deliver(foundIn('d3', '1', '2'))).toEqual({
         status: 422,
         reason: `${reason}; 1 of 2 conversations were not kept`,
       });
@@ -249,7 +246,7 @@ describe('hints', () => {
     solve('1');
     const threads = { isFull: true, redact: async () => null, close: async () => {} };
     open({ threads: threads as unknown as RedactionThreads });
-    const busy: WebhookResult = { kind: 'found', delivery: 'd1', found: [desk.found('1')] };
+    const busy = foundIn('d1', '1');
     expect(await deliver(busy)).toEqual({
       status: 503,
       reason: 'too much text waits for redaction; retry later',

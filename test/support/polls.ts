@@ -13,7 +13,7 @@ export const DAY = 24 * HOUR;
 
 export type SocketClock = ReturnType<typeof createSocketClock>;
 
-/** What every source of a provider gets, in addition to its settings. */
+/** Dependencies of a source of a provider, and its address. */
 export interface SourceDependencies extends ProviderContext {
   readonly baseUrl: string;
 }

@@ -27,6 +27,7 @@ import {
 import { fileInput, MAX_BATCH_SIZE } from '../../../src/conversations/sources/files/input.ts';
 import type { Json } from '../../../src/core/json.ts';
 import { countCases } from '../../support/campaign.ts';
+import { collectBatches } from '../../support/polls.ts';
 import { outline } from './inputs.ts';
 
 const record = (id: string) => `${JSON.stringify({ id, parts: [{ role: 'user', body: 'x' }] })}\n`;
@@ -81,13 +82,7 @@ function after({ processed }: Position, batch: Batch): Position {
 
 /** A complete poll, or one that ends after `most` batches. */
 async function poll(source: ReturnType<typeof open>, from: Position = START, most = 1000) {
-  const batches: Batch[] = [];
-  for await (const batch of source.poll({ ...from, since: 0, signal })) {
-    batches.push(batch);
-    if (batches.length >= most) {
-      break;
-    }
-  }
+  const batches = await collectBatches(source, { ...from, since: 0, most });
   return { batches, found: outline(batches.flatMap(({ found }) => found)), position: batches.reduce(after, from) };
 }
 
