@@ -64,7 +64,7 @@ function openSource(source: SourceConfig, context: SourceContext & { readonly na
   }
   if (folder !== undefined) {
     const { path, account, afterRead, rejectDirectory = null, teamDomains, columns } = folder;
-    const read = { teamDomains, csv: { columns } };
+    const read = { teamDomains, columns };
     const polling = openDropFolder({
       name,
       account,

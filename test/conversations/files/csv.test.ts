@@ -56,14 +56,14 @@ describe('CSV', () => {
     expect(ticketsOf(await read('x.csv', text))[0]?.parts).toEqual([{ role: 'user', body: `x${delimiter}y, z` }]);
   });
 
-  it('uses the configured columns and delimiter, and reads people and status', async () => {
-    const csv = { delimiter: '|', columns: { ticket_id: 'Case No.', body: 'Text', author_role: 'Who' } };
+  it('uses the configured columns, and reads people and status', async () => {
+    const columns = { ticket_id: 'Case No.', body: 'Text', author_role: 'Who' };
     const text = [
-      'Case No.|Text|Who|author_name|author_email|status|url',
-      '7|Hello|user|Ana Lima|ana@x.example|Solved|https://x.example/7',
-      '8|Hello|user||b@x.example|pending|',
+      'Case No.;Text;Who;author_name;author_email;status;url',
+      '7;Hello;user;Ana Lima;ana@x.example;Solved;https://x.example/7',
+      '8;Hello;user;;b@x.example;pending;',
     ].join('\n');
-    const found = await read('x.csv', text, { csv });
+    const found = await read('x.csv', text, { columns });
     expect(outline(found)).toEqual(['file/acme/7', 'file/acme/8 open']);
     // Its id may identify the person.
     expect(found[1]).toMatchObject({ people: [{ names: [], emails: ['b@x.example'] }] });

@@ -53,10 +53,6 @@ describe('the format of a file', () => {
   ])('of %s is rejected once with a reason (%#)', async (name, content, reason) => {
     expect(outline(await read(name, content))).toEqual([`${name}:1 ${reason}`]);
   });
-
-  it('is the given one, for any name', async () => {
-    expect(outline(await read('x.txt', `${record}\n`, { format: 'ndjson' }))).toEqual(['file/acme/a']);
-  });
 });
 
 describe('a file on disk', () => {

@@ -10,7 +10,6 @@ import { type DateOrder, isAmbiguous, NOT_A_TIME, parseTimestamp, provenOrder } 
 import { type Row, rowsOf } from './csv-rows.ts';
 import {
   asUtf8,
-  type CsvOptions,
   type FileInput,
   largerThan,
   linesOf,
@@ -44,7 +43,7 @@ export async function* readCsv(
   limits = { held: MEMORY_LIMIT, tickets: MAX_TICKETS, passes: MAX_PASSES },
 ): AsyncGenerator<SourceRecord> {
   const longest = options.longest ?? MAX_LENGTH;
-  const delimiter = options.csv?.delimiter ?? (await delimiterOf(input, longest));
+  const delimiter = await delimiterOf(input, longest);
   const reader = new CsvReader(input, options, delimiter, longest);
   const counts = new Map<string, number>();
   for await (const each of reader.messages(true)) {
@@ -171,7 +170,7 @@ class CsvReader {
           yield { row, columns: {}, width };
           return;
         } else if (!(isFirst && SEPARATOR_LINE.test(row.fields.join(this.#delimiter)))) {
-          const header = columnsOf(row.fields, this.#options.csv ?? {});
+          const header = columnsOf(row.fields, this.#options.columns ?? {});
           if ('problem' in header) {
             yield { row: { line: row.line, problem: header.problem as string }, columns: {}, width };
             return;
@@ -262,12 +261,15 @@ const plain = (name: string) =>
     .replace(/[\s-]+/g, '_');
 
 /** Finds the columns in the first line, or returns a description of the expected and actual columns. */
-function columnsOf(header: readonly string[], options: CsvOptions): Columns | { readonly problem: string } {
+function columnsOf(
+  header: readonly string[],
+  renamed: NonNullable<ReadOptions['columns']>,
+): Columns | { readonly problem: string } {
   const there = header.map(plain);
   const columns: Partial<Record<Column, number>> = {};
   const missing: string[] = [];
   for (const column of [...REQUIRED, ...OPTIONAL]) {
-    const configured = options.columns?.[column];
+    const configured = renamed[column];
     const at = there.indexOf(plain(configured ?? column));
     if (at >= 0) {
       columns[column] = at;

@@ -34,8 +34,6 @@ export interface DropFolderOptions {
   readonly after: 'keep' | 'move' | 'delete';
   /** Directory of reject files; null: next to the files that they describe. */
   readonly rejects?: string | null;
-  /** Milliseconds without a change after which a file is read. */
-  readonly stable?: number;
   /** Records in one batch. */
   readonly batch?: number;
   readonly read?: Omit<ReadOptions, 'account'>;
@@ -48,6 +46,7 @@ interface DropFolder extends PollingSource {
   watch(onNew: () => void): () => Promise<void>;
 }
 
+/** Milliseconds without a change after which a file is read. */
 const STABLE = 2000;
 const BATCH = 100;
 
@@ -239,11 +238,11 @@ const DIGITS = 24;
 
 /** Lists, checks, moves and deletes the files of one directory, and caches their status. */
 export class FolderReader {
-  readonly #options: Pick<DropFolderOptions, 'folder' | 'after' | 'clock' | 'stable'>;
+  readonly #options: Pick<DropFolderOptions, 'folder' | 'after' | 'clock'>;
   #checks = new Map<string, FileStat>();
   #reported = new Map<string, string>();
 
-  constructor(options: Pick<DropFolderOptions, 'folder' | 'after' | 'clock' | 'stable'>) {
+  constructor(options: Pick<DropFolderOptions, 'folder' | 'after' | 'clock'>) {
     this.#options = options;
   }
 
@@ -251,10 +250,9 @@ export class FolderReader {
   async list(
     signal: AbortSignal,
   ): Promise<{ readonly files: readonly DroppedFile[]; readonly refused: readonly Refused[] }> {
-    const { clock, stable = STABLE } = this.#options;
     let listed = await this.#scan();
     for (let checks = 1; listed.isBusy && checks < MAX_CHECKS; checks++) {
-      await clock.sleep(stable, signal);
+      await this.#options.clock.sleep(STABLE, signal);
       listed = await this.#scan();
     }
     const refused = listed.refused.filter(({ name, reason }) => this.#reported.get(name) !== reason);
@@ -263,7 +261,7 @@ export class FolderReader {
   }
 
   async #scan() {
-    const { folder, clock, stable = STABLE } = this.#options;
+    const { folder, clock } = this.#options;
     const files: DroppedFile[] = [];
     const refused: Refused[] = [];
     const checks = new Map<string, FileStat>();
@@ -276,7 +274,7 @@ export class FolderReader {
       } else if (inspected !== null) {
         const status = readFileStat(this.#checks.get(name), inspected, clock.now());
         checks.set(name, status);
-        if (isSettled(status, clock.now(), stable)) {
+        if (isSettled(status, clock.now())) {
           files.push({ name, path, status });
         } else {
           isBusy = true;
@@ -416,12 +414,12 @@ export function readFileStat(last: FileStat | undefined, stats: FileVersion, now
 }
 
 /**
- * Reports whether a file is completely written: it has not changed for `stable` milliseconds, by its modification time
+ * Reports whether a file is completely written: it has not changed for `STABLE` milliseconds, by its modification time
  * or by the checks. A file that is moved into the directory keeps its modification time, and is read at once. A file
  * that changes later is read again, and its unchanged records are not sent again.
  */
-export function isSettled(status: FileStat, now: number, stable: number): boolean {
-  return now - status.since >= stable || now - status.mtimeMs >= stable;
+export function isSettled(status: FileStat, now: number): boolean {
+  return now - Math.min(status.since, status.mtimeMs) >= STABLE;
 }
 
 /** Reports whether a name in a drop folder is that of a temporary or hidden file. */

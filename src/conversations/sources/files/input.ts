@@ -12,22 +12,11 @@ export interface TicketRecord {
   readonly found: SourceRecord;
 }
 
-export type Format = 'json' | 'ndjson' | 'csv' | 'eml' | 'mbox';
-
-/** Options for CSV. */
-export interface CsvOptions {
-  /** One character. By default detected from the first line: comma, semicolon or tab. */
-  readonly delimiter?: string;
-  /** Names of columns in the file that differ from the default: `{ ticket_id: 'Case No.' }`. */
-  readonly columns?: Readonly<Record<string, string | undefined>>;
-}
-
 export interface ReadOptions {
   /** Account in keys: `file/ACCOUNT/ID`. Ids are unique in one account only. */
   readonly account: string;
-  /** By default detected from the name, then from the first bytes. */
-  readonly format?: Format;
-  readonly csv?: CsvOptions;
+  /** Names of columns of CSV that differ from the default: `{ ticket_id: 'Case No.' }`. */
+  readonly columns?: Readonly<Record<string, string | undefined>>;
   /** Domains of the team, including their subdomains. */
   readonly teamDomains?: readonly string[];
   /** Largest record that is read, in bytes: a ticket or a mail. */

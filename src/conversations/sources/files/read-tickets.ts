@@ -10,7 +10,6 @@ import { readCsv } from './csv.ts';
 import {
   asUtf8,
   type FileInput,
-  type Format,
   fileInput,
   firstBytes,
   NOT_REGULAR,
@@ -23,6 +22,7 @@ import { readEml, readMbox } from './mailbox.ts';
 
 /** Number of bytes that are read to detect the format of a file. */
 const HEAD_SIZE = 1024 * 1024;
+type Format = 'json' | 'ndjson' | 'csv' | 'eml' | 'mbox';
 const READERS: Readonly<Record<Format, (input: FileInput, options: ReadOptions) => AsyncGenerator<SourceRecord>>> = {
   json: readJson,
   ndjson: readNdjson,
@@ -48,7 +48,7 @@ export async function* readTickets(source: string | FileInput, options: ReadOpti
   const input = typeof source === 'string' ? fileInput(source) : source;
   let index = 0;
   const format = await firstBytes(input, HEAD_SIZE).then(
-    (head) => formatOf(input.name, head, options.format),
+    (head) => formatOf(input.name, head),
     (error: unknown) => ({ problem: `cannot be read: ${codeOf(error)}` }),
   );
   if (typeof format === 'object') {
@@ -86,8 +86,8 @@ function codeOf(error: unknown): string {
   return known[code ?? ''] ?? code ?? 'the disk failed';
 }
 
-/** Returns the format of a file: the given one, by its extension, or by its first bytes. */
-async function formatOf(name: string, head: Buffer, given: Format | undefined): Promise<Format | { problem: string }> {
+/** Returns the format of a file, by its extension or by its first bytes. */
+async function formatOf(name: string, head: Buffer): Promise<Format | { problem: string }> {
   if (head.length === 0) {
     return { problem: 'the file is empty' };
   }
@@ -95,12 +95,12 @@ async function formatOf(name: string, head: Buffer, given: Format | undefined): 
     return { problem: LFS_POINTER };
   }
   const extension = EXTENSIONS[extname(name).toLowerCase()];
-  const isMail = extension === 'eml' || extension === 'mbox' || given === 'eml' || given === 'mbox';
+  const isMail = extension === 'eml' || extension === 'mbox';
   const text = (await textOfHead(head))?.replace(/\r\n?/g, '\n') ?? null;
   if (text === null && !isMail) {
     return { problem: 'is not text; it looks like an archive or another binary file' };
   }
-  return given ?? extension ?? formatOfText(text ?? '') ?? { problem: 'is not JSON, NDJSON, CSV, eml or mbox' };
+  return extension ?? formatOfText(text ?? '') ?? { problem: 'is not JSON, NDJSON, CSV, eml or mbox' };
 }
 
 /** Decodes the first bytes of a file; null if they are not text. */
