@@ -242,7 +242,9 @@ function sortRecord(
   counts.found += 1;
   const skip = (key: string, reason: string, isOneOfMany = false) => {
     counts.skipped[reason] = (counts.skipped[reason] ?? 0) + 1;
-    entries.push(...(isOneOfMany ? [] : [{ kind: 'ineligible', key } as const]));
+    if (!isOneOfMany) {
+      entries.push({ kind: 'ineligible', key });
+    }
   };
   const reject = (place: string, reason: string) => {
     counts.rejected += 1;
