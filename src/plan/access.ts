@@ -143,13 +143,19 @@ function roleChanges(change: Change, people: PeopleAddresses): readonly AccessCh
   if (rules === null) {
     return [];
   }
-  const common = { person: people.emailOf(change.address), from: WHOLE_ORGANIZATION, change: change.address };
+  const { address } = change;
+  const common = { person: people.emailOf(address), from: WHOLE_ORGANIZATION };
   if (change.action === 'delete') {
-    return [{ ...common, to: null, role: roleName(change.actual[rules.roleField]) }];
+    return [{ ...common, to: null, role: roleName(change.actual[rules.roleField]), change: address }];
   }
   return change.fields
     .filter(({ path }) => path === rules.roleField)
-    .map(({ from, to }) => ({ ...common, to: WHOLE_ORGANIZATION, role: `${roleName(from)} → ${roleName(to)}` }));
+    .map(({ from, to }) => ({
+      ...common,
+      to: WHOLE_ORGANIZATION,
+      role: `${roleName(from)} → ${roleName(to)}`,
+      change: address,
+    }));
 }
 
 function roleName(role: Json | undefined): string {
