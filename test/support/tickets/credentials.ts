@@ -1,6 +1,7 @@
 /** Credentials as tickets show them: after labels in many languages, in commands, configuration and headers. */
-import { CREDENTIAL_WORDS } from './credential-words.ts';
+
 import type { Dice } from './dice.ts';
+import { CREDENTIAL_WORDS } from './languages.ts';
 import { type Fragment, fill, mark, neutral, t } from './marked-text.ts';
 import { jsonWebToken, privateKey, uuid } from './vendor-keys.ts';
 

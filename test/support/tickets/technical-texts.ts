@@ -1,7 +1,7 @@
 /** Technical tickets without private data: commands, code, configuration, dumps, output of tools, tables and notes. */
-import { CREDENTIAL_WORDS } from './credential-words.ts';
+
 import type { Alphabet, Dice } from './dice.ts';
-import { LANGUAGES } from './languages.ts';
+import { CREDENTIAL_WORDS, LANGUAGES } from './languages.ts';
 import { LOCALE_NAMES, LOCALES } from './locales.ts';
 import type { GeneratedTicket } from './marked-text.ts';
 import { makeCharacter, recordOf } from './people.ts';
