@@ -32,9 +32,10 @@ export const count = (least: number, most: number) =>
   setting(`a whole number from ${least} to ${most}`, (value) => readCount(value, least, most));
 export const flag = () => setting('true or false', readFlag);
 const bestByReference = (what: string) => `${what}, preferably as "\${env:NAME}" or "\${file:PATH}"`;
-/** A secret value; the loader redacts it in all messages and logs. */
-export const secret = (what: string) => text(bestByReference(what));
-export const token = () => setting(bestByReference('the token, in one line without spaces'), readToken);
+/** A secret value. It is redacted in all messages and logs by its name, which `SECRET` in `secrets.ts` has to contain. */
+export const secret = (what: string) => text(bestByReference(what)).meta({ secret: true });
+export const token = () =>
+  setting(bestByReference('the token, in one line without spaces'), readToken).meta({ secret: true });
 export const cron = () => setting('a cron expression such as "*/5 * * * *"', readCron);
 /** A regular expression in RE2 syntax. The error describes the problem instead of the expected value. */
 export const pattern = (expected: string, problemOf: (pattern: string) => string | null = patternProblem) =>

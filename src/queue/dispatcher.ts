@@ -69,7 +69,8 @@ export class RequestQueue {
   readonly #inFlight: InFlight;
   #sequence = 0;
   #draining = false;
-  #onIdle: (() => void) | null = null;
+  /** Resolves when no request is in flight; null: nobody waits for that. */
+  #idle: PromiseWithResolvers<void> | null = null;
 
   constructor(options: QueueOptions) {
     const { clock, shared } = options;
@@ -225,7 +226,7 @@ export class RequestQueue {
         this.#runner.concurrency = this.#inFlight.limit(this.#clock.monotonic());
       }
       if (this.#inFlight.size === 0) {
-        this.#onIdle?.();
+        this.#idle?.resolve();
       }
     }
   }
@@ -438,14 +439,13 @@ export class RequestQueue {
     if (this.#inFlight.size === 0) {
       return;
     }
-    const idle = new Promise<void>((resolve) => {
-      this.#onIdle = resolve;
-    });
-    await endsWithin(this.#clock, milliseconds, [idle]);
+    // The daemon and the owner of the connection may both drain it.
+    this.#idle ??= Promise.withResolvers();
+    await endsWithin(this.#clock, milliseconds, [this.#idle.promise]);
     for (const job of this.#registry.all()) {
       this.#giveUp(job, 'the queue was closed');
     }
-    await idle;
+    await this.#idle.promise;
   }
 }
 

@@ -364,6 +364,13 @@ describe('drain', () => {
     expect(world.sent).toEqual(['inFlight']);
   });
 
+  test('ends for every caller', async () => {
+    const world = setUp();
+    const inFlight = world.queue.request(requestOf(world, 'inFlight'));
+    await world.clock.run(Promise.all([world.queue.drain(5000), world.queue.drain(5000)]));
+    expect(await inFlight).toBe('done');
+  });
+
   test('aborts requests that take too long', async () => {
     const world = setUp();
     const inFlight = failure(world.queue.request(requestOf(world, 'inFlight')));
