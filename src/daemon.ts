@@ -32,9 +32,11 @@ import { openStore } from './store/open/open-store.ts';
 
 export type { Daemon };
 
-/** Milliseconds after which unfinished work is abandoned: less than 10 s, including closing. */
+/** Milliseconds after which unfinished work is abandoned, and after which the process ends whatever is not closed. */
 const STOP_LIMIT = 8500;
-const CLOSE_LIMIT = 1000;
+const EXIT_LIMIT = 9500;
+/** Milliseconds that closing a part gets at least. */
+const CLOSE_LIMIT = 100;
 /** Milliseconds between two updates of the metrics, and of what is saved regularly. */
 const OBSERVE_INTERVAL = 10_000;
 
@@ -196,6 +198,9 @@ class RunningDaemon implements Daemon {
 
   async stop(): Promise<void> {
     const { clock, log, store } = this.#context;
+    const end = clock.monotonic() + EXIT_LIMIT;
+    const close = (closing: readonly (Promise<unknown> | undefined)[]) =>
+      endsWithin(clock, Math.max(CLOSE_LIMIT, end - clock.monotonic()), closing);
     this.#stopping.abort();
     this.#organizations.close();
     const hasEnded = await endsWithin(clock, STOP_LIMIT, [
@@ -209,9 +214,9 @@ class RunningDaemon implements Daemon {
       log.warn('shutdown timed out; abandoning unfinished work');
     }
     // A database that does not answer must not keep the process from ending.
-    await endsWithin(clock, CLOSE_LIMIT, [this.#connections.remember()]);
-    await endsWithin(clock, CLOSE_LIMIT, [this.#notifications.close(), this.#control?.close(), this.#server.close()]);
-    await endsWithin(clock, CLOSE_LIMIT, [store.close()]);
+    await close([this.#connections.remember()]);
+    await close([this.#notifications.close(), this.#control?.close(), this.#server.close()]);
+    await close([store.close()]);
   }
 
   #configure(config: Config): void {

@@ -11,7 +11,7 @@ import type { ManagedOrganization } from '../organization/managed-organization.t
 
 /** Milliseconds that requests in flight may take while an organization stops. */
 export const IN_FLIGHT = 6000;
-/** Milliseconds after which unfinished work is abandoned: less than 10 s, including closing. */
+/** Milliseconds after which unfinished work of an organization is abandoned. */
 const STOP_LIMIT = 8000;
 /** Milliseconds before an organization that could not be started is started again. */
 const START_RETRY = 5000;
