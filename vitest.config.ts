@@ -70,6 +70,34 @@ const SLOW = [
   'test/web/chromium/*.test.ts',
 ];
 
+/**
+ * Tests that `.ci/run` runs each time, and `npm test` does not: hostile input, servers and processes that take seconds, and
+ * long properties of parts that `npm test` checks by other tests.
+ */
+const CI = [
+  'test/commands/@(api-interrupt|api-process|applied-ids|apply-wait|bad-input|base|config-trust|file-errors|scopes|store).test.ts',
+  'test/commands/plan-comment.test.ts',
+  'test/conversations/files/@(drop-folder|linear-time).test.ts',
+  'test/conversations/rechecks-providers.test.ts',
+  'test/conversations/redact/@(key-rules|work).test.ts',
+  'test/daemon/@(actions|clusters|commit-statuses|conversations|following|notification-channels|without-source).test.ts',
+  'test/daemon/fleet/reload.test.ts',
+  'test/emulator/conversations.test.ts',
+  'test/fleet/postgres-leases.test.ts',
+  'test/forge/hostile-answers.test.ts',
+  'test/notify/channels/@(hostile-texts|mail).test.ts',
+  'test/package/ci.test.ts',
+  'test/platform/@(proxy|rich-document|rich-document-valid).test.ts',
+  'test/queue/simulation.test.ts',
+  'test/reconcile/@(convergence|deleted-contents|own-user|versions).test.ts',
+  'test/security/@(hostile-files|hostile-git|url-secrets).test.ts',
+  'test/store/@(hostile-values|answers/same-answers).test.ts',
+  'test/store/postgres/@(backup|connection|postgres-database|signals).test.ts',
+  'test/support/ended-run.test.ts',
+  'test/vendor/typing-slips.test.ts',
+  'test/web/@(adversary|canaries)/*.test.ts',
+];
+
 /** True if the command names what to run: slow tests of it are run as well. */
 const isNamed = process.argv.slice(2).some((argument) => argument.startsWith('test/'));
 
@@ -81,9 +109,11 @@ function skippedTests(): string[] {
   if (isNamed) {
     return [];
   }
-  const files = SLOW.flatMap((pattern) => globSync(pattern, { cwd: import.meta.dirname })).toSorted();
-  const run = new Set(pickCases(files, 0, Math.ceil(files.length * SLOW_PART)));
-  return files.filter((file) => !run.has(file));
+  const filesOf = (patterns: readonly string[]) =>
+    patterns.flatMap((pattern) => globSync(pattern, { cwd: import.meta.dirname })).toSorted();
+  const slow = filesOf(SLOW);
+  const run = new Set([...pickCases(slow, 0, Math.ceil(slow.length * SLOW_PART)), ...pickCases(filesOf(CI), 0)]);
+  return [...slow, ...filesOf(CI)].filter((file) => !run.has(file));
 }
 
 const skipped = skippedTests();
