@@ -40,6 +40,20 @@ export interface ClusterIssue {
   } | null;
 }
 
+/** Returns the members of a cluster that documents show in this order. */
+export function clusterFacts({ id, label, impact, muted, issues, conversations, url }: ClusterFacts): ClusterFacts {
+  return { id, label, impact, muted, issues, conversations, url };
+}
+
+type ClusterFacts = Pick<IssueCluster, 'id' | 'label' | 'impact' | 'muted' | 'issues' | 'conversations' | 'url'>;
+
+/** Returns the numbers of a cluster that change requests report. */
+export function clusterNumbers({ issues, conversations, impact }: ClusterNumbers): ClusterNumbers {
+  return { issues, conversations, impact };
+}
+
+type ClusterNumbers = Pick<IssueCluster, 'issues' | 'conversations' | 'impact'>;
+
 const IMPACTS: readonly (string | null)[] = ['low', 'medium', 'high'];
 
 /** Weight of an impact for sorting; 0 for an unknown one. */

@@ -4,7 +4,7 @@ import { ConfigError, RejectedError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
 import { isOfCluster } from './change-request.ts';
 import { type CountedRequest, decideReopen } from './claims.ts';
-import { compareSeverity, type IssueCluster } from './cluster.ts';
+import { clusterFacts, compareSeverity, type IssueCluster } from './cluster.ts';
 import { listAll, type RequestList, withLinked } from './follow.ts';
 import {
   createDraft,
@@ -95,25 +95,13 @@ function whyNotOpened(session: ClusterSession, { cluster, verdict }: JudgedClust
 }
 
 function describeCluster({ cluster, verdict }: JudgedCluster, list: RequestList): JsonObject {
-  const { id, label, impact, muted, issues, conversations, createdAt, updatedAt, url } = cluster;
-  const requests = list.requests.filter((request) => isOfCluster(request, id) && !request.superseded);
+  const requests = list.requests.filter((request) => isOfCluster(request, cluster.id) && !request.superseded);
   return {
-    id,
-    label,
-    impact,
-    muted,
-    issues,
-    conversations,
-    url,
-    createdAt: toIsoTime(createdAt),
-    updatedAt: toIsoTime(updatedAt),
+    ...clusterFacts(cluster),
+    createdAt: toIsoTime(cluster.createdAt),
+    updatedAt: toIsoTime(cluster.updatedAt),
     selected: verdict.passes,
-    changeRequests: requests.map((request) => ({
-      id: request.id,
-      space: request.space,
-      status: request.status,
-      url: request.url,
-    })),
+    changeRequests: requests.map(({ id, space, status, url }) => ({ id, space, status, url })),
   };
 }
 

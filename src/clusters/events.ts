@@ -1,7 +1,7 @@
 /** Events of the cluster automation, and the overview that collects them. */
 import type { Clock } from '../core/clock.ts';
 import { type AppError, AuthError, RejectedError } from '../core/errors.ts';
-import { compareSeverity, type IssueCluster } from './cluster.ts';
+import { clusterFacts, compareSeverity, type IssueCluster } from './cluster.ts';
 import { type Redaction, redactError } from './redaction.ts';
 import { describeReasons, type JudgedCluster } from './select.ts';
 import type { ClusterSource } from './sources.ts';
@@ -171,27 +171,19 @@ const MAX_TEXT = 300;
 export class ClusterOverview {
   readonly #clock: Pick<Clock, 'now'>;
   #clusters = new Map<string, KnownCluster>();
-  #omitted = 0;
+  /** Number of clusters that the last read had in addition to those that are kept. */
+  omitted = 0;
   #troubles: string[] = [];
-  #lastRun: LastRun | null = null;
+  /** Null until a run has ended. */
+  lastRun: LastRun | null = null;
 
   constructor(clock: Pick<Clock, 'now'>) {
     this.#clock = clock;
   }
 
-  /** Null until a run has ended. */
-  get lastRun(): LastRun | null {
-    return this.#lastRun;
-  }
-
   /** The most severe clusters that were read since the daemon started, selected ones first. */
   get clusters(): readonly KnownCluster[] {
     return [...this.#clusters.values()];
-  }
-
-  /** Number of clusters that the last read had in addition to those that are kept. */
-  get omitted(): number {
-    return this.#omitted;
   }
 
   /** Listeners that collect the state. */
@@ -207,7 +199,7 @@ export class ClusterOverview {
         }
       },
       onRunEnd: ({ error, ...end }) => {
-        this.#lastRun = {
+        this.lastRun = {
           ...end,
           error: error?.message ?? null,
           endedAt: this.#clock.now(),
@@ -232,7 +224,7 @@ export class ClusterOverview {
     const sorted = [...all.values()].sort(
       (a, b) => Number(b.isSelected) - Number(a.isSelected) || compareSeverity(a, b),
     );
-    this.#omitted = Math.max(0, sorted.length - MAX_CLUSTERS);
+    this.omitted = Math.max(0, sorted.length - MAX_CLUSTERS);
     this.#clusters = new Map(sorted.slice(0, MAX_CLUSTERS).map((each) => [each.id, each]));
   }
 
@@ -245,14 +237,9 @@ export class ClusterOverview {
 }
 
 function toKnown({ cluster, verdict }: JudgedCluster, readAt: number): KnownCluster {
-  const { id, impact, muted, issues, conversations, url, createdAt, updatedAt, weeklyPulse } = cluster;
+  const { createdAt, updatedAt, weeklyPulse } = cluster;
   return {
-    id,
-    impact,
-    muted,
-    issues,
-    conversations,
-    url,
+    ...clusterFacts(cluster),
     createdAt,
     updatedAt,
     weeklyPulse,

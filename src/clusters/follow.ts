@@ -11,7 +11,7 @@ import {
   readMarker,
   toClusterChangeRequest,
 } from './change-request.ts';
-import { parseTime } from './cluster.ts';
+import { clusterNumbers, parseTime } from './cluster.ts';
 import { buildProgressComment } from './description.ts';
 import { nullIfRefused, toEvent } from './events.ts';
 import type { JudgedCluster } from './select.ts';
@@ -157,19 +157,16 @@ async function listOrganization(
   { reader, source }: ClusterSession,
   statuses?: readonly Status[],
 ): Promise<Answers | null> {
-  const answers = new Map<string, ChangeRequestItem>();
   const query = { ...source.listQuery(), ...(statuses === undefined ? {} : { status: [...statuses] }) };
   try {
-    for await (const answer of reader.pages(operations.listOrganizationChangeRequests, { query })) {
-      answers.set(answer.id, answer);
-    }
+    const answers = reader.pages(operations.listOrganizationChangeRequests, { query });
+    return new Map(await Array.fromAsync(answers, (answer) => [answer.id, answer] as const));
   } catch (error) {
     if (error instanceof RejectedError && UNSUPPORTED.includes(error.status)) {
       return null;
     }
     throw error;
   }
-  return answers;
 }
 
 async function listSpaces({ reader, spaces }: ClusterSession): Promise<Answers> {
@@ -331,8 +328,7 @@ async function record(
 export async function recordNumbers(store: ClusterStore, judged: readonly JudgedCluster[]): Promise<void> {
   const clusters = new Map(judged.map(({ cluster }) => [cluster.id, cluster]));
   const changed = store.active.flatMap((own) => {
-    const { issues, conversations, impact } = clusters.get(own.cluster) ?? own.seen;
-    const seen = { issues, conversations, impact };
+    const seen = clusterNumbers(clusters.get(own.cluster) ?? own.seen);
     return isDeepStrictEqual(seen, own.seen) ? [] : [{ ...own, seen }];
   });
   await store.putAll(changed);

@@ -18,7 +18,7 @@ import {
   SETTLE_DELAY,
   type SupersededDraft,
 } from './claims.ts';
-import { type ClusterIssue, type IssueCluster, parseTime } from './cluster.ts';
+import { type ClusterIssue, clusterNumbers, type IssueCluster, parseTime } from './cluster.ts';
 import { buildDescription, buildSubject, buildSupersededDescription, templateValues } from './description.ts';
 import { isRefusal, nullIfRefused, type SkipReason, toEvent } from './events.ts';
 import { listAll, type RequestList } from './follow.ts';
@@ -197,9 +197,9 @@ export async function createDraft(
 ): Promise<string | null> {
   const { writer, source, store, clock, random } = session;
   const { reviewers, templateId } = session.config.changeRequest;
-  const { id, label, issues, conversations, impact } = proposal.cluster;
+  const { id, label } = proposal.cluster;
   const at = clock.now();
-  const seen = { issues, conversations, impact };
+  const seen = clusterNumbers(proposal.cluster);
   const own: OwnRequest = {
     cluster: id,
     label,
@@ -316,8 +316,7 @@ export async function settleDrafts(
       await archive({ request, why: content, to: null });
       continue;
     }
-    const { issues, conversations, impact } = content.cluster;
-    const seen = { issues, conversations, impact };
+    const seen = clusterNumbers(content.cluster);
     const reported = { at: clock.now(), ...seen };
     const url = await update(session, request, { status: 'open', ...contentBody(draft, content) });
     if (url !== null) {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { ClustersConfig } from '../config/clusters.ts';
 import type { Clock } from '../core/clock.ts';
-import { ConfigError, messageOf, NotThePlatformError } from '../core/errors.ts';
+import { ConfigError, NotThePlatformError, toError } from '../core/errors.ts';
 import { canonicalJson } from '../core/json.ts';
 import type { Reader, Writer } from '../platform/client.ts';
 import { ConversationsProbe, isMissingOperation } from '../platform/conversations-probe.ts';
@@ -476,10 +476,6 @@ export class ClusterAutomation {
 }
 
 type Attempt = Pick<RunEnd, 'outcome' | 'error'> & Partial<RunNumbers>;
-
-function toError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(messageOf(error));
-}
 
 /** Returns a hash of the settings that affect stored results. */
 function settingsHash({ select, routes, search, defaultSpace, afterMerge }: ClustersConfig): string {

@@ -243,3 +243,8 @@ export class LeaseLostError extends StoreError {
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/** Returns the error itself; other values become the message of one. */
+export function toError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(messageOf(error));
+}

@@ -10,7 +10,7 @@ import type { LimitDecision, RequestLimiter } from './http/limits.ts';
 import { readJson, receiveBody } from './http/receive.ts';
 import type { RequestLog } from './http/request-log.ts';
 import type { Match, Router } from './http/router.ts';
-import { type ApiAnswer, ApiError, type Download, errorBody } from './model/answers.ts';
+import { type ApiAnswer, ApiError, errorBody } from './model/answers.ts';
 import type { Features } from './model/features.ts';
 import type { Caller, Context, Processing } from './model/operation.ts';
 import { type CreationDefaults, pick } from './model/patch.ts';
@@ -35,17 +35,9 @@ export interface ServerContext {
 }
 
 /** A parsed request. */
-interface Received {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly method: string;
-  readonly path: string;
-  readonly search: string;
-  readonly token: string;
-  readonly body: Buffer | null;
-}
+type Received = ReturnType<typeof takeApart>;
 
-function takeApart(request: IncomingMessage, response: ServerResponse, body: Buffer | null): Received {
+function takeApart(request: IncomingMessage, response: ServerResponse, body: Buffer | null) {
   const target = request.url ?? '/';
   const mark = target.indexOf('?');
   return {
@@ -63,7 +55,7 @@ function takeApart(request: IncomingMessage, response: ServerResponse, body: Buf
 export function createHttpServer(listener: ServerContext, controls: Controls): Server {
   const router = apiRouter();
   const random = seededRandom(listener.randomSeed);
-  const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
+  return createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
     receiveBody(request)
       .then(async (body) => {
         const received = takeApart(request, response, body);
@@ -78,7 +70,6 @@ export function createHttpServer(listener: ServerContext, controls: Controls): S
       // The client disconnected while it was sending, or a fault's hook threw: nothing is answered.
       .catch(() => request.socket.destroy());
   });
-  return server;
 }
 
 /** Returns the address that the caller used, so that URLs in answers also work through mapped ports. */
@@ -90,7 +81,7 @@ function answerControl(listener: ServerContext, controls: Controls, received: Re
   const { method, path, token, body, request } = received;
   const read = () => readJson(body, request.headers['content-type']);
   const result = control(controls, listener.isAdmin(token), method, path, read);
-  send(request, received.response, result, dateHeader(listener.clock), undefined);
+  send(request, received.response, result, dateHeader(listener.clock));
 }
 
 /** Answers a download: it needs no token, and is not logged, rate limited or failed by faults. */
@@ -100,12 +91,14 @@ function answerDownload(listener: ServerContext, { method, path, search, request
     if (method !== 'GET' && method !== 'HEAD') {
       throw new ApiError(404, 'No such operation');
     }
-    sendBytes(response, download(contextOf(listener, baseOf(request)), path, search), headers);
+    const { bytes, contentType } = download(contextOf(listener, baseOf(request)), path, search);
+    response.writeHead(200, { ...headers, 'Content-Type': contentType, 'Content-Length': String(bytes.length) });
+    response.end(bytes);
   } catch (error) {
     if (!(error instanceof ApiError)) {
       throw error;
     }
-    send(request, response, { status: error.status, body: errorBody(error.status, error.message) }, headers, undefined);
+    send(request, response, { status: error.status, body: errorBody(error.status, error.message) }, headers);
   }
 }
 
@@ -227,7 +220,7 @@ function send(
   response: ServerResponse,
   answer: ApiAnswer,
   headers: Readonly<Record<string, string>>,
-  end: ChosenFaults['end'],
+  end?: ChosenFaults['end'],
 ): void {
   if (end?.kind === 'html') {
     response.writeHead(answer.status, { ...headers, 'Content-Type': 'text/html; charset=utf-8' });
@@ -258,13 +251,6 @@ function send(
     return;
   }
   response.end(body);
-}
-
-/** Writes a download. */
-function sendBytes(response: ServerResponse, download: Download, headers: Readonly<Record<string, string>>): void {
-  const { bytes, contentType } = download;
-  response.writeHead(200, { ...headers, 'Content-Type': contentType, 'Content-Length': String(bytes.length) });
-  response.end(bytes);
 }
 
 /** Formats one event: a line that begins with `data:`, and an empty line. Source: docs/platform-notes.md#ask */

@@ -2,7 +2,7 @@
 import type { OrganizationConfig } from '../config/config.ts';
 import { findStatusForge } from '../config/forge.ts';
 import type { Clock, Random, WakeUpSignal } from '../core/clock.ts';
-import { messageOf, RateLimitedError, RejectedError, StoreError } from '../core/errors.ts';
+import { messageOf, RateLimitedError, RejectedError, StoreError, toError } from '../core/errors.ts';
 import { smallest } from '../core/lists.ts';
 import type { CommitStatuses, Deployments, NewDeployment } from '../forge/forge.ts';
 import { openForgeStatuses } from '../forge/open-forge.ts';
@@ -233,7 +233,7 @@ export class StatusSender {
         throw error;
       }
       this.#fail(key, error);
-      onRequest({ commit: record.commit, what, error: error instanceof Error ? error : new Error(messageOf(error)) });
+      onRequest({ commit: record.commit, what, error: toError(error) });
       return;
     }
     this.#failures.delete(key);

@@ -5,7 +5,7 @@ import { windowState } from '../config/windows.ts';
 import type { Address } from '../core/address.ts';
 import { type Change, type ChangeResult, changeId, type Plan } from '../core/change.ts';
 import type { Clock } from '../core/clock.ts';
-import { messageOf } from '../core/errors.ts';
+import { toError } from '../core/errors.ts';
 import type { Base } from '../core/resource.ts';
 import type { CommitAuthors } from '../git/commits.ts';
 import type { Kind } from '../kinds/model/kind.ts';
@@ -395,10 +395,6 @@ export class PassRunner {
     this.#delay = Math.min(delay * 2, MAX_DELAY);
     return delay;
   }
-}
-
-function toError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(messageOf(error));
 }
 
 /** Milliseconds before the first retry of a pass; each later delay is twice as long. */

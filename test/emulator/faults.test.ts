@@ -22,22 +22,15 @@ async function outcome(fault: FaultRule['fault']) {
   return { reply, done: (await count()) - before };
 }
 
-test('a status fault prevents the operation', async () => {
-  const { reply, done } = await outcome({ kind: 'status', status: 503, message: 'Down' });
-  expect(reply).toMatchObject({ status: 503, body: { error: { code: 503, message: 'Down' } } });
-  expect(done).toBe(0);
-});
-
-test('a reset before the operation prevents it', async () => {
-  expect(await outcome({ kind: 'reset-before' })).toEqual({ reply: 'dropped', done: 0 });
-});
-
-test('a reset after the operation does not undo it', async () => {
-  expect(await outcome({ kind: 'reset-after' })).toEqual({ reply: 'dropped', done: 1 });
-});
-
-test('a truncated response follows a completed operation', async () => {
-  expect(await outcome({ kind: 'truncate' })).toEqual({ reply: 'dropped', done: 1 });
+test.each<[fault: FaultRule['fault'], reply: unknown, done: number]>([
+  [{ kind: 'status', status: 503, message: 'Down' }, { status: 503, body: { error: { code: 503, message: 'Down' } } }, 0],
+  [{ kind: 'reset-before' }, 'dropped', 0],
+  [{ kind: 'reset-after' }, 'dropped', 1],
+  [{ kind: 'truncate' }, 'dropped', 1],
+  [{ kind: 'html' }, { status: 200, body: expect.stringContaining('<html>') }, 0],
+  [{ kind: 'wrong-content-type' }, { status: 201, body: expect.stringContaining('"object":"team"') }, 1],
+])('the fault %j', async (fault, reply, done) => {
+  expect(await outcome(fault)).toMatchObject({ reply, done });
 });
 
 test('a half response with a matching length is not valid JSON', async () => {
@@ -50,18 +43,6 @@ test('a half response with a matching length is not valid JSON', async () => {
   });
   expect([reply.status, await reply.text()]).toEqual([201, expect.stringMatching(/^\{"object":"team".*[^}]$/)]);
   expect(emulator.state().teams).toContainEqual(expect.objectContaining({ title: 'Half' }));
-});
-
-test('an HTML page prevents the operation', async () => {
-  const { reply, done } = await outcome({ kind: 'html' });
-  expect(reply).toMatchObject({ status: 200, body: expect.stringContaining('<html>') });
-  expect(done).toBe(0);
-});
-
-test('another content type follows a completed operation', async () => {
-  const { reply, done } = await outcome({ kind: 'wrong-content-type' });
-  expect(reply).toMatchObject({ status: 201, body: expect.stringContaining('"object":"team"') });
-  expect(done).toBe(1);
 });
 
 test('a 429 fault prevents the operation and sends a given Retry-After', async () => {

@@ -27,10 +27,6 @@ async function roles(): Promise<Record<string, string>> {
   return Object.fromEntries(items.map((item: Body) => [item.organization.user.email.split('@')[0], item.team.role]));
 }
 
-test('the creator of a team is not added automatically', async () => {
-  expect(await roles()).toEqual({});
-});
-
 test('a bulk update adds people by id or email, and sets roles', async () => {
   await made.org('PUT', `/teams/${team}/members`, {
     add: [ana, 'BO@acme.example'],

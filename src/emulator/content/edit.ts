@@ -251,13 +251,3 @@ export function templatePage(context: Context, place: ContentOwner, template: Te
   const body = refs.map(([name, ref]) => lineFor(context, place, name, ref)).join('\n\n');
   return { title: template.id, body };
 }
-
-/** Writes the page of a template in the name of a user. */
-export function applyTemplate(
-  context: Context,
-  place: ContentOwner,
-  template: Template,
-  user: string | undefined,
-): void {
-  writeContent(context, place, { pages: [templatePage(context, place, template)] }, user);
-}

@@ -24,7 +24,7 @@ import {
   SPACE,
 } from '../model/operation.ts';
 import { list, listBySeq } from '../model/paging.ts';
-import { withDefaults } from '../model/patch.ts';
+import { omitUndefined, withDefaults } from '../model/patch.ts';
 import { editMode, emoji, flag, id, language, listQuery, text } from '../model/schema.ts';
 import { findCallingUser, requireOrganization } from '../organizations/people.ts';
 import { referencedParent } from '../spaces/spaces.ts';
@@ -41,7 +41,7 @@ import {
   requireFile,
   requirePage,
 } from './content.ts';
-import { applyTemplate, templatePage, writeContent } from './edit.ts';
+import { templatePage, writeContent } from './edit.ts';
 import { findReferences, LINK_STATUSES, type PageReference, toReference } from './links.ts';
 import {
   createTextContext,
@@ -71,16 +71,10 @@ const pageQuery = z.strictObject({
 });
 
 function optionsOf(query: z.output<typeof pageQuery>): PageOptions {
-  return {
-    format: query.format ?? DEFAULT_PAGE_OPTIONS.format,
-    metadata: query.metadata ?? DEFAULT_PAGE_OPTIONS.metadata,
-    computed: query.computed ?? DEFAULT_PAGE_OPTIONS.computed,
-    evaluated: query.evaluated ?? DEFAULT_PAGE_OPTIONS.evaluated,
-    dereferenced: query.dereferenced ?? DEFAULT_PAGE_OPTIONS.dereferenced,
-  };
+  return { ...DEFAULT_PAGE_OPTIONS, ...omitUndefined(query) };
 }
 
-function revisionOperations({ base, name }: ContentFamily): readonly ApiOperation[] {
+function readOperations({ base, name }: ContentFamily): readonly ApiOperation[] {
   return [
     operation(`get${name}Content`, 'GET', `${base}/content`, { query: revisionQuery }, (call) =>
       ok(viewRevision(call, requireContentOwner(call), optionsOf(call.query))),
@@ -93,11 +87,6 @@ function revisionOperations({ base, name }: ContentFamily): readonly ApiOperatio
       const page = requirePage(call, place, call.params.pageId);
       return ok(viewPage(call, place, page, optionsOf(call.query)));
     }),
-  ];
-}
-
-function fileOperations({ base, name }: ContentFamily): readonly ApiOperation[] {
-  return [
     operation(`list${name}Files`, 'GET', `${base}/content/files`, { query: filesQuery }, (call) => {
       const place = requireContentOwner(call);
       const { files } = getContent(call.store, place);
@@ -135,7 +124,7 @@ function templateContent(
             name,
           ),
         };
-  applyTemplate(call, place, body, findCallingUser(call)?.id);
+  writeContent(call, place, { pages: [templatePage(call, place, body)] }, findCallingUser(call)?.id);
   return call.features.templateCreates ? created(undefined) : noContent();
 }
 
@@ -352,7 +341,7 @@ function location(context: Context, space: SpaceRecord): string {
 /** Operations on the content of spaces and change requests, and the creation of spaces with content. */
 export const contentOperations: readonly ApiOperation[] = [
   // The content of spaces and change requests. Source: docs/platform-notes.md#content
-  ...CONTENT_FAMILIES.flatMap((family) => [...revisionOperations(family), ...fileOperations(family)]),
+  ...CONTENT_FAMILIES.flatMap(readOperations),
   operation('applySpaceTemplate', 'POST', `${SPACE}/content/template`, { body: templateBody }, templateContent),
   // Links of spaces and pages, and backlinks of files. Source: docs/platform-notes.md#links-and-backlinks
   operation('listSpaceLinks', 'GET', `${SPACE}/links`, { feature: 'linkListings', query: linksQuery }, (call) => {

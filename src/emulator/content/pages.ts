@@ -272,11 +272,6 @@ export function viewPage(context: Context, place: ContentOwner, page: PageRecord
   return treeViewer(context, place, options).viewTree(page);
 }
 
-/** Renders a page without its child pages, as in a reference. */
-function viewPageWithoutChildren(context: Context, place: ContentOwner, page: PageRecord): unknown {
-  return viewer(context, place, DEFAULT_PAGE_OPTIONS)(page, []);
-}
-
 /** Returns the space of a target, which may be another than the reference's. */
 function placeOf(context: Context, place: ContentOwner, space: string): ContentOwner {
   const other = space === place.space.id ? undefined : context.store.spaces.get(space);
@@ -287,7 +282,11 @@ function locationOf(context: Context, place: ContentOwner) {
   return {
     organization: viewOrganization(context, organizationById(context.store, place.space.organization)),
     space: viewSpace(context, place.space),
-    versionContext: { type: 'revision', revision: viewRevisionAlone(context, place) },
+    // A decision of this emulator: these lists are empty here, as they would hold the whole content for each reference.
+    versionContext: {
+      type: 'revision',
+      revision: { ...viewFrame(context, place), pages: [], files: [], reusableContents: [] },
+    },
   };
 }
 
@@ -296,7 +295,7 @@ export function viewLocation(context: Context, place: ContentOwner, page: PageRe
   return {
     kind: 'page',
     ...locationOf(context, place),
-    page: viewPageWithoutChildren(context, place, page),
+    page: viewer(context, place, DEFAULT_PAGE_OPTIONS)(page, []),
     internalLocation: anchor === undefined ? undefined : { type: 'anchor', anchor },
   };
 }
@@ -371,12 +370,4 @@ export function viewRevision(context: Context, place: ContentOwner, options: Pag
     variables,
     git: git === undefined || !options.metadata ? undefined : { ...git, createdByGitBook: false },
   };
-}
-
-/**
- * The revision that a reference is in. A decision of this emulator: its lists are empty there, as they would hold the
- * whole content once for each reference.
- */
-function viewRevisionAlone(context: Context, place: ContentOwner): unknown {
-  return { ...viewFrame(context, place), pages: [], files: [], reusableContents: [] };
 }

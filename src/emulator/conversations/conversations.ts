@@ -12,13 +12,12 @@ import {
   ORGANIZATION,
   ofFeature,
   operation,
-  type PathContext,
 } from '../model/operation.ts';
 import { list, listBySeq } from '../model/paging.ts';
 import { pick } from '../model/patch.ts';
 import { listQuery, parse } from '../model/schema.ts';
 import { startRun } from '../model/store.ts';
-import { requireOrganization, requireOwned } from '../organizations/people.ts';
+import { ownedLookup, requireOrganization } from '../organizations/people.ts';
 import { byTypicality, rateCluster } from './processing.ts';
 import {
   type ClusterRecord,
@@ -176,27 +175,9 @@ export function receive(call: Context, prefix: string, given: Received): void {
 
 const listConversationsQuery = listQuery.extend({ source: z.string().optional() });
 
-/** Returns the conversation that the path names, or throws a 404. */
-function requireConversation(call: PathContext<'organizationId' | 'conversationId'>): ConversationRecord {
-  const { conversationId } = call.params;
-  return requireOwned(call, withoutSite(call.store.conversations.get(conversationId)), 'Conversation', conversationId);
-}
-
-/** Returns the issue that the path names, or throws a 404. */
-function requireIssue(call: PathContext<'organizationId' | 'issueId'>): IssueRecord {
-  const { issueId } = call.params;
-  return requireOwned(call, withoutSite(call.store.conversationIssues.get(issueId)), 'Issue', issueId);
-}
-
-/** Returns the cluster that the path names, or throws a 404. */
-function requireCluster(call: PathContext<'organizationId' | 'clusterId'>): ClusterRecord {
-  const { clusterId } = call.params;
-  return requireOwned(call, withoutSite(call.store.issuesClusters.get(clusterId)), 'Cluster', clusterId);
-}
-
-function withoutSite<R extends { readonly site?: string | undefined }>(record: R | undefined): R | undefined {
-  return record?.site === undefined ? record : undefined;
-}
+const requireConversation = ownedLookup('Conversation', 'conversationId', ({ conversations }) => conversations);
+const requireIssue = ownedLookup('Issue', 'issueId', ({ conversationIssues }) => conversationIssues);
+const requireCluster = ownedLookup('Cluster', 'clusterId', ({ issuesClusters }) => issuesClusters);
 
 const ISSUES = `${ORGANIZATION}/conversations-issues` as const;
 const CLUSTER = `${ORGANIZATION}/conversations-clusters/{clusterId}` as const;

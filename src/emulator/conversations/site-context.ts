@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { addChangeRequest, viewChangeRequest } from '../content/content.ts';
 import type { ChangeRequestRecord } from '../content/records.ts';
 import { paragraph, richDocument } from '../documents/rich-document.ts';
-import { type ApiAnswer, ApiError, found, noContent, ok } from '../model/answers.ts';
+import { type ApiAnswer, ApiError, noContent, ok } from '../model/answers.ts';
 import {
   type ApiOperation,
   type Context,
@@ -19,7 +19,7 @@ import { omitUndefined, pick } from '../model/patch.ts';
 import { listQuery, text } from '../model/schema.ts';
 import { type EmulatorStore, findDue, startRun } from '../model/store.ts';
 import { findCallingUser } from '../organizations/people.ts';
-import { requireSite } from '../sites/views.ts';
+import { requirePart, requireSite } from '../sites/views.ts';
 import { INGESTION, MAX_BATCH, receive, summarize } from './conversations.ts';
 import { type ClusterRecord, type ConversationRecord, dateTime, type IssueRecord } from './records.ts';
 
@@ -31,31 +31,14 @@ import { type ClusterRecord, type ConversationRecord, dateTime, type IssueRecord
  */
 type SiteIds = 'organizationId' | 'siteId';
 
-function requireOfSite<R extends { readonly site?: string | undefined }>(
-  call: PathContext<SiteIds>,
-  record: R | undefined,
-  what: string,
-  id: string,
-): R {
-  const site = requireSite(call);
-  return found(record?.site === site.id ? record : undefined, what, id);
-}
-
 /** Returns the topic that the path names, or throws a 404. */
 function requireTopic(call: PathContext<SiteIds | 'siteTopicId'>): ClusterRecord {
-  const { siteTopicId } = call.params;
-  return requireOfSite(call, call.store.issuesClusters.get(siteTopicId), 'Site topic', siteTopicId);
+  return requirePart(call, call.store.issuesClusters, 'Site topic', call.params.siteTopicId);
 }
 
 /** Returns the finding with that id of the site that the path names, or throws a 404. */
 function requireFinding(call: PathContext<SiteIds>, id: string): IssueRecord {
-  return requireOfSite(call, call.store.conversationIssues.get(id), 'Site finding', id);
-}
-
-/** Returns the context record that the path names, or throws a 404. */
-function requireContextRecord(call: PathContext<SiteIds | 'contextRecordId'>): ConversationRecord {
-  const { contextRecordId } = call.params;
-  return requireOfSite(call, call.store.conversations.get(contextRecordId), 'Context record', contextRecordId);
+  return requirePart(call, call.store.conversationIssues, 'Site finding', id);
 }
 
 /** Returns the change requests that were drafted for a finding, oldest first. */
@@ -247,7 +230,8 @@ const records: readonly ApiOperation[] = [
     return listBySeq(call, items, viewContextRecord);
   }),
   operation('getContextRecord', 'GET', `${RECORDS}/{contextRecordId}`, {}, (call) => {
-    return ok(viewContextRecord(call, requireContextRecord(call)));
+    return ok(viewContextRecord(
+      call, requirePart(call, call.store.conversations, 'Context record', call.params.contextRecordId)));
   }),
 ];
 

@@ -219,18 +219,12 @@ export function requireName(name: string): string {
   return name;
 }
 
-/** Returns the integration with that name, or throws a 404 where the caller cannot see it. */
-function integrationByName(context: Context, name: string): IntegrationRecord {
-  const integration = found(context.store.integrations.get(requireName(name)), 'Integration', name);
-  if (integration.visibility === 'private' && !isOwner(context, integration)) {
-    throw notFound('Integration', name);
-  }
-  return integration;
-}
-
-/** Returns the integration that the path names, or throws a 404. */
+/** Returns the integration that the path names, or throws a 404 where the caller cannot see it. */
 export function requireIntegration(call: Context & PathContext<'integrationName'>): IntegrationRecord {
-  return integrationByName(call, call.params.integrationName);
+  const name = requireName(call.params.integrationName);
+  const integration = call.store.integrations.get(name);
+  const isHidden = integration?.visibility === 'private' && !isOwner(call, integration);
+  return found(isHidden ? undefined : integration, 'Integration', name);
 }
 
 /** Returns the integration that the path names, or throws a 403 for callers that do not own it. */

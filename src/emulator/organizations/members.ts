@@ -9,7 +9,6 @@ import {
   type OperationCall,
   ORGANIZATION,
   operation,
-  type PathContext,
 } from '../model/operation.ts';
 import { list, listBySeq } from '../model/paging.ts';
 import { containsText } from '../model/patch.ts';
@@ -25,7 +24,7 @@ import {
   type MemberRecord,
   requireMember,
   requireOrganization,
-  requireOwned,
+  ownedLookup,
   requireTeam,
   type TeamRecord,
   type UserRecord,
@@ -207,10 +206,7 @@ function viewInvite(context: Context, invite: LinkInviteRecord): unknown {
   return { object: 'invite', id: invite.id, role: invite.role, redundant };
 }
 
-function requireInvite(call: PathContext<'organizationId' | 'inviteId'>): LinkInviteRecord {
-  const { inviteId } = call.params;
-  return requireOwned(call, call.store.linkInvites.get(inviteId), 'Invite', inviteId);
-}
+const requireInvite = ownedLookup('Invite', 'inviteId', ({ linkInvites }) => linkInvites);
 
 /**
  * Rejects a new link (400) while the organization has `inviteLinks` off: a decision of this emulator. Existing links

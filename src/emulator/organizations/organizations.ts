@@ -11,7 +11,6 @@ import {
   canIngest,
   ORGANIZATION,
   operation,
-  type PathContext,
 } from '../model/operation.ts';
 import { listBySeq } from '../model/paging.ts';
 import { omitUndefined, patched, pick, withDefaults } from '../model/patch.ts';
@@ -23,7 +22,7 @@ import {
   findCallingUser,
   listOwned,
   requireOrganization,
-  requireOwned,
+  ownedLookup,
   type SamlRecord,
   viewTeam,
   viewUserOf,
@@ -162,10 +161,7 @@ function viewSaml(context: Context, provider: SamlRecord): unknown {
   };
 }
 
-function requireSamlProvider(call: PathContext<'organizationId' | 'samlProviderId'>): SamlRecord {
-  const { samlProviderId } = call.params;
-  return requireOwned(call, call.store.samlProviders.get(samlProviderId), 'SAML provider', samlProviderId);
-}
+const requireSamlProvider = ownedLookup('SAML provider', 'samlProviderId', ({ samlProviders }) => samlProviders);
 
 function checkTeam(store: EmulatorStore, organization: string, team: string | undefined): void {
   if (team !== undefined) {

@@ -109,15 +109,31 @@ export function requireOrganization({ store, params }: PathContext<'organization
   return organizationById(store, params.organizationId);
 }
 
-/** Returns the record if it belongs to the organization that the path names, or throws a 404. */
-export function requireOwned<R extends { readonly organization: string }>(
+/** A record of an organization, or of one of its sites. */
+interface OwnedRecord {
+  readonly organization: string;
+  readonly site?: string | undefined;
+}
+
+/** Returns the record if it belongs to the organization that the path names, and to no site, or throws a 404. */
+export function requireOwned<R extends OwnedRecord>(
   call: PathContext<'organizationId'>,
   record: R | undefined,
   what: string,
   id: string,
 ): R {
   const organization = requireOrganization(call).id;
-  return found(record?.organization === organization ? record : undefined, what, id);
+  return found(record?.organization === organization && record.site === undefined ? record : undefined, what, id);
+}
+
+/** Creates the function that returns the record that a parameter of the path names, or throws a 404. */
+export function ownedLookup<R extends OwnedRecord, P extends string>(
+  what: string,
+  param: P,
+  table: (store: EmulatorStore) => Pick<IndexedTable<R & Entity, string>, 'get'>,
+) {
+  return (call: PathContext<'organizationId' | P>): R =>
+    requireOwned<R>(call, table(call.store).get(call.params[param]), what, call.params[param]);
 }
 
 /** Deletes the record with that id if it belongs to the organization that the path names. */
@@ -146,11 +162,7 @@ export function findCallingUser({ store, caller }: Pick<Context, 'store' | 'call
   return store.users.one('email', caller.user.toLowerCase());
 }
 
-/** Returns the team that the path names, or throws a 404. */
-export function requireTeam(call: PathContext<'organizationId' | 'teamId'>): TeamRecord {
-  const { teamId } = call.params;
-  return requireOwned(call, call.store.teams.get(teamId), 'Team', teamId);
-}
+export const requireTeam = ownedLookup('Team', 'teamId', ({ teams }) => teams);
 
 /** User. Source: docs/platform-notes.md#members */
 function viewUser(context: Context, user: UserRecord): unknown {

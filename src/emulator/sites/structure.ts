@@ -1,7 +1,7 @@
 /** Operations on the structure of a site: sections, groups, site spaces and external links. */
 
 import { z } from 'zod';
-import { type ApiAnswer, ApiError, created, deleted, found, invalid, ok, referenced } from '../model/answers.ts';
+import { type ApiAnswer, ApiError, created, deleted, invalid, ok, referenced } from '../model/answers.ts';
 import { refuseUnknown } from '../model/features.ts';
 import {
   type ApiOperation,
@@ -36,6 +36,7 @@ import {
 } from './tree.ts';
 import {
   findPart,
+  requirePart,
   requireSection,
   requireSectionGroup,
   requireSite,
@@ -511,9 +512,7 @@ const externalLinks: readonly ApiOperation[] = [
   operation('updateExternalLink', 'PATCH', LINK, { body: linkUpdate, minimal: true }, (call) => {
     const { store, body } = call;
     const site = requireSite(call);
-    const { siteExternalLinkId } = call.params;
-    const given = findPart(store.externalLinks, site, siteExternalLinkId);
-    const link = found(given, 'Site external link', siteExternalLinkId);
+    const link = requirePart(call, store.externalLinks, 'Site external link', call.params.siteExternalLinkId);
     requireGroup(store, site, body.parent, 'body.parent');
     const group = patched(link.group, body.parent);
     const updated = store.externalLinks.put({

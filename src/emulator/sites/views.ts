@@ -4,16 +4,12 @@ import { found } from '../model/answers.ts';
 import type { Context, PathContext } from '../model/operation.ts';
 import { byRank } from '../model/order.ts';
 import { pick } from '../model/patch.ts';
-import type { IndexedTable } from '../model/store.ts';
-import { requireOwned } from '../organizations/people.ts';
+import type { Entity, IndexedTable } from '../model/store.ts';
+import { ownedLookup } from '../organizations/people.ts';
 import { viewSpace } from '../spaces/views.ts';
 import type { ExternalLinkRecord, SectionGroupRecord, SectionRecord, SiteRecord, SiteSpaceRecord } from './records.ts';
 
-/** Returns the site that the path names, or throws a 404. */
-export function requireSite(call: PathContext<'organizationId' | 'siteId'>): SiteRecord {
-  const { siteId } = call.params;
-  return requireOwned(call, call.store.sites.get(siteId), 'Site', siteId);
-}
+export const requireSite = ownedLookup('Site', 'siteId', ({ sites }) => sites);
 
 /** Finds a part of a site: a site space, section, section group or external link. */
 export function findPart<R extends { readonly site: string }>(
@@ -27,22 +23,28 @@ export function findPart<R extends { readonly site: string }>(
 
 type SitePath = PathContext<'organizationId' | 'siteId'>;
 
-/** Returns the site space that the path names, or throws a 404. */
+/** Returns the part of the site that the path names, or throws a 404. */
+export function requirePart<R extends { readonly site?: string | undefined }>(
+  call: SitePath,
+  table: Pick<IndexedTable<R & Entity, string>, 'get'>,
+  what: string,
+  id: string,
+): R {
+  const site = requireSite(call);
+  const part = table.get(id);
+  return found<R>(part?.site === site.id ? part : undefined, what, id);
+}
+
 export function requireSiteSpace(call: SitePath & PathContext<'siteSpaceId'>): SiteSpaceRecord {
-  const { siteSpaceId } = call.params;
-  return found(findPart(call.store.siteSpaces, requireSite(call), siteSpaceId), 'Site space', siteSpaceId);
+  return requirePart(call, call.store.siteSpaces, 'Site space', call.params.siteSpaceId);
 }
 
-/** Returns the section that the path names, or throws a 404. */
 export function requireSection(call: SitePath & PathContext<'siteSectionId'>): SectionRecord {
-  const { siteSectionId } = call.params;
-  return found(findPart(call.store.sections, requireSite(call), siteSectionId), 'Site section', siteSectionId);
+  return requirePart(call, call.store.sections, 'Site section', call.params.siteSectionId);
 }
 
-/** Returns the section group that the path names, or throws a 404. */
 export function requireSectionGroup(call: SitePath & PathContext<'siteSectionGroupId'>): SectionGroupRecord {
-  const { siteSectionGroupId: id } = call.params;
-  return found(findPart(call.store.sectionGroups, requireSite(call), id), 'Site section group', id);
+  return requirePart(call, call.store.sectionGroups, 'Site section group', call.params.siteSectionGroupId);
 }
 
 /** Returns the address of a site in the API. */

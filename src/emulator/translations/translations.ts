@@ -12,7 +12,6 @@ import {
   type OperationCall,
   ORGANIZATION,
   operation,
-  type PathContext,
 } from '../model/operation.ts';
 import { pick } from '../model/patch.ts';
 import { id, language, listQuery, type SpaceLanguage } from '../model/schema.ts';
@@ -28,7 +27,7 @@ import {
   type StoreFamily,
   startRun,
 } from '../model/store.ts';
-import { deleteOwned, listOwned, requireOrganization, requireOwned } from '../organizations/people.ts';
+import { deleteOwned, listOwned, requireOrganization, ownedLookup } from '../organizations/people.ts';
 import { referencedSpace } from '../spaces/views.ts';
 
 const TRANSLATION = `${ORGANIZATION}/translations/{translationId}` as const;
@@ -76,10 +75,7 @@ function viewTranslation(context: Context, translation: TranslationRecord): unkn
   };
 }
 
-function requireTranslation(call: PathContext<'organizationId' | 'translationId'>): TranslationRecord {
-  const { translationId } = call.params;
-  return requireOwned(call, call.store.translations.get(translationId), 'Translation', translationId);
-}
+const requireTranslation = ownedLookup('Translation', 'translationId', ({ translations }) => translations);
 
 function createTranslation(
   call: OperationCall<'/orgs/{organizationId}/translations', unknown, z.output<typeof translationCreation>>,

@@ -1,6 +1,7 @@
 /** Page of the issue clusters of an organization, and of Octavo's change requests for them. */
 
 import { html } from 'hono/html';
+import { clusterFacts } from '../../clusters/cluster.ts';
 import type { KnownCluster, LastRun } from '../../clusters/events.ts';
 import type { OwnRequest } from '../../clusters/store.ts';
 import { cronFiring } from '../../config/windows.ts';
@@ -98,9 +99,11 @@ type ClusterView = ReturnType<typeof toCluster>;
 
 /** Describes a cluster. `changeRequests`: those that are open or being created. */
 function toCluster(cluster: KnownCluster, changeRequests: readonly ChangeRequestView[]) {
-  const { id, label, impact, muted, issues, conversations, url, weeklyPulse, isSelected } = cluster;
+  const { weeklyPulse, isSelected } = cluster;
   return {
-    ...{ id, label, impact, muted, issues, conversations, url, weeklyPulse, isSelected },
+    ...clusterFacts(cluster),
+    weeklyPulse,
+    isSelected,
     readAt: isoTime(cluster.readAt),
     updatedAt: isoTime(cluster.updatedAt),
     /** Why no change request was opened; null if there is one, or if nothing is known. */
