@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { Json, JsonObject } from '../../core/json.ts';
-import { ApiError, found, notFound } from '../model/answers.ts';
+import { ApiError, found } from '../model/answers.ts';
 import type { Context, PathContext } from '../model/operation.ts';
 import {
   INTEGRATION_CATEGORIES,
