@@ -23,7 +23,11 @@ async function outcome(fault: FaultRule['fault']) {
 }
 
 test.each<[fault: FaultRule['fault'], reply: unknown, done: number]>([
-  [{ kind: 'status', status: 503, message: 'Down' }, { status: 503, body: { error: { code: 503, message: 'Down' } } }, 0],
+  [
+    { kind: 'status', status: 503, message: 'Down' },
+    { status: 503, body: { error: { code: 503, message: 'Down' } } },
+    0,
+  ],
   [{ kind: 'reset-before' }, 'dropped', 0],
   [{ kind: 'reset-after' }, 'dropped', 1],
   [{ kind: 'truncate' }, 'dropped', 1],

@@ -230,8 +230,12 @@ const records: readonly ApiOperation[] = [
     return listBySeq(call, items, viewContextRecord);
   }),
   operation('getContextRecord', 'GET', `${RECORDS}/{contextRecordId}`, {}, (call) => {
-    return ok(viewContextRecord(
-      call, requirePart(call, call.store.conversations, 'Context record', call.params.contextRecordId)));
+    return ok(
+      viewContextRecord(
+        call,
+        requirePart(call, call.store.conversations, 'Context record', call.params.contextRecordId),
+      ),
+    );
   }),
 ];
 

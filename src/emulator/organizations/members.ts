@@ -3,13 +3,7 @@
 import { z } from 'zod';
 import { type ApiAnswer, ApiError, created, deleted, invalid, noContent, ok, referenced } from '../model/answers.ts';
 import { refuseLaterValues } from '../model/features.ts';
-import {
-  type ApiOperation,
-  type Context,
-  type OperationCall,
-  ORGANIZATION,
-  operation,
-} from '../model/operation.ts';
+import { type ApiOperation, type Context, type OperationCall, ORGANIZATION, operation } from '../model/operation.ts';
 import { list, listBySeq } from '../model/paging.ts';
 import { containsText } from '../model/patch.ts';
 import { id, listQuery, nullableRole, ROLES, type Role, type TeamRole, teamRole, text } from '../model/schema.ts';
@@ -22,9 +16,9 @@ import {
   type LinkInviteRecord,
   listOwned,
   type MemberRecord,
+  ownedLookup,
   requireMember,
   requireOrganization,
-  ownedLookup,
   requireTeam,
   type TeamRecord,
   type UserRecord,

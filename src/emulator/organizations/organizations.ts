@@ -5,13 +5,7 @@ import type { Json } from '../../core/json.ts';
 import { requireDocument, richDocument } from '../documents/rich-document.ts';
 import { ApiError, created, ok, referenced } from '../model/answers.ts';
 import { findVersion, refuseLaterValues } from '../model/features.ts';
-import {
-  type ApiOperation,
-  type Context,
-  canIngest,
-  ORGANIZATION,
-  operation,
-} from '../model/operation.ts';
+import { type ApiOperation, type Context, canIngest, ORGANIZATION, operation } from '../model/operation.ts';
 import { listBySeq } from '../model/paging.ts';
 import { omitUndefined, patched, pick, withDefaults } from '../model/patch.ts';
 import { getRuleNames, id, listQuery, nullableRole, standaloneMergeRules, text, url } from '../model/schema.ts';
@@ -21,8 +15,8 @@ import {
   type EmulatedOrganization,
   findCallingUser,
   listOwned,
-  requireOrganization,
   ownedLookup,
+  requireOrganization,
   type SamlRecord,
   viewTeam,
   viewUserOf,

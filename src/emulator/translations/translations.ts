@@ -6,13 +6,7 @@ import { revise } from '../content/content.ts';
 import { optionalDocument, requireDocument } from '../documents/rich-document.ts';
 import { type ApiAnswer, created, invalid, noContent, ok } from '../model/answers.ts';
 import { refuseLaterValues } from '../model/features.ts';
-import {
-  type ApiOperation,
-  type Context,
-  type OperationCall,
-  ORGANIZATION,
-  operation,
-} from '../model/operation.ts';
+import { type ApiOperation, type Context, type OperationCall, ORGANIZATION, operation } from '../model/operation.ts';
 import { pick } from '../model/patch.ts';
 import { id, language, listQuery, type SpaceLanguage } from '../model/schema.ts';
 import {
@@ -27,7 +21,7 @@ import {
   type StoreFamily,
   startRun,
 } from '../model/store.ts';
-import { deleteOwned, listOwned, requireOrganization, ownedLookup } from '../organizations/people.ts';
+import { deleteOwned, listOwned, ownedLookup, requireOrganization } from '../organizations/people.ts';
 import { referencedSpace } from '../spaces/views.ts';
 
 const TRANSLATION = `${ORGANIZATION}/translations/{translationId}` as const;
