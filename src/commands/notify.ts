@@ -6,10 +6,10 @@ import { CONDITION_CODES, type ConditionCode, EVENT_CODES, type EventCode } from
 import { ConfigError, EXIT, type ExitCode } from '../core/errors.ts';
 import { didYouMean } from '../core/text/suggest.ts';
 import { ChannelError, type Receipt } from '../notify/channel.ts';
+import { writeMail } from '../notify/mail.ts';
 import { buildNotification, type MessageContent, type Notification } from '../notify/messages.ts';
 import { channelRules } from '../notify/notifier.ts';
-import { openChannel } from '../notify/open-channel.ts';
-import { describeDestination, previewBody, previewText } from '../notify/preview-body.ts';
+import { describeDestination, openChannel, previewBody } from '../notify/open-channel.ts';
 import { isEventCode, sampleCondition, sampleEvent } from '../notify/samples.ts';
 import { counted } from '../plan/render/words.ts';
 import { createRedactor } from '../redact.ts';
@@ -42,13 +42,15 @@ export async function previewCommand(
     return content === undefined ? [] : [{ code: each, outgoing: outgoingOf(each, content, config, now) }];
   });
   if (format === 'json') {
-    const bodies = previews.map(({ code: each, outgoing }) => ({
+    const bodies = await Array.fromAsync(previews, async ({ code: each, outgoing }) => ({
       code: each,
-      body: channel === null ? outgoing.message : previewBody(channel, outgoing),
+      body: channel === null ? outgoing.message : await previewBody(name ?? '', channel, outgoing),
     }));
     terminal.out(`${JSON.stringify(bodies, null, 2)}\n`);
   } else {
-    terminal.out(previews.map(({ code: each, outgoing }) => `--- ${each}\n${previewText(outgoing)}`).join('\n'));
+    terminal.out(
+      previews.map(({ code: each, outgoing }) => `--- ${each}\n${writeMail(outgoing.message).text}`).join('\n'),
+    );
   }
   return EXIT.done;
 }
@@ -87,7 +89,8 @@ export async function testCommand(
     const message = sampleNotification(content, 'test', config, now);
     const outgoing = { id, thread, message, receipt };
     const taken = await channel.send(outgoing, context.signal);
-    context.terminal.out(`Sent to ${name}, ${describeDestination(settings)}:\n\n${indent(previewText(outgoing))}\n`);
+    const destination = await describeDestination(name, settings);
+    context.terminal.out(`Sent to ${name}, ${destination}:\n\n${indent(writeMail(message).text)}\n`);
     return taken;
   };
   try {

@@ -1,26 +1,79 @@
-/** Opens the channels of the configuration. The libraries of a kind are loaded only if a channel is of that kind. */
+/** Kinds of channels: how each is opened, and what it would send where. The libraries of a kind are loaded when it is used. */
 import type { ChannelConfig } from '../config/notifications.ts';
 import { ConfigError } from '../core/errors.ts';
-import type { Channel, ChannelContext } from './channel.ts';
+import type { Channel, ChannelContext, Outgoing } from './channel.ts';
 
-type Kind = keyof ChannelConfig;
-type Opener<K extends Kind> = (config: NonNullable<ChannelConfig[K]>, context: ChannelContext) => Channel;
+type KindName = keyof ChannelConfig;
 
-const OPENERS: { readonly [K in Kind]-?: () => Promise<Opener<K>> } = {
-  webhook: async () => (await import('./webhook.ts')).openWebhookChannel,
-  slack: async () => (await import('./slack.ts')).openSlackChannel,
-  slackWebhook: async () => (await import('./slack.ts')).openSlackWebhookChannel,
-  teams: async () => (await import('./teams.ts')).openTeamsChannel,
-  mail: async () => (await import('./mail.ts')).openMailChannel,
-  pagerduty: async () => (await import('./pagerduty.ts')).openPagerDutyChannel,
+interface ChannelKind<Settings> {
+  /** Opens a channel; it connects when it sends. Throws ConfigError if its settings cannot be used. */
+  readonly open: (settings: Settings, context: ChannelContext) => Channel;
+  /** Returns the content of a message as the channel would send it, without credentials and references to a thread. */
+  readonly preview: (outgoing: Outgoing) => unknown;
+  /** Returns where its messages go, without secrets. */
+  readonly destination: (settings: Settings) => string;
+}
+
+const aWebhook = ({ url }: { readonly url: string }) => `a webhook at ${new URL(url).host}`;
+
+const KINDS: { readonly [K in KindName]-?: () => Promise<ChannelKind<NonNullable<ChannelConfig[K]>>> } = {
+  webhook: async () => {
+    const { openWebhookChannel, writeWebhookBody } = await import('./webhook.ts');
+    const preview = (outgoing: Outgoing) => JSON.parse(writeWebhookBody(outgoing));
+    return { open: openWebhookChannel, preview, destination: aWebhook };
+  },
+  slack: async () => {
+    const { openSlackChannel, writeSlackMessage } = await import('./slack.ts');
+    const preview = ({ message }: Outgoing) => writeSlackMessage(message);
+    return { open: openSlackChannel, preview, destination: ({ channel }) => `the Slack channel ${channel}` };
+  },
+  slackWebhook: async () => {
+    const { openSlackWebhookChannel, writeSlackMessage } = await import('./slack.ts');
+    const preview = ({ message }: Outgoing) => writeSlackMessage(message);
+    return { open: openSlackWebhookChannel, preview, destination: aWebhook };
+  },
+  teams: async () => {
+    const { openTeamsChannel, writeTeamsMessage } = await import('./teams.ts');
+    const preview = ({ message }: Outgoing) => JSON.parse(writeTeamsMessage(message));
+    return { open: openTeamsChannel, preview, destination: aWebhook };
+  },
+  mail: async () => {
+    const { openMailChannel, writeMail } = await import('./mail.ts');
+    return {
+      open: openMailChannel,
+      preview: ({ message }) => writeMail(message),
+      destination: ({ to, server }) => `${to.join(', ')} through ${new URL(server).host}`,
+    };
+  },
+  pagerduty: async () => {
+    const { openPagerDutyChannel, writePagerDutyEvent } = await import('./pagerduty.ts');
+    const destination = ({ url }: { readonly url: string }) => `PagerDuty at ${new URL(url).host}`;
+    return { open: openPagerDutyChannel, preview: writePagerDutyEvent, destination };
+  },
 };
 
-/** Opens a channel; it connects when it sends. Throws ConfigError if its settings cannot be used. */
-export async function openChannel(config: ChannelConfig, context: ChannelContext): Promise<Channel> {
-  const kind = (Object.keys(OPENERS) as Kind[]).find((each) => config[each] !== undefined);
+/** Loads the kind of a channel. Throws ConfigError if it has none. */
+async function kindOf(config: ChannelConfig, name: string): Promise<{ kind: ChannelKind<never>; settings: never }> {
+  const kind = (Object.keys(KINDS) as KindName[]).find((each) => config[each] !== undefined);
   if (kind === undefined) {
-    throw new ConfigError(`notifications.channels.${context.name} has no kind; give it one, such as slack or mail`);
+    throw new ConfigError(`notifications.channels.${name} has no kind; give it one, such as slack or mail`);
   }
-  const open = (await OPENERS[kind]()) as Opener<Kind>;
-  return open(config[kind] as never, context);
+  return { kind: await KINDS[kind](), settings: config[kind] as never };
+}
+
+/** Opens a channel of the configuration. Throws ConfigError if its settings cannot be used. */
+export async function openChannel(config: ChannelConfig, context: ChannelContext): Promise<Channel> {
+  const { kind, settings } = await kindOf(config, context.name);
+  return kind.open(settings, context);
+}
+
+/** Returns the content of a message as a channel would send it. Throws ConfigError. */
+export async function previewBody(name: string, config: ChannelConfig, outgoing: Outgoing): Promise<unknown> {
+  return (await kindOf(config, name)).kind.preview(outgoing);
+}
+
+/** Returns where the messages of a channel go, without secrets. Throws ConfigError. */
+export async function describeDestination(name: string, config: ChannelConfig): Promise<string> {
+  const { kind, settings } = await kindOf(config, name);
+  return kind.destination(settings);
 }
