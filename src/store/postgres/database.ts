@@ -45,16 +45,16 @@ export async function openPostgresDatabase(
   onTransaction: TransactionListener = () => undefined,
 ): Promise<PostgresDatabase> {
   await migrate(options);
-  return openPostgresPool(options, clock, onTransaction);
+  // The network is silent in real time, whatever the clock of the daemon is.
+  return new PostgresDatabase(await ConnectionPool.open(options, systemClock), options, clock, onTransaction);
 }
 
 /** Opens a database whose tables exist. Nothing is sent before it is used. */
 export async function openPostgresPool(
   options: PostgresOptions,
   clock: Clock = systemClock,
-  onTransaction: TransactionListener = () => undefined,
 ): Promise<PostgresDatabase> {
-  return new PostgresDatabase(await ConnectionPool.open(options, clock), options, clock, onTransaction);
+  return new PostgresDatabase(await ConnectionPool.open(options, clock), options, clock, () => undefined);
 }
 
 /** Returns a text as a literal of SQL, which does not depend on `standard_conforming_strings`. */
