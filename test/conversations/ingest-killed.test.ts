@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openPostgresDatabase } from '../../src/store/postgres/database.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import { openSqlStore, type Store } from '../../src/store/store.ts';
@@ -15,7 +15,8 @@ import { countCases } from '../support/campaign.ts';
 import { ConversationSink, type SinkFault } from '../support/conversation-sink.ts';
 import { endWithParent } from '../support/end-with-parent.ts';
 import { Helpdesk, SECRET, type TicketState } from '../support/helpdesk.ts';
-import { hasPostgres, type PostgresCluster, startPostgres } from '../support/postgres.ts';
+import { hasPostgres } from '../support/postgres.ts';
+import { shareCluster } from '../support/shared-cluster.ts';
 import { spawn } from '../support/programs.ts';
 
 /* A real process, killed with SIGKILL at random points and restarted on the same state file. */
@@ -27,13 +28,7 @@ const FAULTS: readonly (SinkFault | null)[] = [null, null, null, 'drop-before', 
 
 let folder: string;
 let child: ChildProcess | null = null;
-let cluster: PostgresCluster | undefined;
-beforeAll(async () => {
-  if (hasPostgres) {
-    cluster = await startPostgres();
-  }
-});
-afterAll(() => cluster?.stop());
+const cluster = shareCluster();
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'octavo-killed-'));
 });
@@ -85,7 +80,7 @@ async function sqliteState(): Promise<State> {
 }
 
 async function postgresState(): Promise<State> {
-  const server = cluster as PostgresCluster;
+  const server = cluster();
   const place = await server.createDatabase();
   const name = place.slice(place.lastIndexOf('/') + 1);
   return {

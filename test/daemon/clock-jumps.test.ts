@@ -38,18 +38,18 @@ function jumpAfter(work: Workspace, nth: number, clock: SetClock, milliseconds: 
   ]);
 }
 
-async function withMany(clock: Clock): Promise<{ work: Workspace; daemon: InsideDaemon }> {
-  const work = await openWorkspace();
+/** Starts a daemon that has applied one team, and commits many. */
+async function startBeforeMany(work: Workspace, clock: Clock): Promise<InsideDaemon> {
   work.repository.commit('First', { 'teams.yaml': teams('First') });
   const daemon = await startInside(work, { clock, organization: { syncWindows: [WINDOW] } });
   work.repository.commit('Many', { 'teams.yaml': teams('First', ...MANY) });
-  return { work, daemon };
+  return daemon;
 }
 
 test('finishes changes in progress when a sync window closes, and applies the rest in the next window', async () => {
   const clock = new SetClock('2026-06-01T15:00:00Z');
-  await using opened = await closing(withMany(clock));
-  const { work, daemon } = opened;
+  await using work = await openWorkspace();
+  await using daemon = await startBeforeMany(work, clock);
   jumpAfter(work, 10, clock, 2 * HOUR);
   const end = await daemon.pass();
   expect(end).toMatchObject({ outcome: 'done', error: null });
@@ -69,8 +69,8 @@ test('finishes changes in progress when a sync window closes, and applies the re
 
 test.each([DAY, -DAY])('creates each resource once when the clock is set by %d ms during an apply', async (jump) => {
   const clock = new SetClock('2026-06-01T13:00:00Z');
-  await using opened = await closing(withMany(clock));
-  const { work, daemon } = opened;
+  await using work = await openWorkspace();
+  await using daemon = await startBeforeMany(work, clock);
   jumpAfter(work, 10, clock, jump);
   expect(await daemon.pass()).toMatchObject({ outcome: 'done', retryIn: null });
   expect(work.teams()).toHaveLength(MANY.length + 1);
@@ -80,17 +80,3 @@ test.each([DAY, -DAY])('creates each resource once when the clock is set by %d m
   expect(await daemon.pass()).toMatchObject({ outcome: 'done', requests: { writes: 1 } });
   expect(await daemon.pass()).toMatchObject({ outcome: 'done', requests: { writes: 0 } });
 });
-
-/** Closes both. */
-async function closing(
-  opening: Promise<{ work: Workspace; daemon: InsideDaemon }>,
-): Promise<{ work: Workspace; daemon: InsideDaemon } & AsyncDisposable> {
-  const opened = await opening;
-  return {
-    ...opened,
-    [Symbol.asyncDispose]: async () => {
-      await opened.daemon[Symbol.asyncDispose]();
-      await opened.work[Symbol.asyncDispose]();
-    },
-  };
-}

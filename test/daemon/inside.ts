@@ -1,7 +1,6 @@
 /** Starts a daemon in the test process. */
 import { readFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import { Writable } from 'node:stream';
 import { loadConfig } from '../../src/config/load.ts';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { createDaemon } from '../../src/daemon.ts';
@@ -9,6 +8,7 @@ import { kinds } from '../../src/kinds/registry.ts';
 import { createLogger } from '../../src/log.ts';
 import type { PassEnd } from '../../src/reconcile/pass.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { keepLines } from '../support/log-lines.ts';
 import { type LogLine, VERSION } from '../support/octavo-process.ts';
 import type { DaemonSettings, Workspace } from '../support/workspace.ts';
 import { readMetrics } from './daemon-process.ts';
@@ -40,18 +40,12 @@ export async function startInside(
     kinds,
   });
   const log: LogLine[] = [];
-  const destination = new Writable({
-    write: (chunk, _encoding, done) => {
-      log.push(JSON.parse(String(chunk)) as LogLine);
-      done();
-    },
-  });
   let database: DatabaseSync | undefined;
   const daemon = await createDaemon({
     config,
     clock,
     random: Math.random,
-    log: createLogger({ level: 'info', format: 'json', secrets: config.secrets, destination }),
+    log: createLogger({ level: 'info', format: 'json', secrets: config.secrets, destination: keepLines(log) }),
     version: VERSION,
     dryRun: false,
     openStore: ({ path }) =>

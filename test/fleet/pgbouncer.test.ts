@@ -1,22 +1,21 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasPgBouncer, PgBouncer } from '../support/pgbouncer.ts';
-import { hasPostgres, type PostgresCluster, startPostgres } from '../support/postgres.ts';
+import { hasPostgres } from '../support/postgres.ts';
+import { shareCluster } from '../support/shared-cluster.ts';
 
 /** Checks that the pooler takes away everything that clients of the store must not rely on. */
 describe.skipIf(!hasPostgres || !hasPgBouncer)('the pooler for tests', () => {
-  let cluster: PostgresCluster;
+  const cluster = shareCluster();
   let bouncer: PgBouncer;
   const clients: pg.Client[] = [];
 
   beforeAll(async () => {
-    cluster = await startPostgres();
-    bouncer = await PgBouncer.start(cluster, 1);
+    bouncer = await PgBouncer.start(cluster(), 1);
   });
   afterAll(async () => {
     await Promise.all(clients.map((client) => client.end()));
     await bouncer[Symbol.asyncDispose]();
-    await cluster.stop();
   });
 
   async function open(options: pg.ClientConfig = {}): Promise<pg.Client> {

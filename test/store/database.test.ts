@@ -1,20 +1,17 @@
 /** Contract of both databases. */
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { StoreError } from '../../src/core/errors.ts';
 import { openPostgresDatabase } from '../../src/store/postgres/database.ts';
 import type { SqlDatabase, SqlValue } from '../../src/store/sql/database.ts';
 import { SqliteDatabase } from '../../src/store/sqlite.ts';
-import { hasPostgres, type PostgresCluster, startPostgres } from '../support/postgres.ts';
+import { hasPostgres } from '../support/postgres.ts';
+import { shareCluster, shareDatabase } from '../support/shared-cluster.ts';
 
-let cluster: PostgresCluster | undefined;
-beforeAll(async () => {
-  cluster = hasPostgres ? await startPostgres() : undefined;
-});
-afterAll(() => cluster?.stop());
+const emptyDatabase = shareDatabase(shareCluster());
 
 const openSqlite = async () => new SqliteDatabase(new DatabaseSync(':memory:'), 'the test database');
-const openPostgres = async () => openPostgresDatabase({ url: (await cluster?.createDatabase()) ?? '', pool: 2 });
+const openPostgres = async () => openPostgresDatabase({ url: await emptyDatabase(), pool: 2 });
 
 const insert = (database: SqlDatabase, name: string, number: SqlValue = null) =>
   database.write('x', (sql) => sql.run('INSERT INTO item (name, number) VALUES (?, ?)', name, number));
@@ -32,6 +29,7 @@ describe.each(CASES)('a database of %s', (_name, open, columns) => {
   let database: SqlDatabase;
   beforeEach(async () => {
     database = await open();
+    await database.write('x', (sql) => sql.run('DROP TABLE IF EXISTS item'));
     await database.write('x', (sql) => sql.run(`CREATE TABLE item (${columns})`));
   });
   afterEach(() => database.close());

@@ -165,6 +165,7 @@ function initialize(folder: string, password: string, user: SystemUser, options:
   const settings = {
     ...{
       fsync: 'off',
+      full_page_writes: 'off',
       max_connections: '200',
       // In the data folder, which is removed even if the server was killed.
       dynamic_shared_memory_type: 'mmap',

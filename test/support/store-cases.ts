@@ -1,15 +1,15 @@
-/** Stores that pass the same contract, each in a new database for every test. */
+/** Stores that pass the same contract, each with an empty database for every test. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { openMemoryDatabase } from '../../src/store/memory.ts';
 import { openPostgresDatabase } from '../../src/store/postgres/database.ts';
-import { migrate } from '../../src/store/postgres/migrate.ts';
 import type { Sql, SqlDatabase } from '../../src/store/sql/database.ts';
 import { openSqliteDatabase } from '../../src/store/sqlite.ts';
 import { openSqlStore, type Store } from '../../src/store/store.ts';
-import { hasPostgres, type PostgresCluster, startPostgres } from './postgres.ts';
+import { hasPostgres } from './postgres.ts';
+import { shareCluster, shareDatabase } from './shared-cluster.ts';
 
 /** Statements that fill the tables of a new store: faster than its methods for many rows. */
 type Fill = (sql: Sql) => Promise<unknown>;
@@ -21,27 +21,17 @@ export type StoreCase = readonly [name: string, open: (fill?: Fill) => Promise<S
 export function storeCases(): readonly StoreCase[] {
   let folder: string;
   let files = 0;
-  let cluster: PostgresCluster | undefined;
-  beforeAll(async () => {
+  const emptyDatabase = shareDatabase(shareCluster());
+  beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'octavo-stores-'));
-    if (hasPostgres) {
-      cluster = await startPostgres();
-      await cluster.query('CREATE DATABASE migrated');
-      await migrate({ url: cluster.url('migrated'), pool: 1 });
-    }
   });
-  afterAll(async () => {
-    await cluster?.stop();
-    rmSync(folder, { recursive: true });
-  });
+  afterAll(() => rmSync(folder, { recursive: true }));
   const sqlite = (fill?: Fill) => {
     files += 1;
     return openStore(openSqliteDatabase(join(folder, `${files}.db`)), fill);
   };
-  const postgres = async (fill?: Fill) => {
-    const url = (await cluster?.createDatabase('TEMPLATE migrated')) ?? '';
-    return openStore(await openPostgresDatabase({ url, pool: 2 }), fill);
-  };
+  const postgres = async (fill?: Fill) =>
+    openStore(await openPostgresDatabase({ url: await emptyDatabase(), pool: 2 }), fill);
   return [
     ['memory', (fill) => openStore(openMemoryDatabase(), fill)],
     ['sqlite', sqlite],

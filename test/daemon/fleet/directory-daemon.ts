@@ -1,7 +1,6 @@
 /** A daemon in this process whose organizations are files of a directory, on a platform that has all of them. */
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
 import type { CommandContext } from '../../../src/commands/cli/context.ts';
 import { DiskConfiguration } from '../../../src/commands/daemon/run.ts';
 import { type Clock, systemClock } from '../../../src/core/clock.ts';
@@ -10,6 +9,7 @@ import { createState, type Emulator, emptyOrganization, startEmulator } from '..
 import { createLogger } from '../../../src/log.ts';
 import type { PassEvents } from '../../../src/reconcile/pass.ts';
 import { makeFolder } from '../../git/repository.ts';
+import { keepLines } from '../../support/log-lines.ts';
 import type { LogLine } from '../../support/octavo-process.ts';
 
 const ANA = { email: 'ana@acme.example', role: 'admin' as const };
@@ -76,12 +76,6 @@ export class DirectoryWorld implements AsyncDisposable {
 
   async start(clock: Clock = systemClock): Promise<DirectoryDaemon> {
     const log: LogLine[] = [];
-    const destination = new Writable({
-      write: (chunk, _encoding, done) => {
-        log.push(JSON.parse(String(chunk)) as LogLine);
-        done();
-      },
-    });
     const context = this.context();
     const configuration = new DiskConfiguration('config.yaml', context);
     const config = await configuration.read();
@@ -93,7 +87,7 @@ export class DirectoryWorld implements AsyncDisposable {
     };
     const daemon = await createDaemon({
       ...{ config, configuration, clock, random: Math.random, version: '1.2.3', dryRun: false, listeners },
-      log: createLogger({ level: 'info', format: 'json', secrets: config.secrets, destination }),
+      log: createLogger({ level: 'info', format: 'json', secrets: config.secrets, destination: keepLines(log) }),
     });
     this.#daemons.push(daemon);
     await daemon.start();

@@ -1,5 +1,4 @@
 /** Pages of an organization are the same at its owner and at another replica. */
-import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ClusterOverview } from '../../../src/clusters/events.ts';
@@ -17,9 +16,7 @@ import type { Declared } from '../../../src/core/resource.ts';
 import { RemoteOrganizations, StoredConversations } from '../../../src/daemon/states/remote-organizations.ts';
 import type { OwnedState } from '../../../src/daemon/states/state-parts.ts';
 import { StateWriter } from '../../../src/daemon/states/state-publisher.ts';
-import { openOrganizationStates } from '../../../src/store/organization-states.ts';
-import { ORGANIZATION_STATE_LAYOUT } from '../../../src/store/sql/schema-migrations.ts';
-import { SqliteDatabase } from '../../../src/store/sqlite.ts';
+import { openMemoryStore } from '../../../src/store/memory.ts';
 import type { Backend, OrganizationState } from '../../../src/web/model/backend.ts';
 import type { BudgetSample } from '../../../src/web/model/budget-samples.ts';
 import { pages } from '../../../src/web/pages/index.ts';
@@ -31,12 +28,6 @@ import { someRequest } from '../../views/some-backend.ts';
 
 const OWNER = { kind: 'replica', id: 'r-1', address: 'host-1:42' } as const;
 const LEASE = { epoch: 1, lost: new AbortController().signal };
-
-function openStates() {
-  const sqlite = new DatabaseSync(':memory:');
-  sqlite.exec(ORGANIZATION_STATE_LAYOUT);
-  return openOrganizationStates(new SqliteDatabase(sqlite, 'memory'));
-}
 
 const KEYS = ['a', 'b', 'c', 'd'];
 const text = fc.string({ unit: 'grapheme', maxLength: 12 });
@@ -204,7 +195,7 @@ async function contentOf(backend: Backend, state: OrganizationState): Promise<Re
 test('every page and its JSON are the same at the owner and at another replica', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(organizationCase, { minLength: 1, maxLength: 3 }), async (cases) => {
-      const states = openStates();
+      const states = openMemoryStore().organizationStates();
       let state: OwnedState | null = null;
       const openWriter = () =>
         new StateWriter({ ...{ id: 'org_1', states, read: () => state as OwnedState }, lease: LEASE });

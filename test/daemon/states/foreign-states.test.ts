@@ -1,23 +1,14 @@
 /** States in the database that another program or another version has written. */
-import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { UNKNOWN_STATE } from '../../../src/daemon/states/state-parts.ts';
 import { StateReader } from '../../../src/daemon/states/state-reader.ts';
-import { openOrganizationStates } from '../../../src/store/organization-states.ts';
-import { ORGANIZATION_STATE_LAYOUT } from '../../../src/store/sql/schema-migrations.ts';
-import { SqliteDatabase } from '../../../src/store/sqlite.ts';
+import { openMemoryStore } from '../../../src/store/memory.ts';
 import { countCases, SEED } from '../../support/campaign.ts';
 
 const RECONCILER = { isRunning: true, failingSince: null, checkedAt: null, hasEnded: false, desired: null };
 const GOOD = JSON.stringify({ format: 2, parts: {}, reconciler: RECONCILER, statuses: { failure: null } });
 const PARTS = ['end', 'plan', 'clusters', 'ingestion', 'queue', 'bindings/1/0', 'declared/1/0'];
-
-function openStates() {
-  const sqlite = new DatabaseSync(':memory:');
-  sqlite.exec(ORGANIZATION_STATE_LAYOUT);
-  return openOrganizationStates(new SqliteDatabase(sqlite, 'memory'));
-}
 
 const content = fc.oneof(
   fc.constantFrom('', 'null', '[]', '{}', '"text"', '7', '{"plan":null}', '{"plan":{"changes":[]},"drift":[0]}', GOOD),
@@ -39,7 +30,7 @@ test('content that Octavo did not write hides only its organization', async () =
       ),
       fc.array(content, { minLength: PARTS.length, maxLength: PARTS.length }),
       async (summary, contents) => {
-        const states = openStates();
+        const states = openMemoryStore().organizationStates();
         const status =
           typeof summary === 'string'
             ? summary
@@ -60,7 +51,7 @@ test('content that Octavo did not write hides only its organization', async () =
 });
 
 test('a state of another format is not known, until it is of the own one again', async () => {
-  const states = openStates();
+  const states = openMemoryStore().organizationStates();
   const write = (hash: string, text: string) =>
     states.write('acme', { epoch: 1, at: 1, parts: [{ part: 'status', hash, content: text }], removed: [] });
   const reader = new StateReader(states);

@@ -1,27 +1,19 @@
 /** Writing of states: when, and how much. */
-import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { LeaseLostError } from '../../../src/core/errors.ts';
 import type { Declared } from '../../../src/core/resource.ts';
 import type { OwnedState } from '../../../src/daemon/states/state-parts.ts';
 import { StatePublisher } from '../../../src/daemon/states/state-publisher.ts';
 import { StateReader } from '../../../src/daemon/states/state-reader.ts';
-import {
-  type OrganizationStates,
-  openOrganizationStates,
-  type StateChange,
-} from '../../../src/store/organization-states.ts';
-import { ORGANIZATION_STATE_LAYOUT } from '../../../src/store/sql/schema-migrations.ts';
-import { SqliteDatabase } from '../../../src/store/sqlite.ts';
+import { openMemoryStore } from '../../../src/store/memory.ts';
+import type { OrganizationStates, StateChange } from '../../../src/store/organization-states.ts';
 import type { KnownResources, OrganizationState, ReconcilerState } from '../../../src/web/model/backend.ts';
 import { createVirtualClock } from '../../queue/virtual-clock.ts';
 import { fakeDaemon } from '../../views/backend.ts';
 
 /** A table whose writes are recorded, and a publisher of one organization. */
 async function openPublisher(before: (change: StateChange) => void = () => undefined) {
-  const sqlite = new DatabaseSync(':memory:');
-  sqlite.exec(ORGANIZATION_STATE_LAYOUT);
-  const table = openOrganizationStates(new SqliteDatabase(sqlite, 'memory'));
+  const table = openMemoryStore().organizationStates();
   const writes: StateChange[] = [];
   const states: OrganizationStates = {
     ...table,

@@ -6,12 +6,14 @@ import { channelContext, endWithTest, outgoing, resolvedMessage } from '../../su
 
 const { signal } = new AbortController();
 
-test('sends versioned JSON that its receiver can verify', async () => {
+async function open(secret?: string) {
   const receiver = await new FakeWebhookReceiver().listen();
-  const channel = endWithTest(
-    openWebhookChannel({ url: receiver.url, secret: receiver.secret }, channelContext()),
-    receiver,
-  );
+  const config = { url: receiver.url, secret: secret ?? receiver.secret };
+  return { receiver, channel: endWithTest(openWebhookChannel(config, channelContext()), receiver) };
+}
+
+test('sends versioned JSON that its receiver can verify', async () => {
+  const { receiver, channel } = await open();
   expect(await channel.send(outgoing(), signal)).toBeNull();
   expect(receiver.messages.get('ntf_1')).toEqual({
     type: 'octavo.notification/1',
@@ -42,11 +44,7 @@ test('sends versioned JSON that its receiver can verify', async () => {
 });
 
 test('a resolve has an id of its own, and names the thread', async () => {
-  const receiver = await new FakeWebhookReceiver().listen();
-  const channel = endWithTest(
-    openWebhookChannel({ url: receiver.url, secret: receiver.secret }, channelContext()),
-    receiver,
-  );
+  const { receiver, channel } = await open();
   await channel.send(outgoing(), signal);
   await channel.send(outgoing({ id: 'ntf_2', message: resolvedMessage() }), signal);
   expect(receiver.messages.get('ntf_2')).toMatchObject({
@@ -56,23 +54,15 @@ test('a resolve has an id of its own, and names the thread', async () => {
 });
 
 test('a receiver recognizes a repeated message by its id', async () => {
-  const receiver = await new FakeWebhookReceiver().listen();
+  const { receiver, channel } = await open();
   receiver.faults.push('lost');
-  const channel = endWithTest(
-    openWebhookChannel({ url: receiver.url, secret: receiver.secret }, channelContext()),
-    receiver,
-  );
   await expect(channel.send(outgoing(), signal)).rejects.toMatchObject({ failure: 'unknown' });
   await channel.send(outgoing(), signal);
   expect([receiver.messages.size, receiver.repeated]).toEqual([1, 1]);
 });
 
 test('a message that is signed with another secret is rejected', async () => {
-  const receiver = await new FakeWebhookReceiver().listen();
-  const channel = endWithTest(
-    openWebhookChannel({ url: receiver.url, secret: 'whsec_b3RoZXI=' }, channelContext()),
-    receiver,
-  );
+  const { channel } = await open('whsec_b3RoZXI=');
   await expect(channel.send(outgoing(), signal)).rejects.toMatchObject({
     failure: 'rejected',
     message: expect.stringMatching(/401; check the credentials/),

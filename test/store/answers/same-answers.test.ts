@@ -5,37 +5,22 @@ import { openMemoryStore } from '../../../src/store/memory.ts';
 import { openPostgresDatabase } from '../../../src/store/postgres/database.ts';
 import { openSqlStore, type Store } from '../../../src/store/store.ts';
 import { countCases, SEED } from '../../support/campaign.ts';
-import { hasPostgres, type PostgresCluster, startPostgres } from '../../support/postgres.ts';
+import { hasPostgres } from '../../support/postgres.ts';
+import { shareCluster, shareDatabase } from '../../support/shared-cluster.ts';
 import { FLEET_OPERATIONS } from './fleet-operations.ts';
 import { NOTIFICATION_OPERATIONS } from './notification-operations.ts';
 import { answer, calls, type StoreRun } from './operation.ts';
 import { OUTBOX_OPERATIONS } from './outbox-operations.ts';
 import { RECORD_OPERATIONS } from './record-operations.ts';
 
-let cluster: PostgresCluster;
+const emptyDatabase = shareDatabase(shareCluster());
 let postgres: Store;
-/** Statement that empties all tables. */
-let empty: string;
-let database: string;
-
 beforeAll(async () => {
-  if (!hasPostgres) {
-    return;
+  if (hasPostgres) {
+    postgres = openSqlStore(await openPostgresDatabase({ url: await emptyDatabase(), pool: 2 }), null);
   }
-  cluster = await startPostgres();
-  const url = await cluster.createDatabase();
-  database = new URL(url).pathname.slice(1);
-  postgres = openSqlStore(await openPostgresDatabase({ url, pool: 2 }), null);
-  const tables = await cluster.query(
-    "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'octavo' AND table_name <> 'migration'",
-    database,
-  );
-  empty = `TRUNCATE ${tables.map(({ name }) => `octavo.${name}`).join(', ')} RESTART IDENTITY`;
 });
-afterAll(async () => {
-  await postgres?.close();
-  await cluster?.stop();
-});
+afterAll(() => postgres?.close());
 
 describe.skipIf(!hasPostgres)('random operations', () => {
   test.each([
@@ -49,7 +34,7 @@ describe.skipIf(!hasPostgres)('random operations', () => {
     const interruptAfterTimeLimit = countCases({ sample: 40_000, ci: 50_000, full: 1_800_000 });
     const parameters = { numRuns: countCases({ sample: 5, ci: 12, full: 1000 }), seed: SEED, interruptAfterTimeLimit };
     const property = fc.asyncProperty(calls(operations), async (list) => {
-      await cluster.query(empty, database);
+      await emptyDatabase();
       const memory = openMemoryStore();
       const [first, second] = [memory, postgres].map((store): StoreRun => ({ store, hints: [] }));
       for (const { name, input } of list) {

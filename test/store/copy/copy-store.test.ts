@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   checkStore,
   copyStore,
@@ -12,20 +12,15 @@ import {
 import { type OpenDatabase, openDatabase, type StorePlace } from '../../../src/store/open/open-store.ts';
 import type { SqlDatabase } from '../../../src/store/sql/database.ts';
 import { openSqlStore } from '../../../src/store/store.ts';
-import { hasPostgres, type PostgresCluster, startPostgres } from '../../support/postgres.ts';
+import { hasPostgres } from '../../support/postgres.ts';
+import { shareCluster } from '../../support/shared-cluster.ts';
 import { wrapDatabase } from '../../support/wrapped-database.ts';
 import { auditEntry, content, deposit, pass, recordEntry } from '../samples.ts';
 
 const NEVER = new AbortController().signal;
 const LIMIT = { items: 1000, bytes: 10_000_000 };
 
-let cluster: PostgresCluster;
-beforeAll(async () => {
-  if (hasPostgres) {
-    cluster = await startPostgres();
-  }
-});
-afterAll(() => cluster?.stop());
+const cluster = shareCluster();
 
 let folder: string;
 const opened: OpenDatabase[] = [];
@@ -43,7 +38,7 @@ async function open(place: StorePlace): Promise<OpenDatabase> {
   return database;
 }
 const openFile = (name: string) => open({ path: join(folder, name) });
-const openPostgres = async () => open({ url: await cluster.createDatabase(), pool: 3 });
+const openPostgres = async () => open({ url: await cluster().createDatabase(), pool: 3 });
 
 /** Writes something to every table. */
 async function fill(database: SqlDatabase): Promise<void> {

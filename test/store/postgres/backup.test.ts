@@ -1,22 +1,17 @@
 /** Checks the backup and the restore that docs/fleet.md#backup-and-restore describes. */
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openPostgresDatabase } from '../../../src/store/postgres/database.ts';
 import { openSqlStore, type Store } from '../../../src/store/store.ts';
-import { hasPostgres, type PostgresCluster, startPostgres } from '../../support/postgres.ts';
+import { hasPostgres } from '../../support/postgres.ts';
+import { shareCluster } from '../../support/shared-cluster.ts';
 import { postgresProgram } from '../../support/postgres-data.ts';
 import { execFileSync } from '../../support/programs.ts';
 import { content, deposit } from '../samples.ts';
 
 const LIMIT = { items: 10, bytes: 10_000 };
 
-let cluster: PostgresCluster | undefined;
-beforeAll(async () => {
-  if (hasPostgres) {
-    cluster = await startPostgres();
-  }
-});
-afterAll(() => cluster?.stop());
+const cluster = shareCluster();
 
 async function open(url: string): Promise<Store> {
   return openSqlStore(await openPostgresDatabase({ url, pool: 2 }), null);
@@ -33,7 +28,7 @@ async function readAll(store: Store) {
 }
 
 test.runIf(hasPostgres)('a restored database has the same state, and continues', async () => {
-  const server = cluster as PostgresCluster;
+  const server = cluster();
   const [url, restored] = [await server.createDatabase(), await server.createDatabase()];
   const store = await open(url);
   const outbox = store.outbox('org_1', LIMIT);

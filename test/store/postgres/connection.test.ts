@@ -1,12 +1,13 @@
 import { inspect } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { StoreError } from '../../../src/core/errors.ts';
 import { parsePostgresUrl } from '../../../src/core/postgres-url.ts';
 import { openPostgresDatabase } from '../../../src/store/postgres/database.ts';
 import { PostgresErrors } from '../../../src/store/postgres/errors.ts';
 import { NAMES } from '../../support/certificates.ts';
 import { HOSTILE_TEXTS } from '../../support/hostile-texts.ts';
-import { hasPostgres, type PostgresCluster, startPostgres } from '../../support/postgres.ts';
+import { hasPostgres } from '../../support/postgres.ts';
+import { shareCluster } from '../../support/shared-cluster.ts';
 import { TcpProxy } from '../../support/tcp-proxy.ts';
 
 const PASSWORD = 's3cret/p@ss word';
@@ -90,21 +91,14 @@ describe('errors of a database', () => {
 });
 
 describe.runIf(hasPostgres)('connections', () => {
-  let cluster: PostgresCluster;
-  let ca: string;
-  beforeAll(async () => {
-    ca = NAMES.cert;
-    cluster = await startPostgres({
-      settings: { ssl: 'on', ssl_cert_file: "'server.crt'", ssl_key_file: "'server.key'" },
-      files: { 'server.crt': ca, 'server.key': NAMES.key },
-    });
-  });
-  afterAll(async () => {
-    await cluster.stop();
+  const ca = NAMES.cert;
+  const cluster = shareCluster({
+    settings: { ssl: 'on', ssl_cert_file: "'server.crt'", ssl_key_file: "'server.key'" },
+    files: { 'server.crt': ca, 'server.key': NAMES.key },
   });
 
   const connect = async (host: string, mode: string, authority?: string) => {
-    const url = (await cluster.createDatabase()).replace('127.0.0.1', host);
+    const url = cluster().url().replace('127.0.0.1', host);
     const database = await openPostgresDatabase({ url: `${url}?sslmode=${mode}`, pool: 1, ca: authority });
     const row = await database.read((sql) =>
       sql.get(
@@ -126,8 +120,8 @@ describe.runIf(hasPostgres)('connections', () => {
   });
 
   test('that are encrypted are given up, too, when their answers are lost', async () => {
-    await using proxy = await TcpProxy.open({ port: cluster.port });
-    const url = new globalThis.URL(await cluster.createDatabase());
+    await using proxy = await TcpProxy.open({ port: cluster().port });
+    const url = new globalThis.URL(cluster().url());
     url.port = String(proxy.port);
     url.searchParams.set('sslmode', 'require');
     // The test fails by its own limit if a call waits for these.
@@ -148,8 +142,10 @@ describe.runIf(hasPostgres)('connections', () => {
   });
 
   test('a server without TLS is an error that says so', async () => {
-    await using plain = await startPostgres();
-    const url = `${plain.url()}?sslmode=require`;
+    await cluster().query('ALTER SYSTEM SET ssl = off');
+    await cluster().query('SELECT pg_reload_conf()');
+    await expect.poll(() => cluster().query('SHOW ssl')).toEqual([{ ssl: 'off' }]);
+    const url = `${cluster().url()}?sslmode=require`;
     await expect(openPostgresDatabase({ url, pool: 1 })).rejects.toThrow(/does not support encrypted connections/);
   });
 });

@@ -6,7 +6,8 @@ import { LeaseLostError } from '../../../src/core/errors.ts';
 import { openPostgresStore } from '../../../src/store/postgres/store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { SEED } from '../../support/campaign.ts';
-import { hasPostgres, type PostgresCluster, startPostgres } from '../../support/postgres.ts';
+import { hasPostgres } from '../../support/postgres.ts';
+import { shareCluster } from '../../support/shared-cluster.ts';
 import { FLEET_OPERATIONS } from '../answers/fleet-operations.ts';
 import { NOTIFICATION_OPERATIONS } from '../answers/notification-operations.ts';
 import { OUTBOX_OPERATIONS } from '../answers/outbox-operations.ts';
@@ -16,15 +17,14 @@ import { RECORD_OPERATIONS } from '../answers/record-operations.ts';
 const OPERATIONS = { ...RECORD_OPERATIONS, ...NOTIFICATION_OPERATIONS, ...OUTBOX_OPERATIONS, ...FLEET_OPERATIONS };
 const LEASE = 'organization/acme';
 
-let cluster: PostgresCluster;
+const cluster = shareCluster();
 let store: Store;
 let database: string;
 beforeAll(async () => {
   if (!hasPostgres) {
     return;
   }
-  cluster = await startPostgres();
-  const url = await cluster.createDatabase();
+  const url = await cluster().createDatabase();
   database = new URL(url).pathname.slice(1);
   store = await openPostgresStore({ url, pool: 3 }, systemClock, Math.random);
   const leases = store.fleet()?.leases;
@@ -32,14 +32,11 @@ beforeAll(async () => {
   await leases?.renew({ id: 'a', version: '1', address: 'host', weight: 1, isDraining: false }, 600_000);
   await leases?.claim('a', [LEASE], 1);
 }, 60_000);
-afterAll(async () => {
-  await store?.close();
-  await cluster?.stop();
-});
+afterAll(() => store?.close());
 
 /** Returns the content of all tables. */
 async function dump(): Promise<string> {
-  const [row] = await cluster.query("SELECT schema_to_xml('octavo', true, false, '')::text AS content", database);
+  const [row] = await cluster().query("SELECT schema_to_xml('octavo', true, false, '')::text AS content", database);
   return String(row?.content);
 }
 

@@ -1,6 +1,6 @@
 // The lease table on a real server, with several connections at the same time.
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
 import { LeaseLostError } from '../../../src/core/errors.ts';
 import type { Json } from '../../../src/core/json.ts';
@@ -9,15 +9,11 @@ import { openPostgresDatabase, openPostgresPool, type PostgresDatabase } from '.
 import { openFleetStore, PostgresLeases } from '../../../src/store/postgres/store.ts';
 import { openSqlStore } from '../../../src/store/store.ts';
 import { countCases, SEED } from '../../support/campaign.ts';
-import { hasPostgres, type PostgresCluster, startPostgres } from '../../support/postgres.ts';
+import { hasPostgres, type PostgresCluster } from '../../support/postgres.ts';
+import { shareCluster, shareDatabase } from '../../support/shared-cluster.ts';
 
-let cluster: PostgresCluster;
-beforeAll(async () => {
-  if (hasPostgres) {
-    cluster = await startPostgres();
-  }
-});
-afterAll(() => cluster?.stop());
+const cluster = shareCluster();
+const emptyDatabase = shareDatabase(cluster);
 
 const TTL = 60_000;
 const replica = (id: string, changes: Partial<OwnReplica> = {}): OwnReplica => ({
@@ -35,7 +31,7 @@ function closing(database: PostgresDatabase): PostgresDatabase {
 }
 
 async function open() {
-  const url = await cluster.createDatabase();
+  const url = await emptyDatabase();
   const database = closing(await openPostgresDatabase({ url, pool: 10 }));
   // Holds transactions open, while others run on `database`.
   const blocking = closing(await openPostgresPool({ url, pool: 1 }));
@@ -307,7 +303,7 @@ describe.runIf(hasPostgres)('races', () => {
     await blocking.write('test', async (sql) => {
       await sql.get("SELECT id FROM replica WHERE id = 'a' FOR UPDATE");
       renewal = leases.renew(replica('a'), TTL);
-      await untilWaiting(cluster, 'INSERT INTO replica');
+      await untilWaiting(cluster(), 'INSERT INTO replica');
       await sql.run("UPDATE lease SET holder = NULL WHERE holder = 'a'");
       await sql.run("DELETE FROM replica WHERE id = 'a'");
     });
@@ -460,7 +456,7 @@ describe.runIf(hasPostgres)('fencing', () => {
       await sql.run("INSERT INTO note (topic, value) VALUES ('t', '1')");
       await expire(database, 'a');
       eviction = leases.evict().then(() => order.push('evicted'));
-      await untilWaiting(cluster, 'UPDATE lease');
+      await untilWaiting(cluster(), 'UPDATE lease');
       // A claim does not wait: the lease is not free.
       expect(await leases.claim('b', [NAME], 1)).toEqual([]);
       order.push('written');
@@ -478,7 +474,7 @@ describe.runIf(hasPostgres)('fencing', () => {
     await blocking.write('other', async (sql) => {
       await sql.run("UPDATE lease SET holder = NULL WHERE holder = 'a'");
       result = write(database, lease);
-      await untilWaiting(cluster, 'FOR SHARE OF lease');
+      await untilWaiting(cluster(), 'FOR SHARE OF lease');
     });
     expect(await result).toBe('lost');
   });

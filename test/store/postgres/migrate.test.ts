@@ -1,24 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { migrate, requireTables } from '../../../src/store/postgres/migrate.ts';
 import { MIGRATIONS } from '../../../src/store/sql/schema-migrations.ts';
-import { hasPostgres, type PostgresCluster, startPostgres } from '../../support/postgres.ts';
+import { hasPostgres } from '../../support/postgres.ts';
+import { shareCluster } from '../../support/shared-cluster.ts';
 
-let cluster: PostgresCluster;
-beforeAll(async () => {
-  if (hasPostgres) {
-    cluster = await startPostgres();
-  }
-});
-afterAll(() => cluster?.stop());
+const cluster = shareCluster();
 
 const nameOf = (url: string) => url.split('/').at(-1);
 const next = (readableBy: number) => ({ readableBy, statements: 'CREATE TABLE later (id BIGINT)' });
 
 describe.runIf(hasPostgres)('migrations of PostgreSQL', () => {
   test('compare texts by their bytes in every column', async () => {
-    const url = await cluster.createDatabase();
+    const url = await cluster().createDatabase();
     await migrate({ url, pool: 1 });
-    const others = await cluster.query(
+    const others = await cluster().query(
       `SELECT attrelid::regclass, attname FROM pg_attribute JOIN pg_class c ON c.oid = attrelid
        WHERE c.relnamespace = 'octavo'::regnamespace AND atttypid = 'text'::regtype
          AND attcollation <> (SELECT oid FROM pg_collation WHERE collname = 'C')`,
@@ -29,13 +24,13 @@ describe.runIf(hasPostgres)('migrations of PostgreSQL', () => {
 
   /** Creates a database where functions of the server are replaced, by their name and result. */
   async function createDisguised(functions: Readonly<Record<string, string>>): Promise<string> {
-    const url = await cluster.createDatabase();
+    const url = await cluster().createDatabase();
     const name = nameOf(url) ?? '';
     const created = Object.entries(functions).map(
       ([head, result]) => `CREATE FUNCTION fake.${head} LANGUAGE sql AS $$${result}$$;`,
     );
-    await cluster.query(`CREATE SCHEMA fake; ${created.join('')}`, name);
-    await cluster.query(`ALTER DATABASE ${name} SET search_path = fake, pg_catalog, public`);
+    await cluster().query(`CREATE SCHEMA fake; ${created.join('')}`, name);
+    await cluster().query(`ALTER DATABASE ${name} SET search_path = fake, pg_catalog, public`);
     return url;
   }
   const version = (number: number) => ({
@@ -58,36 +53,36 @@ describe.runIf(hasPostgres)('migrations of PostgreSQL', () => {
     const url = await createDisguised(functions);
     await expect(migrate({ url, pool: 1 })).rejects.toThrow(message);
     const error = await migrate({ url, pool: 1 }).catch(String);
-    expect(error).toContain(`"${nameOf(url)}" at 127.0.0.1:${cluster.port}`);
-    expect(error).not.toContain(cluster.password);
-    expect(await cluster.query("SELECT 1 FROM pg_namespace WHERE nspname = 'octavo'", nameOf(url))).toEqual([]);
+    expect(error).toContain(`"${nameOf(url)}" at 127.0.0.1:${cluster().port}`);
+    expect(error).not.toContain(cluster().password);
+    expect(await cluster().query("SELECT 1 FROM pg_namespace WHERE nspname = 'octavo'", nameOf(url))).toEqual([]);
   });
 
   test('accept version 14', async () => {
     const url = await createDisguised(version(140_000));
     await migrate({ url, pool: 1 });
-    expect(await cluster.query('SELECT count(*)::int AS n FROM octavo.migration', nameOf(url))).toEqual([
+    expect(await cluster().query('SELECT count(*)::int AS n FROM octavo.migration', nameOf(url))).toEqual([
       { n: MIGRATIONS.length },
     ]);
   });
 
   test('run once if several replicas start at the same time', async () => {
-    const url = await cluster.createDatabase();
+    const url = await cluster().createDatabase();
     await Promise.all([1, 2, 3, 4, 5].map(() => migrate({ url, pool: 1 })));
-    expect(await cluster.query('SELECT number FROM octavo.migration', nameOf(url))).toHaveLength(MIGRATIONS.length);
+    expect(await cluster().query('SELECT number FROM octavo.migration', nameOf(url))).toHaveLength(MIGRATIONS.length);
     await Promise.all([1, 2, 3].map(() => migrate({ url, pool: 1 }, [...MIGRATIONS, next(1)])));
-    expect(await cluster.query('SELECT number FROM octavo.migration', nameOf(url))).toHaveLength(MIGRATIONS.length + 1);
+    expect(await cluster().query('SELECT number FROM octavo.migration', nameOf(url))).toHaveLength(MIGRATIONS.length + 1);
   });
 
   test('a failed migration changes nothing', async () => {
-    const url = await cluster.createDatabase();
+    const url = await cluster().createDatabase();
     const broken = { readableBy: 1, statements: 'CREATE TABLE later (id BIGINT); SELECT 1 / 0' };
     await expect(migrate({ url, pool: 1 }, [...MIGRATIONS, broken])).rejects.toThrow('22012');
-    expect(await cluster.query("SELECT to_regnamespace('octavo') AS found", nameOf(url))).toEqual([{ found: null }]);
+    expect(await cluster().query("SELECT to_regnamespace('octavo') AS found", nameOf(url))).toEqual([{ found: null }]);
   });
 
   test('an older program keeps using a newer layout that says so, and refuses others', async () => {
-    const url = await cluster.createDatabase();
+    const url = await cluster().createDatabase();
     const layout = MIGRATIONS.length;
     await migrate({ url, pool: 1 }, [...MIGRATIONS, next(layout)]);
     await migrate({ url, pool: 1 });
@@ -99,40 +94,40 @@ describe.runIf(hasPostgres)('migrations of PostgreSQL', () => {
   });
 
   test('are not run by a command that only reads', async () => {
-    const url = await cluster.createDatabase();
+    const url = await cluster().createDatabase();
     const older = /has no tables of Octavo, or those of an older version/;
     await expect(requireTables({ url, pool: 1 })).rejects.toThrow(older);
-    expect(await cluster.query("SELECT to_regnamespace('octavo') AS found", nameOf(url))).toEqual([{ found: null }]);
+    expect(await cluster().query("SELECT to_regnamespace('octavo') AS found", nameOf(url))).toEqual([{ found: null }]);
     await migrate({ url, pool: 1 });
     await requireTables({ url, pool: 1 });
     await expect(requireTables({ url, pool: 1 }, [...MIGRATIONS, next(1)])).rejects.toThrow(older);
-    expect(await cluster.query('SELECT number FROM octavo.migration', nameOf(url))).toHaveLength(MIGRATIONS.length);
+    expect(await cluster().query('SELECT number FROM octavo.migration', nameOf(url))).toHaveLength(MIGRATIONS.length);
   });
 
   test('refuse a database that they cannot use, and say what to do', async () => {
-    const ascii = await cluster.createDatabase("ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0");
+    const ascii = await cluster().createDatabase("ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0");
     await expect(migrate({ url: ascii, pool: 1 })).rejects.toThrow(/has the encoding SQL_ASCII; create another one/);
 
-    const foreign = await cluster.createDatabase();
-    await cluster.query('CREATE SCHEMA octavo; CREATE TABLE octavo.mine (id int)', nameOf(foreign));
+    const foreign = await cluster().createDatabase();
+    await cluster().query('CREATE SCHEMA octavo; CREATE TABLE octavo.mine (id int)', nameOf(foreign));
     await expect(migrate({ url: foreign, pool: 1 })).rejects.toThrow(/schema "octavo" of another program/);
 
-    const closed = await cluster.createDatabase();
-    await cluster.query(`CREATE ROLE app LOGIN; REVOKE ALL ON DATABASE ${nameOf(closed)} FROM PUBLIC;
+    const closed = await cluster().createDatabase();
+    await cluster().query(`CREATE ROLE app LOGIN; REVOKE ALL ON DATABASE ${nameOf(closed)} FROM PUBLIC;
       GRANT CONNECT ON DATABASE ${nameOf(closed)} TO app`);
-    const asApp = cluster.url(nameOf(closed), 'app');
+    const asApp = cluster().url(nameOf(closed), 'app');
     await expect(migrate({ url: asApp, pool: 1 })).rejects.toThrow(/GRANT CREATE ON DATABASE/);
-    await cluster.query(`GRANT CREATE ON DATABASE ${nameOf(closed)} TO app`);
+    await cluster().query(`GRANT CREATE ON DATABASE ${nameOf(closed)} TO app`);
     await migrate({ url: asApp, pool: 1 });
 
-    await expect(migrate({ url: cluster.url('none'), pool: 1 })).rejects.toThrow(/does not exist; create it/);
+    await expect(migrate({ url: cluster().url('none'), pool: 1 })).rejects.toThrow(/does not exist; create it/);
     await expect(migrate({ url: 'postgres://u@127.0.0.1:1/d', pool: 1 })).rejects.toThrow(/cannot be reached/);
   });
 
   test('use an empty schema that an administrator has created for a user without further permissions', async () => {
-    const url = await cluster.createDatabase();
-    await cluster.query('CREATE ROLE owner LOGIN; CREATE SCHEMA octavo AUTHORIZATION owner', nameOf(url));
-    await migrate({ url: cluster.url(nameOf(url), 'owner'), pool: 1 });
-    expect(await cluster.query('SELECT number FROM octavo.migration', nameOf(url))).toHaveLength(MIGRATIONS.length);
+    const url = await cluster().createDatabase();
+    await cluster().query('CREATE ROLE owner LOGIN; CREATE SCHEMA octavo AUTHORIZATION owner', nameOf(url));
+    await migrate({ url: cluster().url(nameOf(url), 'owner'), pool: 1 });
+    expect(await cluster().query('SELECT number FROM octavo.migration', nameOf(url))).toHaveLength(MIGRATIONS.length);
   });
 });

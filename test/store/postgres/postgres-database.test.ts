@@ -1,19 +1,15 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { StoreError } from '../../../src/core/errors.ts';
 import { openPostgresDatabase, type PostgresDatabase } from '../../../src/store/postgres/database.ts';
 import type { SqlValue } from '../../../src/store/sql/database.ts';
 import { hasPgBouncer, PgBouncer } from '../../support/pgbouncer.ts';
-import { hasPostgres, type PostgresCluster, startPostgres } from '../../support/postgres.ts';
+import { hasPostgres } from '../../support/postgres.ts';
+import { shareCluster, shareDatabase } from '../../support/shared-cluster.ts';
 
-let cluster: PostgresCluster;
-beforeAll(async () => {
-  if (hasPostgres) {
-    cluster = await startPostgres();
-  }
-});
-afterAll(() => cluster?.stop());
+const cluster = shareCluster();
+const emptyDatabase = shareDatabase(cluster);
 
 const opened: PostgresDatabase[] = [];
 afterEach(() => Promise.all(opened.splice(0).map((database) => database.close())));
@@ -26,12 +22,13 @@ function closing(database: PostgresDatabase): PostgresDatabase {
 
 const CREATE = 'CREATE TABLE item (name TEXT COLLATE "C" PRIMARY KEY, number BIGINT, rate DOUBLE PRECISION)';
 
-/** Opens a new database with a table `item`. */
+/** Opens the database with an empty table `item`. */
 async function open(options: { pool?: number; statementTimeout?: number; port?: number } = {}) {
-  const url = await cluster.createDatabase();
+  const url = await emptyDatabase();
   const { port, ...others } = options;
-  const used = port === undefined ? url : url.replace(`:${cluster.port}/`, `:${port}/`);
+  const used = port === undefined ? url : url.replace(`:${cluster().port}/`, `:${port}/`);
   const database = closing(await openPostgresDatabase({ url: used, pool: 3, ...others }));
+  await database.write('x', (sql) => sql.run('DROP TABLE IF EXISTS item, text'));
   await database.write('x', (sql) => sql.run(CREATE));
   return { url, database };
 }
@@ -80,7 +77,7 @@ describe.runIf(hasPostgres)('transactions', () => {
     const { url, database: first } = await open();
     await first.close();
     const name = url.split('/').at(-1);
-    await cluster.query(`ALTER DATABASE ${name} SET standard_conforming_strings = off`);
+    await cluster().query(`ALTER DATABASE ${name} SET standard_conforming_strings = off`);
     const database = closing(await openPostgresDatabase({ url, pool: 3 }));
     for (const scope of ["a\\'; DROP TABLE octavo.item; --", 'a\\', "a\\''", '\\x27; DROP TABLE octavo.item; --']) {
       expect(await database.write(scope, (sql) => sql.run('INSERT INTO item (name) VALUES (?)', scope))).toBe(1);
@@ -152,7 +149,7 @@ describe.runIf(hasPostgres)('transactions', () => {
   });
 
   test('takes two round trips for a write of one statement, one more for each other, and one for a read', async () => {
-    await using counter = await countRoundTrips(cluster.port);
+    await using counter = await countRoundTrips(cluster().port);
     const { database } = await open({ pool: 1, port: counter.port });
     const count = async (work: () => Promise<unknown>) => {
       const before = counter.roundTrips;
@@ -232,17 +229,15 @@ describe.runIf(hasPostgres)('values', () => {
 
 describe.runIf(hasPostgres)('failures', () => {
   test('the next call works after the server was restarted and after connections were ended', async () => {
-    await using own = await startPostgres();
-    const database = closing(await openPostgresDatabase({ url: own.url(), pool: 3 }));
-    await database.write('x', (sql) => sql.run(CREATE));
+    const { database } = await open();
     await Promise.all([1, 2, 3].map((each) => insert(database, `a${each}`)));
-    await own.restart('immediate');
+    await cluster().restart('immediate');
     await insert(database, 'b');
-    expect(await own.terminateConnections()).toBeGreaterThan(0);
+    expect(await cluster().terminateConnections()).toBeGreaterThan(0);
     await insert(database, 'c');
-    await own.shutDown('fast');
+    await cluster().shutDown('fast');
     await expect(insert(database, 'd')).rejects.toThrow(/cannot be reached; check that the server runs/);
-    await own.start();
+    await cluster().start();
     await insert(database, 'e');
     expect(await names(database)).toEqual(['a1', 'a2', 'a3', 'b', 'c', 'e']);
   });
@@ -251,7 +246,7 @@ describe.runIf(hasPostgres)('failures', () => {
     const { database, url } = await open();
     const work = database.write('x', async (sql) => {
       await sql.run("INSERT INTO item (name) VALUES ('a')");
-      await cluster.query(
+      await cluster().query(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE state = 'idle in transaction'",
         url.split('/').at(-1),
       );
@@ -280,7 +275,7 @@ describe.runIf(hasPostgres)('failures', () => {
   test.runIf(hasPgBouncer)(
     'works through PgBouncer in transaction mode, where each transaction has another connection',
     async () => {
-      await using bouncer = await PgBouncer.start(cluster, 2);
+      await using bouncer = await PgBouncer.start(cluster(), 2);
       const { database } = await open({ pool: 5, port: bouncer.port });
       await Promise.all(Array.from({ length: 20 }, (_, index) => insert(database, `n${index}`, index)));
       expect(await database.read((sql) => sql.get('SELECT SUM(number) AS sum FROM item'))).toEqual({ sum: 190 });

@@ -1,21 +1,17 @@
 // Messages between replicas: delivery, limits, interruptions, and a pooler that delivers nothing.
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
 import type { FleetSignal } from '../../../src/store/leases.ts';
 import { connectionConfig } from '../../../src/store/postgres/connection-pool.ts';
 import { PostgresSignals } from '../../../src/store/postgres/signals.ts';
 import { hasPgBouncer, PgBouncer } from '../../support/pgbouncer.ts';
-import { hasPostgres, type PostgresCluster, startPostgres } from '../../support/postgres.ts';
+import { hasPostgres } from '../../support/postgres.ts';
+import { shareCluster, shareDatabase } from '../../support/shared-cluster.ts';
 import { TcpProxy } from '../../support/tcp-proxy.ts';
 
-let cluster: PostgresCluster;
-beforeAll(async () => {
-  if (hasPostgres) {
-    cluster = await startPostgres();
-  }
-});
-afterAll(() => cluster?.stop());
+const cluster = shareCluster();
+const emptyDatabase = shareDatabase(cluster);
 
 /** Sleeps a tenth of the time. */
 const clock = {
@@ -41,7 +37,7 @@ const received = (replica: ReturnType<typeof open>, signal: FleetSignal) =>
 
 describe.runIf(hasPostgres)('signals', () => {
   test('reach all replicas, the sender too', async () => {
-    const url = await cluster.createDatabase();
+    const url = await emptyDatabase();
     const [a, b] = [open(url), open(url)];
     await Promise.all([a.connected(), b.connected()]);
     const signal: FleetSignal = { kind: 'change', payload: { topic: "o'Neil \0 ☃ \\" } };
@@ -55,7 +51,7 @@ describe.runIf(hasPostgres)('signals', () => {
   });
 
   test('a payload that is too long is replaced by an empty one', async () => {
-    const a = open(await cluster.createDatabase());
+    const a = open(await emptyDatabase());
     await a.connected();
     a.received.length = 0;
     await a.signals.send({ kind: 'change', payload: { topic: 'ü'.repeat(3600) } });
@@ -65,13 +61,13 @@ describe.runIf(hasPostgres)('signals', () => {
   });
 
   test('messages of other programs on the channel are ignored', async () => {
-    const url = await cluster.createDatabase();
+    const url = await emptyDatabase();
     const a = open(url);
     await a.connected();
     a.received.length = 0;
     const name = new URL(url).pathname.slice(1);
     for (const text of ['', 'x', '[]', 'null', '{"kind":"other","payload":{}}', '{"kind":"change","payload":1}']) {
-      await cluster.query(`NOTIFY octavo, '${text}'`, name);
+      await cluster().query(`NOTIFY octavo, '${text}'`, name);
     }
     await a.signals.send({ kind: 'leases', payload: {} });
     await received(a, { kind: 'leases', payload: {} });
@@ -79,10 +75,10 @@ describe.runIf(hasPostgres)('signals', () => {
   });
 
   test('after an interruption the connection is opened again, and listeners are called for what they missed', async () => {
-    const a = open(await cluster.createDatabase());
+    const a = open(await emptyDatabase());
     await a.connected();
     a.received.length = 0;
-    await cluster.terminateConnections();
+    await cluster().terminateConnections();
     await received(a, { kind: 'leases', payload: {} });
     expect(a.received.map(({ kind }) => kind)).toEqual(['leases', 'command', 'answer', 'change']);
     await a.signals.send({ kind: 'change', payload: { topic: 'x' } });
@@ -90,9 +86,9 @@ describe.runIf(hasPostgres)('signals', () => {
   });
 
   test('a connection that delivers nothing is found by its heartbeat, and replaced', async () => {
-    await using proxy = await TcpProxy.open({ port: cluster.port });
-    const url = await cluster.createDatabase();
-    const a = open(url.replace(`:${cluster.port}/`, `:${proxy.port}/`));
+    await using proxy = await TcpProxy.open({ port: cluster().port });
+    const url = await emptyDatabase();
+    const a = open(url.replace(`:${cluster().port}/`, `:${proxy.port}/`));
     await a.connected();
     proxy.stall(['to client']);
     await vi.waitFor(() => expect(a.signals.isConnected).toBe(false), { timeout: 30_000 });
@@ -109,8 +105,8 @@ describe.runIf(hasPostgres)('signals', () => {
   });
 
   test.runIf(hasPgBouncer)('through a pooler in transaction mode messages may be lost, and nothing fails', async () => {
-    await using pooler = await PgBouncer.start(cluster);
-    const name = new URL(await cluster.createDatabase()).pathname.slice(1);
+    await using pooler = await PgBouncer.start(cluster());
+    const name = new URL(await emptyDatabase()).pathname.slice(1);
     const replicas = [open(pooler.url(name)), open(pooler.url(name)), open(pooler.url(name))];
     await systemClock.sleep(500);
     await Promise.all(replicas.map(({ signals }) => signals.send({ kind: 'change', payload: {} })));
