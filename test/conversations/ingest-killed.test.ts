@@ -16,8 +16,8 @@ import { ConversationSink, type SinkFault } from '../support/conversation-sink.t
 import { endWithParent } from '../support/end-with-parent.ts';
 import { Helpdesk, SECRET, type TicketState } from '../support/helpdesk.ts';
 import { hasPostgres } from '../support/postgres.ts';
-import { shareCluster } from '../support/shared-cluster.ts';
 import { spawn } from '../support/programs.ts';
+import { shareCluster } from '../support/shared-cluster.ts';
 
 /* A real process, killed with SIGKILL at random points and restarted on the same state file. */
 

@@ -4,9 +4,9 @@ import { expect, test } from 'vitest';
 import { openPostgresDatabase } from '../../../src/store/postgres/database.ts';
 import { openSqlStore, type Store } from '../../../src/store/store.ts';
 import { hasPostgres } from '../../support/postgres.ts';
-import { shareCluster } from '../../support/shared-cluster.ts';
 import { postgresProgram } from '../../support/postgres-data.ts';
 import { execFileSync } from '../../support/programs.ts';
+import { shareCluster } from '../../support/shared-cluster.ts';
 import { content, deposit } from '../samples.ts';
 
 const LIMIT = { items: 10, bytes: 10_000 };

@@ -71,7 +71,9 @@ describe.runIf(hasPostgres)('migrations of PostgreSQL', () => {
     await Promise.all([1, 2, 3, 4, 5].map(() => migrate({ url, pool: 1 })));
     expect(await cluster().query('SELECT number FROM octavo.migration', nameOf(url))).toHaveLength(MIGRATIONS.length);
     await Promise.all([1, 2, 3].map(() => migrate({ url, pool: 1 }, [...MIGRATIONS, next(1)])));
-    expect(await cluster().query('SELECT number FROM octavo.migration', nameOf(url))).toHaveLength(MIGRATIONS.length + 1);
+    expect(await cluster().query('SELECT number FROM octavo.migration', nameOf(url))).toHaveLength(
+      MIGRATIONS.length + 1,
+    );
   });
 
   test('a failed migration changes nothing', async () => {
