@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { OctavoProcess, octavo } from './support/octavo-process.ts';
+import { OctavoInside, octavoInside } from './support/octavo-inside.ts';
+import { eventually, OctavoProcess, type OctavoRun, octavo } from './support/octavo-process.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'octavo-cli-'));
 
@@ -17,7 +18,7 @@ test.concurrent.each([
   [['approve'], "missing required argument 'checksum'", '--help'],
   [['plan', 'a', 'b'], 'too many arguments', '--help'],
 ])('%j is invalid input', async (args, wrong, hint) => {
-  const { code, stdout, stderr } = await octavo(args, { cwd });
+  const { code, stdout, stderr } = await octavoInside(args, { cwd });
   expect(stderr).toContain(wrong);
   expect(stderr).toContain(hint);
   expect(stdout).toBe('');
@@ -32,7 +33,7 @@ test.concurrent.each([
   ['plan --config nowhere.yaml', ['cannot read nowhere.yaml: no such file']],
   ['validate nowhere', ['nowhere is not a directory']],
 ])('octavo %s reports a missing setting', async (line, words) => {
-  const { code, stdout, stderr } = await octavo(line.split(' '), { cwd });
+  const { code, stdout, stderr } = await octavoInside(line.split(' '), { cwd });
   for (const word of words) {
     expect(stderr).toContain(word);
   }
@@ -52,7 +53,7 @@ test.concurrent('prints help and version to standard output', async () => {
 });
 
 test.concurrent('prints a valid JSON Schema with schema', async () => {
-  const { code, stdout, stderr } = await octavo(['schema'], { cwd });
+  const { code, stdout, stderr } = await octavoInside(['schema'], { cwd });
   expect(JSON.parse(stdout)).toMatchObject({ type: 'object', properties: { teams: {}, sites: {}, spaces: {} } });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
 });
@@ -65,55 +66,45 @@ test.concurrent('succeeds when its output is closed early', async () => {
 });
 
 test.concurrent('prints errors as JSON with --format json', async () => {
-  const { code, stdout } = await octavo(['plan', '--format=json'], { cwd });
+  const { code, stdout } = await octavoInside(['plan', '--format=json'], { cwd });
   expect(JSON.parse(stdout)).toMatchObject({ format: 'octavo.error/1', error: { code: 'invalid-config' } });
   expect(code).toBe(3);
 });
 
+/** Returns the variables that `emulate` prints, once it is ready. */
+async function exportsOf(running: OctavoRun): Promise<Readonly<Record<string, string>>> {
+  await eventually('the emulator', () => running.stderr !== '');
+  const lines = running.stdout.matchAll(/^export (\w+)=(.*)$/gm);
+  return Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]));
+}
+
 test.concurrent('emulate prints variables to export, and ends when stopped', async () => {
   const running = new OctavoProcess(['emulate', '--token', 'given-token'], { cwd });
-  await new Promise((resolve) => running.child.stderr?.once('data', resolve));
-  const exported = Object.fromEntries(
-    [...running.stdout.matchAll(/^export (\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]),
-  );
+  const exported = await exportsOf(running);
   expect(exported).toMatchObject({ OCTAVO_TOKEN: 'given-token', OCTAVO_ORGANIZATION: 'org_acme' });
   const port = new URL(String(exported.OCTAVO_BASE_URL)).port;
-  const second = await octavo(['emulate', '--port', port], { cwd });
+  const second = await octavoInside(['emulate', '--port', port], { cwd });
   expect(second.stderr).toContain(`port ${port} is in use`);
   expect(second.code).toBe(3);
-  const doctor = await octavo(['doctor'], { cwd, env: exported });
+  const doctor = await octavoInside(['doctor'], { cwd, env: exported });
   expect(doctor.stdout).toMatch(/ok +token +accepted, for Acme/);
   expect(doctor.code).toBe(0);
   expect((await running.stop('SIGINT')).code).toBe(0);
 });
 
-test.concurrent('emulate disables features with --without', async () => {
-  const running = new OctavoProcess(['emulate', '--without', 'conversations', 'publish', '--without', 'structure'], {
-    cwd,
-  });
-  await new Promise((resolve) => running.child.stderr?.once('data', resolve));
-  const exportedOf = (name: string) => new RegExp(`^export ${name}=(.*)$`, 'm').exec(running.stdout)?.[1] ?? '';
-  const headers = { authorization: `Bearer ${exportedOf('OCTAVO_TOKEN')}` };
-  const organization = `${exportedOf('OCTAVO_BASE_URL')}/v1/orgs/${exportedOf('OCTAVO_ORGANIZATION')}`;
-  expect((await fetch(`${organization}/spaces`, { headers })).status).toBe(200);
-  expect((await fetch(`${organization}/conversations-clusters`, { headers })).status).toBe(404);
-  expect((await running.stop('SIGINT')).code).toBe(0);
-});
-
-test.concurrent('emulate behaves like the version of --platform, except for disabled features', async () => {
-  const running = new OctavoProcess(['emulate', '--platform', '0.181', '--without', 'site-findings'], { cwd });
-  await new Promise((resolve) => running.child.stderr?.once('data', resolve));
-  const exportedOf = (name: string) => new RegExp(`^export ${name}=(.*)$`, 'm').exec(running.stdout)?.[1] ?? '';
-  const headers = { authorization: `Bearer ${exportedOf('OCTAVO_TOKEN')}`, 'content-type': 'application/json' };
-  const sites = `${exportedOf('OCTAVO_BASE_URL')}/v1/orgs/${exportedOf('OCTAVO_ORGANIZATION')}/sites`;
-  const created = await fetch(sites, { method: 'POST', headers, body: '{"title":"Docs"}' });
+test.concurrent('emulate behaves like the version of --platform, except for features disabled with --without', async () => {
+  const without = ['--without', 'conversations', 'publish', '--without', 'site-findings'];
+  const running = new OctavoInside(['emulate', '--platform', '0.181', ...without], { cwd });
+  const { OCTAVO_TOKEN, OCTAVO_BASE_URL, OCTAVO_ORGANIZATION } = await exportsOf(running);
+  const headers = { authorization: `Bearer ${OCTAVO_TOKEN}`, 'content-type': 'application/json' };
+  const organization = `${OCTAVO_BASE_URL}/v1/orgs/${OCTAVO_ORGANIZATION}`;
+  const created = await fetch(`${organization}/sites`, { method: 'POST', headers, body: '{"title":"Docs"}' });
   const { id } = (await created.json()) as { id: string };
-  const statuses = ['topics', 'findings', 'issues'].map(async (name) => {
-    const { status } = await fetch(`${sites}/${id}/${name}`, { headers });
-    return status;
-  });
-  expect(await Promise.all(statuses)).toEqual([200, 404, 404]);
-  expect((await running.stop('SIGINT')).code).toBe(0);
+  const site = `sites/${id}`;
+  const paths = ['spaces', 'conversations-clusters', `${site}/topics`, `${site}/findings`, `${site}/issues`];
+  const statuses = paths.map(async (path) => (await fetch(`${organization}/${path}`, { headers })).status);
+  expect(await Promise.all(statuses)).toEqual([200, 404, 200, 404, 404]);
+  expect((await running.stop()).code).toBe(0);
 });
 
 test.concurrent.each([
@@ -123,7 +114,7 @@ test.concurrent.each([
   [['emulate', '--seed', 'nowhere.json'], 'cannot read --seed nowhere.json'],
   [['emulate', '--seed', '/dev/null'], 'cannot read --seed /dev/null'],
 ])('refuses to start with %j', async (args, words) => {
-  const { code, stderr } = await octavo(args, { cwd });
+  const { code, stderr } = await octavoInside(args, { cwd });
   expect(stderr).toContain(words);
   expect(code).toBe(3);
 });

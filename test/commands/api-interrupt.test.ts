@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type LocalServer, serveLocally } from '../support/local-server.ts';
-import { checkOutput, TOKEN } from '../support/octavo-process.ts';
+import { OctavoInside } from '../support/octavo-inside.ts';
+import { eventually, TOKEN } from '../support/octavo-process.ts';
 import { spawn } from '../support/programs.ts';
 
 const BIN = fileURLToPath(new URL('../../bin/octavo.js', import.meta.url));
@@ -48,12 +49,15 @@ describe('octavo api as an interrupted process', () => {
   });
   afterAll(() => server.stop());
 
+  const env = () => ({ OCTAVO_BASE_URL: base, OCTAVO_TOKEN: TOKEN, OCTAVO_ORGANIZATION: 'org1' });
+  const begin = (...args: readonly string[]) =>
+    new OctavoInside(['api', ...args], { cwd: tmpdir(), env: env(), secrets: [TOKEN] });
   const start = (...args: readonly string[]) => run('api', ...args);
 
   function run(...args: readonly string[]) {
     const child = spawn(process.execPath, [BIN, ...args], {
       cwd: tmpdir(),
-      env: { PATH: process.env.PATH, OCTAVO_BASE_URL: base, OCTAVO_TOKEN: TOKEN, OCTAVO_ORGANIZATION: 'org1' },
+      env: { PATH: process.env.PATH, ...env() },
       stdio: 'pipe',
     });
     const output = { stdout: '', stderr: '' };
@@ -63,16 +67,6 @@ describe('octavo api as an interrupted process', () => {
       });
     }
     return { child, output };
-  }
-
-  /** Resolves when the condition holds after some output or request. */
-  async function until(isReady: () => boolean, child: ChildProcess): Promise<void> {
-    while (!isReady()) {
-      if (child.exitCode !== null) {
-        throw new Error(`it ended with ${child.exitCode}`);
-      }
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
   }
 
   async function end(child: ChildProcess, signal: NodeJS.Signals) {
@@ -92,16 +86,11 @@ describe('octavo api as an interrupted process', () => {
     ['a stream', ['askSite', 's', '-f', 'question=q', '-f', 'scope[mode]=default'], 'octavo: interrupted\n'],
   ])('%s: Ctrl-C exits with 130 at once', async (_what, args, message) => {
     seen.length = 0;
-    const { child, output } = start(...args);
-    const isStream = args[0] === 'askSite';
-    await until(() => (isStream ? output.stdout !== '' : seen.length > 0), child);
-    const ended = await end(child, 'SIGINT');
-    expect({ ...ended, stderr: output.stderr }).toEqual({
-      code: 130,
-      isAtOnce: true,
-      stderr: expect.stringContaining(message),
-    });
-    checkOutput({ code: ended.code, ...output });
+    const call = begin(...args);
+    await eventually('a request', () => (args[0] === 'askSite' ? call.stdout !== '' : seen.length > 0));
+    const from = performance.now();
+    expect(await call.stop()).toMatchObject({ code: 130, stderr: expect.stringContaining(message) });
+    expect(performance.now() - from).toBeLessThan(AT_ONCE);
   });
 
   test('exits with 130 and sends nothing on Ctrl-C while reading standard input', async () => {
@@ -118,7 +107,7 @@ describe('octavo api as an interrupted process', () => {
   test('exits with 143 on SIGTERM', async () => {
     seen.length = 0;
     const { child } = start('GET', '/x/silent');
-    await until(() => seen.length > 0, child);
+    await eventually('a request', () => seen.length > 0);
     expect(await end(child, 'SIGTERM')).toEqual({ code: 143, isAtOnce: true });
   });
 
@@ -126,7 +115,7 @@ describe('octavo api as an interrupted process', () => {
     seen.length = 0;
     const { child } = start('GET', '/x/found');
     child.stdout.pause();
-    await until(() => seen.length > 0, child);
+    await eventually('a request', () => seen.length > 0);
     await new Promise((resolve) => setTimeout(resolve, 300));
     const closed = once(child, 'exit');
     child.kill('SIGINT');
@@ -155,9 +144,9 @@ describe('octavo api as an interrupted process', () => {
   });
 
   test('prints status and headers of a stream before its events with -i', async () => {
-    const { child, output } = start('askSite', 's', '-i', '--yes', '-f', 'question=q', '-f', 'scope[mode]=default');
-    await until(() => output.stdout.includes('{"n":1}'), child);
-    await end(child, 'SIGINT');
-    expect(output.stdout).toMatch(/^HTTP 200 OK\n(.*\n)*x-trace: stream-1\n(.*\n)*\n\{"n":1\}\n$/);
+    const call = begin('askSite', 's', '-i', '--yes', '-f', 'question=q', '-f', 'scope[mode]=default');
+    await eventually('an event', () => call.stdout.includes('{"n":1}'));
+    const { stdout } = await call.stop();
+    expect(stdout).toMatch(/^HTTP 200 OK\n(.*\n)*x-trace: stream-1\n(.*\n)*\n\{"n":1\}\n$/);
   });
 });

@@ -169,9 +169,9 @@ test('leaves a specification pending when interrupted during its processing', as
   await using work = await openWorkspace({ processing: { openapi: FOREVER, translation: 0 } });
   work.repository.write('api.yaml', 'openapi: { pets: { source: { url: "https://acme.example/pets.json" } } }\n');
   work.repository.commit('A specification');
-  const apply = work.begin('apply', work.repository.directory, '--yes');
+  const apply = work.beginInside('apply', work.repository.directory, '--yes');
   await eventually('the first poll', () => work.emulator.requests.count('getOpenApiSpec') > 0);
-  expect(await apply.stop('SIGINT')).toMatchObject({
+  expect(await apply.stop()).toMatchObject({
     code: 5,
     stderr: expect.stringContaining('waiting  openapi/pets'),
   });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { describeFileError } from '../../src/core/errors.ts';
-import { octavo } from '../support/octavo-process.ts';
+import { octavoInside } from '../support/octavo-inside.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'octavo-file-errors-'));
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
@@ -18,7 +18,7 @@ const COMMANDS = [['init', '--forge', 'none'], ['validate'], ['run', '--once', '
 
 describe.each(COMMANDS.map((command) => [command.join(' '), command] as const))('octavo %s', (_, command) => {
   test.each(PATHS)('explains the path %s', async (path) => {
-    const { stdout, stderr, code } = await octavo([...command, path], { cwd });
+    const { stdout, stderr, code } = await octavoInside([...command, path], { cwd });
     expect(stderr).not.toContain('This is a bug');
     expect(stderr).not.toContain('unexpected error');
     expect([0, 1, 3]).toContain(code);
@@ -27,7 +27,7 @@ describe.each(COMMANDS.map((command) => [command.join(' '), command] as const))(
 });
 
 test('octavo init says that a file is in place of a folder', async () => {
-  const { stderr, code } = await octavo(['init', '--forge', 'none', 'taken'], { cwd });
+  const { stderr, code } = await octavoInside(['init', '--forge', 'none', 'taken'], { cwd });
   expect({ stderr, code }).toEqual({
     code: 3,
     stderr: expect.stringMatching(/cannot create the folder \S*\.octavo: .*move it away/),

@@ -14,19 +14,19 @@ async function withTeams(): Promise<Workspace> {
 
 test('plan, apply and plan print results to standard output and everything else to standard error', async () => {
   await using work = await withTeams();
-  const plan = await work.run('plan', '--detailed-exitcode');
+  const plan = await work.inside(['plan', '--detailed-exitcode']);
   expect(plan).toMatchObject({ code: 2, stderr: '' });
   expect(plan.stdout).toMatch(/^Plan for .*org_acme.*: commit [0-9a-f]{7}\n/);
   expect(plan.stdout).toContain('there is no base, so nothing is deleted and renames are not recognized');
   expect(plan.stdout).toMatch(/\n2 to create, 0 unchanged\n$/);
-  const withoutTerminal = await work.run('apply');
+  const withoutTerminal = await work.inside(['apply']);
   expect(withoutTerminal).toMatchObject({ code: 3, stdout: '' });
   expect(withoutTerminal.stderr).toContain('no terminal to ask for confirmation; pass --yes to apply');
   expect(work.writes()).toBe(0);
-  const apply = await work.run('apply', '--yes');
+  const apply = await work.inside(['apply', '--yes']);
   expect(apply).toMatchObject({ code: 0, stdout: '2 applied; 2 writes\n' });
   expect(apply.stderr).toMatch(/^created {2}team\/editors$/m);
-  const after = await work.run('plan', '--detailed-exitcode');
+  const after = await work.inside(['plan', '--detailed-exitcode']);
   expect(after.code).toBe(0);
   expect(after.stdout).toMatch(/\nNo changes, 2 unchanged\n$/);
   expect(work.writes()).toBe(2);
@@ -300,11 +300,11 @@ test('refuses a plan that would leave no admin, regardless of approvals', async 
 
 test('sends no request for validate, and only reads for plan and a dry run', async () => {
   await using work = await withTeams();
-  expect((await work.run('validate')).stdout).toBe('Valid: 2 resources in 1 manifest\n');
+  expect((await work.inside(['validate'])).stdout).toBe('Valid: 2 resources in 1 manifest\n');
   expect(work.emulator.requests.total).toBe(0);
   const config = work.configure();
   expect((await work.inside(['plan', '--config', config])).code).toBe(0);
-  const dry = await work.run('run', '--dry-run', '--once', '--config', config);
+  const dry = await work.inside(['run', '--dry-run', '--once', '--config', config]);
   expect(dry.code).toBe(0);
   expect(dry.stderr).toContain('dry run: nothing is written');
   expect(work.emulator.requests.total).toBeGreaterThan(0);
@@ -316,11 +316,11 @@ test('fails and records nothing when an apply is interrupted', async () => {
   await using work = await openWorkspace({ latency: 150 });
   const titles = Array.from({ length: 60 }, (_, index) => `  t${index}: { title: T${index} }\n`);
   work.repository.commit('Many', { 'a.yaml': `teams:\n${titles.join('')}` });
-  const applying = work.begin('apply', 'repository', '--yes', '--record');
+  const applying = work.beginInside('apply', 'repository', '--yes', '--record');
   work.emulator.setFaults([
     {
       match: { method: 'PUT', nth: 3 },
-      fault: { kind: 'hook', when: 'after', run: () => applying.child.kill('SIGINT') },
+      fault: { kind: 'hook', when: 'after', run: () => void applying.stop() },
     },
   ]);
   const { code, stderr } = await applying.ended;
@@ -339,10 +339,9 @@ test('says that the platform limits an apply, and folds what was not started whe
   await using work = await openWorkspace({ limits: { write: { kind: 'first-call', limit: 2, window: 60_000 } } });
   const titles = Array.from({ length: 60 }, (_, index) => `  t${index}: { title: T${index} }\n`);
   work.repository.write('a.yaml', `teams:\n${titles.join('')}`);
-  const applying = work.begin('apply', 'repository', '--yes');
+  const applying = work.beginInside('apply', 'repository', '--yes');
   await eventually('the wait', () => applying.stderr.includes('limited by the platform, continues in '));
-  applying.child.kill('SIGINT');
-  const { code, stderr } = await applying.ended;
+  const { code, stderr } = await applying.stop();
   expect(code).toBe(1);
   expect(stderr).toMatch(/^limited by the platform, continues in \d+ seconds$/m);
   expect(stderr.match(/^skipped .*$/gm) ?? []).toHaveLength(0);

@@ -7,10 +7,15 @@ import { checkOutput, type Ended, OctavoRun, VERSION } from './octavo-process.ts
 
 interface InsideOptions {
   readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>>;
   /** Overrides of the terminal. */
-  readonly terminal: Partial<Terminal>;
-  readonly secrets: readonly string[];
+  readonly terminal?: Partial<Terminal>;
+  readonly secrets?: readonly string[];
+}
+
+/** Runs a command in this process until it ends. */
+export function octavoInside(args: readonly string[], options: InsideOptions): Promise<Ended> {
+  return new OctavoInside(args, options).ended;
 }
 
 /** A run in this process. SIGTERM ends it in order; it cannot be killed. */
@@ -36,7 +41,7 @@ export class OctavoInside extends OctavoRun {
     process.emit('SIGHUP');
   }
 
-  async #run(args: readonly string[], { cwd, env, terminal, secrets }: InsideOptions): Promise<Ended> {
+  async #run(args: readonly string[], { cwd, env = {}, terminal, secrets }: InsideOptions): Promise<Ended> {
     const err = (text: string) => {
       this.stderr += text;
     };
