@@ -1,4 +1,7 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { runGit } from '../git/repository.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 
 const REF = 'refs/octavo/org_acme/applied';
@@ -78,24 +81,20 @@ test('moves the ref in an apply without changes only if an id has changed', asyn
   expect(work.repository.git('rev-parse', `${REF}^`)).toBe(work.repository.git('rev-parse', `${before}^`));
 });
 
-/** A record as anyone with push access could write it. */
+/** Writes a record as anyone with push access could, with an index of its own. */
 function forge(work: Workspace, change: (record: Record<string, unknown>) => unknown): void {
-  const { git } = work.repository;
-  const record = JSON.parse(git('show', `${REF}:.octavo-applied.json`)) as Record<string, unknown>;
-  const written = change(record);
-  work.repository.write('.octavo-applied.json', typeof written === 'string' ? written : JSON.stringify(written));
-  const blob = git('hash-object', '-w', '.octavo-applied.json');
-  git('rm', '-r', '--quiet', '--cached', '.');
-  git('update-index', '--add', '--cacheinfo', `100644,${blob},.octavo-applied.json`);
-  const tree = git('write-tree');
-  git('update-ref', REF, git('commit-tree', tree, '-p', `${REF}^`, '-m', 'x'));
-  git('reset', '--quiet', '--hard');
-  git('clean', '-ffdxq');
+  const file = join(work.folder, 'record.json');
+  const git = (...args: string[]) =>
+    runGit(work.repository.directory, args, { GIT_INDEX_FILE: join(work.folder, 'index') }).trim();
+  const written = change(JSON.parse(git('show', `${REF}:.octavo-applied.json`)) as Record<string, unknown>);
+  writeFileSync(file, typeof written === 'string' ? written : JSON.stringify(written));
+  git('update-index', '--add', '--cacheinfo', `100644,${git('hash-object', '-w', file)},.octavo-applied.json`);
+  git('update-ref', REF, git('commit-tree', git('write-tree'), '-p', `${REF}^`, '-m', 'x'));
 }
 
 const ids = (record: Record<string, unknown>) => record.ids as Record<string, string>;
 
-test.each<[string, (record: Record<string, unknown>) => unknown, string]>([
+const DAMAGES: readonly (readonly [string, (record: Record<string, unknown>) => unknown, string])[] = [
   ['is not JSON', () => '{', 'it is not JSON'],
   ['is of another version', (record) => ({ ...record, format: 'octavo.applied/9' }), 'format: '],
   ['has unknown members', (record) => ({ ...record, more: 1 }), 'more'],
@@ -120,15 +119,21 @@ test.each<[string, (record: Record<string, unknown>) => unknown, string]>([
     (record) => ({ ...record, ids: { ...ids(record), 'team/x': ids(record)['team/writers'] } }),
     'have the same id',
   ],
-])('refuses a record that %s, and suggests a fix', async (_how, change, words) => {
+];
+
+test('refuses a damaged record, and suggests a fix', async () => {
   await using work = await applied();
-  forge(work, change);
+  const record = work.repository.git('rev-parse', REF);
   const writes = work.writes();
-  const { code, stderr } = await work.inside(['apply', '--yes', '--base', 'applied']);
-  expect(stderr).toContain(`${REF}:1:1: is damaged: `);
-  expect(stderr).toContain(words);
-  expect(stderr).toContain(`git push --force origin COMMIT:${REF}`);
-  expect(code).toBe(3);
+  for (const [how, change, words] of DAMAGES) {
+    work.repository.git('update-ref', REF, record);
+    forge(work, change);
+    const { code, stderr } = await work.inside(['apply', '--yes', '--base', 'applied']);
+    expect(stderr, `a record that ${how}`).toContain(`${REF}:1:1: is damaged: `);
+    expect(stderr).toContain(words);
+    expect(stderr).toContain(`git push --force origin COMMIT:${REF}`);
+    expect(code).toBe(3);
+  }
   expect(work.writes()).toBe(writes);
 });
 

@@ -60,15 +60,20 @@ describe('config.yaml in the working directory, without --config', () => {
     expect(attacker.received).toEqual([]);
   });
 
-  test.each([...ASKING, ...FOLLOWING])('cannot use the token of the environment: octavo %s %s', async (...command) => {
+  test('cannot use the token of the environment', async () => {
     await using attacker = await openAttacker();
     await using work = await openWorkspace();
     work.repository.write('config.yaml', configuration(attacker.url, '$' + '{env:OCTAVO_TOKEN}'));
     work.repository.write('m/teams.yaml', 'teams: { writers: { title: Writers } }\n');
-    const token = await work.inside(command, { ...NOTHING_SET, OCTAVO_TOKEN: TOKEN });
-    expect(token.code).toBe(command[0] === 'init' ? 0 : 3);
-    const other = await work.inside(command, { ...NOTHING_SET, OCTAVO_TOKEN_1: CANARY });
-    expect(other.code).toBe(command[0] === 'init' ? 0 : 3);
+    for (const command of [...FOLLOWING, ...ASKING]) {
+      for (const [name, value] of [
+        ['OCTAVO_TOKEN', TOKEN],
+        ['OCTAVO_TOKEN_1', CANARY],
+      ] as const) {
+        const { code } = await work.inside(command, { ...NOTHING_SET, [name]: value });
+        expect(code, command.join(' ')).toBe(command[0] === 'init' ? 0 : 3);
+      }
+    }
     expect(attacker.received).toEqual([]);
   });
 
@@ -116,16 +121,18 @@ describe('config.yaml in the working directory, without --config', () => {
     ],
   ];
 
-  test.each(hostile)('cannot send or print %s', async (_what, text) => {
+  test('can send or print no secret', async () => {
     await using attacker = await openAttacker();
     await using work = await openWorkspace();
     writeFileSync(join(work.folder, 'secret'), CANARY);
-    work.repository.write('config.yaml', text(attacker.url));
     const env = { ...NOTHING_SET, GITHUB_TOKEN: CANARY, OCTAVO_FORGE_TOKEN: CANARY };
-    for (const command of [['plan', 'm'], ['doctor'], ['api', 'listTeams']]) {
-      const ended = await work.inside(command, env);
-      expect(ended.code).toBe(3);
-      expect(ended.stdout + ended.stderr).not.toContain(CANARY);
+    for (const [what, text] of hostile) {
+      work.repository.write('config.yaml', text(attacker.url));
+      for (const command of [['plan', 'm'], ['doctor'], ['api', 'listTeams']]) {
+        const ended = await work.inside(command, env);
+        expect(ended.code, `${what}: ${command[0]}`).toBe(3);
+        expect(ended.stdout + ended.stderr, what).not.toContain(CANARY);
+      }
     }
     expect(attacker.received).toEqual([]);
   });
@@ -161,14 +168,13 @@ describe('config.yaml in the working directory, without --config', () => {
     expect(await work.inside(['plan', 'm'], env)).toMatchObject({ code: 0 });
   });
 
-  test.each(FOLLOWING)('is refused by octavo %s %s', async (...command) => {
+  test('is refused by commands that open its files and addresses', async () => {
     await using work = await openWorkspace();
     work.repository.write('config.yaml', configuration(work.emulator.url, TOKEN));
-    const ended = await work.inside(command, NOTHING_SET);
-    expect(ended).toMatchObject({
-      code: 3,
-      stderr: expect.stringContaining('pass --config config.yaml or set OCTAVO_CONFIG'),
-    });
+    for (const command of FOLLOWING) {
+      const stderr = expect.stringContaining('pass --config config.yaml or set OCTAVO_CONFIG');
+      expect(await work.inside(command, NOTHING_SET), command[0]).toMatchObject({ code: 3, stderr });
+    }
   });
 });
 

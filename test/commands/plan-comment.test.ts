@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FORGES } from '../forge/samples.ts';
 import { FakeForge } from '../support/fake-forge.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
@@ -18,6 +18,13 @@ async function openPull() {
 }
 
 type Pull = Awaited<ReturnType<typeof openPull>>;
+
+/** A pull request whose branch no test changes. */
+let pull: Pull;
+beforeAll(async () => {
+  pull = await openPull();
+});
+afterAll(() => pull.work[Symbol.asyncDispose]());
 
 /** Variables that a forge's CI sets for a job of the pull request. */
 function environment(fake: FakeForge, name: string, { work, base, head }: Pull, run = 1): Record<string, string> {
@@ -57,8 +64,7 @@ const summaryOf = (work: Workspace) => readFileSync(join(work.folder, 'summary.m
 describe.each(FORGES)('at $name', ({ name, open }) => {
   test('comments the plan against the merge base with a status, and updates the comment in the next run', async () => {
     await using fake = await open();
-    const pull = await openPull();
-    await using work = pull.work;
+    const { work } = pull;
     const first = await work.inside(['plan', '.', '--comment'], environment(fake, name, pull, 1));
     expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining('"Writers" → "Docs writers"') });
     expect(first.stderr).toMatch(/^The comment on pull request 12 at \w+ was created\.$/m);
@@ -80,8 +86,7 @@ describe.each(FORGES)('at $name', ({ name, open }) => {
 
   test('leaves one comment after concurrent runs', async () => {
     await using fake = await open();
-    const pull = await openPull();
-    await using work = pull.work;
+    const { work } = pull;
     const runs = [1, 2, 3].map((run) => work.inside(['plan', '.', '--comment'], environment(fake, name, pull, run)));
     expect((await Promise.all(runs)).map(({ code }) => code)).toEqual([0, 0, 0]);
     expect(fake.comments).toHaveLength(1);
@@ -113,8 +118,7 @@ describe.each(FORGES)('at $name', ({ name, open }) => {
     await using fake = await open();
     fake.may.comment = false;
     fake.may.status = false;
-    const pull = await openPull();
-    await using work = pull.work;
+    const { work } = pull;
     const ended = await work.inside(['plan', '.', '--comment', '--detailed-exitcode'], environment(fake, name, pull));
     expect(ended.code).toBe(2);
     expect(ended.stderr).toMatch(/^No comment: \w+ answers with 403 when asked to write a comment\. /m);
@@ -125,8 +129,7 @@ describe.each(FORGES)('at $name', ({ name, open }) => {
 
   test('sends no request to the forge without a token', async () => {
     await using fake = await open();
-    const pull = await openPull();
-    await using work = pull.work;
+    const { work } = pull;
     const env = { ...environment(fake, name, pull), GITHUB_TOKEN: '', GITLAB_TOKEN: '' };
     const ended = await work.inside(['plan', '.', '--comment'], env);
     expect(ended).toMatchObject({ code: 0, stderr: expect.stringMatching(/^No comment: \w+_TOKEN is not set\. /) });
@@ -139,8 +142,7 @@ const { open: openFake } = FORGES[0];
 test('fails but still prints the plan when the comment is refused for another reason', async () => {
   await using fake = await openFake();
   fake.fault = (request) => (/^POST .*comments$/.test(request) ? 422 : null);
-  const pull = await openPull();
-  await using work = pull.work;
+  const { work } = pull;
   const ended = await work.inside(['plan', '.', '--comment'], environment(fake, 'github', pull));
   expect(ended).toMatchObject({ code: 1, stdout: expect.stringContaining('Docs writers') });
   expect(summaryOf(work)).toContain('Docs writers');
@@ -191,8 +193,7 @@ test('shortens a long comment, and prints the whole plan', async () => {
 
 test('reports a base commit that the clone lacks, with a fix', async () => {
   await using fake = await openFake();
-  const pull = await openPull();
-  await using work = pull.work;
+  const { work } = pull;
   const env = environment(fake, 'github', { ...pull, base: 'd'.repeat(40) });
   const ended = await work.inside(['plan', '.', '--comment'], env);
   expect(ended).toMatchObject({ code: 3, stderr: expect.stringContaining('fetch-depth: 0') });
@@ -200,8 +201,7 @@ test('reports a base commit that the clone lacks, with a fix', async () => {
 
 test('uses --base instead of the merge base', async () => {
   await using fake = await openFake();
-  const pull = await openPull();
-  await using work = pull.work;
+  const { work } = pull;
   const env = environment(fake, 'github', pull);
   const { stdout } = await work.inside(['plan', '.', '--comment', '--base', 'HEAD'], env);
   expect(stdout).toContain(`over ${pull.head.slice(0, 7)}`);
@@ -209,8 +209,7 @@ test('uses --base instead of the merge base', async () => {
 
 test('plans a push without a comment, and refuses --comment outside of a CI job', async () => {
   await using fake = await openFake();
-  const pull = await openPull();
-  await using work = pull.work;
+  const { work } = pull;
   const env = environment(fake, 'github', pull);
   writeFileSync(env.GITHUB_EVENT_PATH ?? '', '{"ref":"refs/heads/main"}');
   const push = await work.inside(['plan', '.', '--comment'], env);
@@ -225,8 +224,7 @@ test('plans a push without a comment, and refuses --comment outside of a CI job'
 });
 
 test('prints the plan in the job output at Bitbucket, with a note', async () => {
-  const pull = await openPull();
-  await using work = pull.work;
+  const { work } = pull;
   work.repository.git('update-ref', 'refs/remotes/origin/main', pull.base);
   const ended = await work.inside(['plan', '.', '--comment'], {
     BITBUCKET_BUILD_NUMBER: '1',
