@@ -101,9 +101,8 @@ describe('titles of every kind', () => {
   test.each(TITLES)(
     'keep %j unchanged, or its id where it begins or ends with white space, with a key of letters',
     async (each) => {
-      await world.begin();
-      await world.call('PUT', '/teams', { title: each });
-      const declared = await declare(filesAfter(await importFrom(world, { kinds: ['team'] })));
+      const observation = observationOf([actual('team', 'tem_1', { title: each, members: {} })]);
+      const declared = await declare(filesAfter(await importOf(observation, { kinds: ['team'] })));
       const [team] = [...declared.values()];
       expect([...declared.keys()]).toEqual([expect.stringMatching(/^team\/[a-z0-9]+(-[a-z0-9]+)*$/)]);
       if (each.trim() === each) {

@@ -62,7 +62,7 @@ describe.skipIf(process.platform !== 'linux')('.ci/run that does not come to its
     return { code, last: output.trimEnd().split('\n').at(-1), isLeft: existsSync(`/proc/${hanging}`) };
   }
 
-  test.each([
+  test.concurrent.each([
     ['SIGTERM', 143],
     ['SIGINT', 130],
     ['SIGHUP', 129],
@@ -70,7 +70,7 @@ describe.skipIf(process.platform !== 'linux')('.ci/run that does not come to its
     expect(await end('600', signal)).toEqual({ code, last: '0 passed, 1 failed', isLeft: false });
   });
 
-  test('fails and leaves no process after its time limit', async () => {
+  test.concurrent('fails and leaves no process after its time limit', async () => {
     expect(await end('2')).toEqual({ code: 124, last: '0 passed, 1 failed', isLeft: false });
   });
 });
