@@ -16,7 +16,7 @@ openRunFolders();
 const GROUPS = {
   parts:
     'architecture|clusters|config|contract|conversations|core|emulator|forge|import|kinds|manifests|plan|platform|queue|reconcile|report|store',
-  pages: 'server|vendor|views|web',
+  pages: 'server|vendor|web',
   // These start git, which takes long from a process that has grown in a campaign of notifications.
   commands: 'commands',
   notify: 'notify',

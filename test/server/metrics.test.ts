@@ -12,7 +12,7 @@ import {
 import type { QueueSnapshot } from '../../src/queue/snapshot.ts';
 import type { PassEnd, PassEvents } from '../../src/reconcile/pass.ts';
 import { createMetrics, type Metrics } from '../../src/server/metrics.ts';
-import { someBudget, someQueue } from '../views/queue-samples.ts';
+import { someBudget, someQueue } from '../web/some-backend.ts';
 
 /** Exported lines whose text starts with one of these. */
 async function linesOf({ registry }: Metrics, ...starts: readonly string[]): Promise<string[]> {

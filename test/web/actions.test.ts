@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
-import { tokenEntry } from './page-app.ts';
+import { openPageApp, tokenEntry } from './page-app.ts';
 import { type PageDaemon, startPage } from './page-daemon.ts';
 
 const PEOPLE = ['viewer', 'operator', 'approver'];
@@ -109,26 +109,28 @@ test('operators pause and resume, with an end, and everything is in the audit', 
   expect((await send(page, 'operator', { action: 'reconcile' })).status).toBe(200);
 });
 
-test.each([
-  [{ action: 'delete-all' }, 'is not known'],
-  [{}, 'is not known'],
-  [{ action: 'approve' }, 'checksum: '],
-  [{ action: 'pause' }, 'reason: is missing; say why'],
-  [{ action: 'pause', reason: 'x', for: '-1h' }, 'is not valid'],
-  [{ action: 'pause', reason: 'x', address: 'team/unknown' }, 'no manifest declares'],
-  [{ action: 'dead-drop', key: 'unknown' }, 'not found'],
-  [{ action: 'cluster-open' }, 'cluster: '],
-])('%j is refused and says why', async (fields, message) => {
+test('an action that is not valid is refused and says why', async () => {
   await using work = await openWorkspace();
   await using page = await startPage(work, { ui: UI });
-  const { status, answer } = await send(page, 'approver', fields as Record<string, string>);
-  expect({ status, error: answer.error }).toEqual({ status: 422, error: expect.stringContaining(message) });
+  const refused: readonly (readonly [Readonly<Record<string, string>>, string])[] = [
+    [{ action: 'delete-all' }, 'is not known'],
+    [{}, 'is not known'],
+    [{ action: 'approve' }, 'checksum: '],
+    [{ action: 'pause' }, 'reason: is missing; say why'],
+    [{ action: 'pause', reason: 'x', for: '-1h' }, 'is not valid'],
+    [{ action: 'pause', reason: 'x', address: 'team/unknown' }, 'no manifest declares'],
+    [{ action: 'dead-drop', key: 'unknown' }, 'not found'],
+    [{ action: 'cluster-open' }, 'cluster: '],
+  ];
+  for (const [fields, message] of refused) {
+    const { status, answer } = await send(page, 'approver', fields);
+    expect({ status, error: answer.error }).toEqual({ status: 422, error: expect.stringContaining(message) });
+  }
 });
 
 test('without sign-in, the page is read-only', async () => {
-  await using work = await openWorkspace();
-  await using page = await startPage(work);
-  const answer = await page.post(PATH, { action: 'reconcile' });
-  expect(answer.status).toBe(403);
-  expect(await answer.text()).toContain('<h1>Not allowed</h1>');
+  await using page = await openPageApp({ ui: {} });
+  const answer = await page.post('/o/acme/actions', { action: 'reconcile' });
+  expect(answer.statusCode).toBe(403);
+  expect(answer.body).toContain('<h1>Not allowed</h1>');
 });

@@ -2,9 +2,16 @@
 import { expect, test } from 'vitest';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { Backend } from '../../src/web/model/backend.ts';
-import { type Asked, NOW, someBackend, someOrganization } from '../views/some-backend.ts';
-import { addNotifications, someDelivery, someNotifications } from '../views/some-notifications.ts';
 import { openPageApp, tokenEntry } from './page-app.ts';
+import {
+  type Asked,
+  addNotifications,
+  NOW,
+  someBackend,
+  someDelivery,
+  someNotifications,
+  someOrganization,
+} from './some-backend.ts';
 
 const UI = {
   tokens: [tokenEntry('ana', 'ana-token'), tokenEntry('ben', 'ben-token'), tokenEntry('cy', 'cy-token')],

@@ -5,7 +5,7 @@ import { EventBus } from '../../src/core/event-bus.ts';
 import type { DaemonEvents } from '../../src/daemon/organization/feature.ts';
 import { EventStreams } from '../../src/web/server/event-streams.ts';
 import { createVirtualClock } from '../queue/virtual-clock.ts';
-import { someBackend, someOrganization } from '../views/some-backend.ts';
+import { someBackend, someOrganization } from './some-backend.ts';
 
 const ROLES = [
   { role: 'viewer', people: ['ana'], groups: [], organizations: null },

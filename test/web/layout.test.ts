@@ -5,8 +5,7 @@ import { configurationViews } from '../../src/web/model/configuration.ts';
 import { loadAssets } from '../../src/web/server/assets.ts';
 import { layout } from '../../src/web/server/layout.ts';
 import { HOSTILE_TEXTS } from '../support/hostile-texts.ts';
-import { skeleton } from '../views/pages.ts';
-import { NOW } from '../views/some-backend.ts';
+import { NOW, skeleton } from './some-backend.ts';
 
 const assets = await loadAssets();
 

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { organizationPage } from '../../src/web/pages/organization.ts';
 import { organizationsPage } from '../../src/web/pages/organizations.ts';
 import { countCases } from '../support/campaign.ts';
-import { fakeDaemon, request } from '../views/backend.ts';
-import { render } from '../views/pages.ts';
+import { fakeDaemon, request } from './fake-daemon.ts';
+import { render } from './some-backend.ts';
 
 /** Number of organizations, and of resources of one. */
 const ORGANIZATIONS = countCases({ sample: 200, ci: 500, full: 1000 });

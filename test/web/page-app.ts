@@ -1,5 +1,6 @@
 /** Server of the web page without a daemon: its organizations, clock and settings are given. */
 import { createHash, randomBytes } from 'node:crypto';
+import type { LightMyRequestResponse as Response } from 'fastify';
 import { loadConfig } from '../../src/config/load.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
@@ -7,7 +8,7 @@ import type { Sessions } from '../../src/store/sessions.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Backend } from '../../src/web/model/backend.ts';
 import { createPageServer, type PageServer } from '../../src/web/server/page-server.ts';
-import { NOW, someBackend, someOrganization } from '../views/some-backend.ts';
+import { NOW, someBackend, someOrganization } from './some-backend.ts';
 
 export interface PageAppSettings {
   /** Settings of the page, as in the configuration file. */
@@ -18,9 +19,14 @@ export interface PageAppSettings {
   readonly backend?: (backend: Backend) => Backend;
 }
 
-/** A page server of a test. Requests are sent with `server.app.inject`. */
+type Headers = Readonly<Record<string, string>>;
+
+/** A page server of a test. Requests do not use the network. */
 export interface PageApp extends AsyncDisposable {
   readonly server: PageServer;
+  get(url: string, headers?: Headers): Promise<Response>;
+  /** Sends a form, as a page of the server does, or with other headers. */
+  post(url: string, fields: Readonly<Record<string, string>>, headers?: Headers): Promise<Response>;
   readonly store: Store;
   /** Records of the log: level, fields and message. */
   readonly log: readonly (readonly [string, object, string])[];
@@ -49,13 +55,13 @@ export async function openPageApp({
     ui: { listen: '127.0.0.1:0', ...ui },
   };
   const given = { text: JSON.stringify(settings), file: 'config.yaml', env: {}, readFile: () => '', kinds };
-  const { ui: config } = loadConfig(given);
+  const { ui: config, organizations: configured } = loadConfig(given);
   const log: (readonly [string, object, string])[] = [];
   const at = (level: string) => (fields: object, message: string) => void log.push([level, fields, message]);
   const guesses: (readonly [string | null, number])[] = [];
   let passed = 0;
   const time = () => NOW + passed;
-  const backend = someBackend(organizations.map((id) => someOrganization(id)));
+  const backend = someBackend(configured.map((each) => ({ ...someOrganization(each.id), config: each })));
   const server = await createPageServer({
     backend: change({ ...backend, clock: { ...backend.clock, now: time, monotonic: time } }),
     log: { info: at('info'), warn: at('warn'), error: at('error') } as never,
@@ -64,6 +70,9 @@ export async function openPageApp({
   });
   return {
     ...{ server, store, log, guesses },
+    get: (url, headers = {}) => server.app.inject({ url, headers }),
+    post: (url, payload, headers = { 'sec-fetch-site': 'same-origin' }) =>
+      server.app.inject({ method: 'POST', url, payload, headers }),
     advance: (milliseconds) => {
       passed += milliseconds;
     },

@@ -9,8 +9,7 @@ import type { Lease } from '../../../src/store/leases.ts';
 import { openMemoryStore } from '../../../src/store/memory.ts';
 import type { FactReport, Notifications } from '../../../src/store/notifications.ts';
 import type { Backend, OrganizationState } from '../../../src/web/model/backend.ts';
-import { someQueue } from '../../views/queue-samples.ts';
-import { NOW, someBackend, someOrganization, someSource } from '../../views/some-backend.ts';
+import { NOW, someBackend, someOrganization, someQueue, someSource } from '../../web/some-backend.ts';
 
 function openCollector(store = openMemoryStore(), error: string | null = 'no', now = NOW) {
   const reports: FactReport[] = [];

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { appliedEvents, changeRequestEvents, decisionEvents } from '../../../src/daemon/facts/reporting.ts';
 import type { NewAuditEntry } from '../../../src/store/history.ts';
 import type { NotificationEvent } from '../../../src/store/notifications.ts';
-import { COMMIT, NOW, passOf } from '../../views/backend.ts';
+import { COMMIT, NOW, passOf } from '../../web/fake-daemon.ts';
 
 const applied = {
   outcome: 'done',

@@ -31,9 +31,8 @@ import type { PassEnd } from '../../../src/reconcile/pass.ts';
 import type { ManualPause } from '../../../src/store/history.ts';
 import type { Fact } from '../../../src/store/notifications.ts';
 import { freshness } from '../../../src/web/model/status.ts';
-import { fakeDaemon, NOW, type OrganizationCase, resultsOf } from '../../views/backend.ts';
-import { someQueue } from '../../views/queue-samples.ts';
-import { someSource } from '../../views/some-backend.ts';
+import { fakeDaemon, NOW, type OrganizationCase, resultsOf } from '../../web/fake-daemon.ts';
+import { someQueue, someSource } from '../../web/some-backend.ts';
 
 const MINUTE = 60_000;
 const SCOPE = { organization: 'acme', token: 'acme', platform: 'https://api.example' };

@@ -22,9 +22,8 @@ import type { BudgetSample } from '../../../src/web/model/budget-samples.ts';
 import { pages } from '../../../src/web/pages/index.ts';
 import { countCases, SEED } from '../../support/campaign.ts';
 import { actual } from '../../support/planning.ts';
-import { fakeDaemon, NOW, type OrganizationCase, resultsOf } from '../../views/backend.ts';
-import { someBudget, someQueue } from '../../views/queue-samples.ts';
-import { someRequest } from '../../views/some-backend.ts';
+import { fakeDaemon, NOW, type OrganizationCase, resultsOf } from '../../web/fake-daemon.ts';
+import { someBudget, someQueue, someRequest } from '../../web/some-backend.ts';
 
 const OWNER = { kind: 'replica', id: 'r-1', address: 'host-1:42' } as const;
 const LEASE = { epoch: 1, lost: new AbortController().signal };

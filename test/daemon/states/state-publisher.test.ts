@@ -9,7 +9,7 @@ import { openMemoryStore } from '../../../src/store/memory.ts';
 import type { OrganizationStates, StateChange } from '../../../src/store/organization-states.ts';
 import type { KnownResources, OrganizationState, ReconcilerState } from '../../../src/web/model/backend.ts';
 import { createVirtualClock } from '../../queue/virtual-clock.ts';
-import { fakeDaemon } from '../../views/backend.ts';
+import { fakeDaemon } from '../../web/fake-daemon.ts';
 
 /** A table whose writes are recorded, and a publisher of one organization. */
 async function openPublisher(before: (change: StateChange) => void = () => undefined) {

@@ -1,14 +1,8 @@
 /** Conditions, deliveries and replicas of the pages: none, and very many with long texts. */
 import { openMemoryStore } from '../../../src/store/memory.ts';
 import type { Backend, FleetState } from '../../../src/web/model/backend.ts';
-import { NOW } from '../../views/backend.ts';
-import {
-  addNotifications,
-  someCondition,
-  someDelivery,
-  someFact,
-  someNotifications,
-} from '../../views/some-notifications.ts';
+import { NOW } from '../fake-daemon.ts';
+import { addNotifications, someCondition, someDelivery, someFact, someNotifications } from '../some-backend.ts';
 
 /** Pages that show them. */
 export const MONITORING_PAGES = ['/conditions', '/deliveries', '/replicas'];

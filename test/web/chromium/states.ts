@@ -3,9 +3,9 @@ import { StoreError } from '../../../src/core/errors.ts';
 import type { Backend, OrganizationState } from '../../../src/web/model/backend.ts';
 import { pickCases } from '../../support/campaign.ts';
 import { samples } from '../../support/kind-samples.ts';
-import { type Fake, fakeDaemon, NOW, type OrganizationCase, passOf } from '../../views/backend.ts';
-import { withParts } from '../../views/some-backend.ts';
+import { type Fake, fakeDaemon, NOW, type OrganizationCase, passOf } from '../fake-daemon.ts';
 import { openPageApp, type PageApp, tokenEntry } from '../page-app.ts';
+import { withParts } from '../some-backend.ts';
 import { EMPTY_FLEET, largeMonitoring, MONITORING_PAGES } from './monitoring-states.ts';
 
 /** A server with its pages by name. */

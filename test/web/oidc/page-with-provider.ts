@@ -5,8 +5,6 @@ import type { LyingProvider } from './lying-provider.ts';
 
 /** Page server with helpers for signing in. */
 export interface ProviderPage extends PageApp {
-  /** Sends a GET request. */
-  get(url: string, headers?: Readonly<Record<string, string>>): Promise<Response>;
   /** Begins a sign-in. Returns what the browser keeps and the provider is sent. */
   begin(): Promise<{ readonly answer: Response; readonly cookie: string; readonly sent: URLSearchParams }>;
   /** Signs in. Returns the answer to the redirect. */
@@ -32,16 +30,15 @@ export async function openProviderPage(
   const oidc = { issuer: provider.issuer, ...CLIENT, ...(ui.oidc as object | undefined) };
   const roles = [{ role: 'viewer', people: ['ana@acme.example'] }];
   const page = await openPageApp({ ...settings, ui: { publicUrl: 'http://localhost', roles, ...ui, oidc } });
-  const get = (url: string, headers: Readonly<Record<string, string>> = {}) => page.server.app.inject({ url, headers });
   const begin = async () => {
-    const answer = await get('/oidc/start?back=/o/acme');
+    const answer = await page.get('/oidc/start?back=/o/acme');
     const sent = new URL(String(answer.headers.location ?? 'http://none')).searchParams;
     provider.nonce = sent.get('nonce') ?? '';
     return { answer, cookie: cookiesOf(answer), sent };
   };
   const signIn = async () => {
     const { cookie, sent } = await begin();
-    return get(`/oidc/callback?code=a-code&state=${sent.get('state')}`, { cookie });
+    return page.get(`/oidc/callback?code=a-code&state=${sent.get('state')}`, { cookie });
   };
-  return { ...page, get, begin, signIn };
+  return { ...page, begin, signIn };
 }

@@ -1,11 +1,9 @@
 /** View of the budgets. */
 import { expect, test } from 'vitest';
-import type { OrganizationState } from '../../src/web/model/backend.ts';
-import type { BudgetSample } from '../../src/web/model/budget-samples.ts';
-import { type BudgetPageView, budgetPage } from '../../src/web/pages/budget.ts';
-import { viewOf } from './pages.ts';
-import { someBudget, someQueue } from './queue-samples.ts';
-import { NOW, someBackend, someOrganization, someRequest } from './some-backend.ts';
+import type { OrganizationState } from '../../../src/web/model/backend.ts';
+import type { BudgetSample } from '../../../src/web/model/budget-samples.ts';
+import { type BudgetPageView, budgetPage } from '../../../src/web/pages/budget.ts';
+import { NOW, someBackend, someBudget, someOrganization, someQueue, someRequest, viewOf } from '../some-backend.ts';
 
 const NONE = { person: 0, apply: 0, clusters: 0, ingestion: 0, drift: 0 };
 

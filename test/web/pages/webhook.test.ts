@@ -1,10 +1,10 @@
 /** Webhook of a repository on the page of its organization. */
 import { expect, test } from 'vitest';
-import type { LastPush, PushStatus } from '../../src/reconcile/push-receiver.ts';
-import type { OrganizationState } from '../../src/web/model/backend.ts';
-import { organizationPage } from '../../src/web/pages/organization.ts';
-import { fakeDaemon, NOW, request } from './backend.ts';
-import { render, viewOf } from './pages.ts';
+import type { LastPush, PushStatus } from '../../../src/reconcile/push-receiver.ts';
+import type { OrganizationState } from '../../../src/web/model/backend.ts';
+import { organizationPage } from '../../../src/web/pages/organization.ts';
+import { fakeDaemon, NOW, request } from '../fake-daemon.ts';
+import { render, viewOf } from '../some-backend.ts';
 
 /** Returns the page of an organization whose webhook has this state. */
 async function page(status: PushStatus | null) {

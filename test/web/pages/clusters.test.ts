@@ -1,12 +1,11 @@
 /** View of issue clusters. */
 import { expect, test } from 'vitest';
-import { ClusterOverview, type RunEnd } from '../../src/clusters/events.ts';
-import type { OwnRequest } from '../../src/clusters/store.ts';
-import type { OrganizationState } from '../../src/web/model/backend.ts';
-import { type ClustersView, clustersPage } from '../../src/web/pages/clusters.ts';
-import { someCluster } from '../clusters/samples.ts';
-import { viewOf } from './pages.ts';
-import { MINUTE, NOW, someBackend, someOrganization, someRequest } from './some-backend.ts';
+import { ClusterOverview, type RunEnd } from '../../../src/clusters/events.ts';
+import type { OwnRequest } from '../../../src/clusters/store.ts';
+import type { OrganizationState } from '../../../src/web/model/backend.ts';
+import { type ClustersView, clustersPage } from '../../../src/web/pages/clusters.ts';
+import { someCluster } from '../../clusters/samples.ts';
+import { MINUTE, NOW, someBackend, someOrganization, someRequest, viewOf } from '../some-backend.ts';
 
 function clustersView(state: OrganizationState, start = 0) {
   const request = someRequest({ organization: state.id }, { start: String(start) });

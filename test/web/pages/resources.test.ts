@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { Backend } from '../../src/web/model/backend.ts';
-import { type OrganizationView, organizationPage } from '../../src/web/pages/organization.ts';
-import { type ResourceView, resourcePage } from '../../src/web/pages/resource.ts';
-import { actual, type PlanCase } from '../support/planning.ts';
-import { COMMIT, fakeDaemon, NOW, type OrganizationCase, request, resultsOf } from './backend.ts';
-import { allPages, viewOf } from './pages.ts';
+import type { Backend } from '../../../src/web/model/backend.ts';
+import { type OrganizationView, organizationPage } from '../../../src/web/pages/organization.ts';
+import { type ResourceView, resourcePage } from '../../../src/web/pages/resource.ts';
+import { actual, type PlanCase } from '../../support/planning.ts';
+import { COMMIT, fakeDaemon, NOW, type OrganizationCase, request, resultsOf } from '../fake-daemon.ts';
+import { allPages, viewOf } from '../some-backend.ts';
 
 const SITE: PlanCase = {
   manifests: {

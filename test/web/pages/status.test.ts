@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { DesiredStateError, SourceError } from '../../src/core/errors.ts';
-import type { Backend } from '../../src/web/model/backend.ts';
-import { type OrganizationsView, organizationsPage } from '../../src/web/pages/organizations.ts';
-import { actual } from '../support/planning.ts';
-import { ana, fakeDaemon, NOW, type OrganizationCase, passOf, request, resultsOf } from './backend.ts';
-import { allPages, viewOf } from './pages.ts';
+import { DesiredStateError, SourceError } from '../../../src/core/errors.ts';
+import type { Backend } from '../../../src/web/model/backend.ts';
+import { type OrganizationsView, organizationsPage } from '../../../src/web/pages/organizations.ts';
+import { actual } from '../../support/planning.ts';
+import { ana, fakeDaemon, NOW, type OrganizationCase, passOf, request, resultsOf } from '../fake-daemon.ts';
+import { allPages, viewOf } from '../some-backend.ts';
 
 const IN_SYNC = { manifests: 'teams: { a: { title: A } }', actuals: [actual('team', 't1', { title: 'A' })] };
 const CHANGED = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { configurationDetail, configurationHead, configurationViews } from '../../src/web/model/configuration.ts';
-import { NOW } from './some-backend.ts';
+import { configurationDetail, configurationHead, configurationViews } from '../../../src/web/model/configuration.ts';
+import { NOW } from '../some-backend.ts';
 
 const all = () => ({ seesAll: true });
 const problem = (replica: string | null, reason: string, since = NOW) => ({

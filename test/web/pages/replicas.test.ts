@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
-import type { FleetState } from '../../src/web/model/backend.ts';
-import { conditionsPage } from '../../src/web/pages/conditions.ts';
-import { type ReplicasView, replicasPage } from '../../src/web/pages/replicas.ts';
-import { loadAssets } from '../../src/web/server/assets.ts';
-import { renderPage } from '../../src/web/server/respond.ts';
-import { render, viewOf } from './pages.ts';
-import { NOW, someBackend, someOrganization, someRequest } from './some-backend.ts';
+import type { FleetState } from '../../../src/web/model/backend.ts';
+import { conditionsPage } from '../../../src/web/pages/conditions.ts';
+import { type ReplicasView, replicasPage } from '../../../src/web/pages/replicas.ts';
+import { loadAssets } from '../../../src/web/server/assets.ts';
+import { renderPage } from '../../../src/web/server/respond.ts';
+import { NOW, render, someBackend, someOrganization, someRequest, viewOf } from '../some-backend.ts';
 
 const REPLICA: FleetState['replicas'][number] = {
   ...{ id: 'host-1-ab', version: '1.2.3', address: 'host-1 42', weight: 1, isDraining: false },

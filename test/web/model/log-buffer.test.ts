@@ -1,6 +1,6 @@
 /** Buffer of log records. */
 import { expect, test } from 'vitest';
-import { LogBuffer } from '../../src/web/model/log-buffer.ts';
+import { LogBuffer } from '../../../src/web/model/log-buffer.ts';
 
 const line = (message: string, fields: object = {}) =>
   JSON.stringify({ level: 30, time: '2026-11-21T12:00:00.000Z', pid: 1, msg: message, ...fields });

@@ -1,17 +1,17 @@
-/** A backend whose parts a test chooses. */
-
+/** A backend whose parts a test chooses, and how tests ask for its pages. */
+import { html } from 'hono/html';
 import { ClusterOverview } from '../../src/clusters/events.ts';
 import type { OwnRequest } from '../../src/clusters/store.ts';
 import type { IngestionStatus } from '../../src/conversations/ingestion.ts';
 import type { JsonObject } from '../../src/core/json.ts';
+import type { BudgetSnapshot, QueueSnapshot } from '../../src/queue/snapshot.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
+import type { Condition, Fact, NotificationDelivery, Notifications } from '../../src/store/notifications.ts';
 import type { DeadLetter } from '../../src/store/outbox/outbox.ts';
 import type { Backend, NotificationReader, OrganizationState, QueueState } from '../../src/web/model/backend.ts';
 import { LogBuffer } from '../../src/web/model/log-buffer.ts';
-import type { PageRequest, ViewerRole } from '../../src/web/page.ts';
+import type { PageDefinition, PageRequest, ViewerRole } from '../../src/web/page.ts';
 import { settingsOf } from '../clusters/samples.ts';
-import { someQueue } from './queue-samples.ts';
-import { someNotifications } from './some-notifications.ts';
 
 export const NOW = Date.parse('2026-11-21T12:00:00Z');
 export const MINUTE = 60_000;
@@ -90,7 +90,7 @@ export function someOrganization(id: string, parts: OrganizationParts = {}): Org
   };
 }
 
-/** Adds what daemons of `backend.ts` do not have: conversations, clusters and a queue. */
+/** Adds what daemons of `fake-daemon.ts` do not have: conversations, clusters and a queue. */
 export function withParts(state: OrganizationState, parts: OrganizationParts = {}): OrganizationState {
   const { conversations, clusters, queue, config } = someOrganization(state.id, parts);
   return {
@@ -153,4 +153,112 @@ export function someRequest(
     viewer: { actor, role: typeof role === 'function' ? role : () => role },
     now: NOW,
   };
+}
+
+export function someBudget(over: Partial<BudgetSnapshot> = {}): BudgetSnapshot {
+  return {
+    ...{ classes: ['read'], operations: [], limit: 100, remaining: 40, cooldown: 0, otherClientsRate: 0 },
+    ...{ resetIn: null, window: null, refillRate: null, rtt: null, rate: null },
+    ...over,
+  };
+}
+
+export function someQueue(over: Partial<QueueSnapshot> = {}): QueueSnapshot {
+  return {
+    budgets: [someBudget()],
+    waiting: { person: 0, apply: 3, clusters: 0, ingestion: 4, drift: 0 },
+    oldest: null,
+    inFlight: 2,
+    outcomes: { answered: 0, rejected: 0, refused: 5, failed: 0, retried: 0, cancelled: 0 },
+    rtt: null,
+    clockSkew: null,
+    breaker: 'closed',
+    retryQuota: 500,
+    ...over,
+  };
+}
+
+/** Fact of an organization of the tests. */
+export function someFact(over: Partial<Fact> & { readonly organization?: string | null } = {}): Fact {
+  const { organization = 'acme', ...rest } = over;
+  return {
+    ...{ code: 'pass-failing', subject: '', since: 0, summary: 'Passes fail: no', details: [], path: '/o/acme/passes' },
+    scope: { organization, token: 'acme', platform: 'https://api.example' },
+    ...rest,
+  };
+}
+
+/** A firing condition. */
+export function someCondition(id: string, fact: Fact, over: Partial<Condition> = {}): Condition {
+  return {
+    ...{ id, fact, state: 'firing', since: fact.since, firedAt: fact.since, resolvedAt: null, clearSince: null },
+    ...{ isInhibited: false, starts: [fact.since] },
+    ...over,
+  };
+}
+
+export function someDelivery(id: string, over: Partial<NotificationDelivery> = {}): NotificationDelivery {
+  return {
+    ...{ id, channel: 'ops', thread: id, kind: 'firing', about: [], createdAt: 0, state: 'queued' },
+    mayHaveArrived: false,
+    ...over,
+  };
+}
+
+/** Stores conditions and deliveries as the notifier does. */
+export async function addNotifications(
+  notifications: Notifications,
+  now: number,
+  conditions: readonly Condition[],
+  created: readonly NotificationDelivery[] = [],
+): Promise<void> {
+  const none = { removed: [], cancelled: [], notified: null, events: [] };
+  await notifications.advance(now, () => ({ ...none, conditions, created }));
+}
+
+/** Notifications, as views read them. */
+export function someNotifications(
+  from: Notifications = openMemoryStore().notifications(),
+  channels: readonly string[] = [],
+): NotificationReader {
+  return {
+    channels,
+    conditions: (limit) => from.conditions(limit),
+    deliveries: (query) => from.deliveries(query),
+    lastSent: () => from.lastSent(),
+  };
+}
+
+/** Returns the view model of a page. Fails if there is none. */
+export async function viewOf<View>(page: PageDefinition, backend: Backend, request: PageRequest): Promise<View> {
+  const view = await page.load(backend, request);
+  if (view === null) {
+    throw new Error(`${page.path} has nothing to show`);
+  }
+  return view as View;
+}
+
+/** Returns the title and the content of a page. */
+export async function render(page: PageDefinition, backend: Backend, request: PageRequest): Promise<string> {
+  const view = await viewOf<object>(page, backend, request);
+  return String(await html`<title>${page.title(view)}</title>${await page.render?.(view, request)}`);
+}
+
+/** Returns the tags and the names of their attributes: what a text must not change. */
+export function skeleton(text: string): readonly string[] {
+  return [...text.matchAll(/<\/?[a-z][^>]*>/g)].map(([tag]) => tag.replaceAll(/="[^"]*"/g, '='));
+}
+
+/** Returns the items of all pages of a list, from the first one on. */
+export async function allPages<View extends { readonly next: string | null }, Item>(
+  load: (after: string) => Promise<View>,
+  itemsOf: (view: View) => readonly Item[],
+): Promise<Item[]> {
+  const items: Item[] = [];
+  for (let after: string | null = ''; after !== null; ) {
+    const view: View = await load(after);
+    items.push(...itemsOf(view));
+    after = view.next;
+  }
+  return items;
 }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../src/core/json.ts';
-import { type PassesView, passesPage, passPage } from '../../src/web/pages/passes.ts';
-import { type PlanView, planFile, planPage } from '../../src/web/pages/plan.ts';
-import { actual, type PlanCase } from '../support/planning.ts';
-import { ana, COMMIT, fakeDaemon, NOW, type OrganizationCase, passOf, request } from './backend.ts';
-import { render, viewOf } from './pages.ts';
+import type { JsonObject } from '../../../src/core/json.ts';
+import { type PassesView, passesPage, passPage } from '../../../src/web/pages/passes.ts';
+import { type PlanView, planFile, planPage } from '../../../src/web/pages/plan.ts';
+import { actual, type PlanCase } from '../../support/planning.ts';
+import { ana, COMMIT, fakeDaemon, NOW, type OrganizationCase, passOf, request } from '../fake-daemon.ts';
+import { render, viewOf } from '../some-backend.ts';
 
 const bo = { name: 'bo@acme.example', method: 'oidc' } as const;
 

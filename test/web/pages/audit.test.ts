@@ -1,9 +1,8 @@
 /** View of the audit. */
 import { expect, test } from 'vitest';
-import type { OrganizationState } from '../../src/web/model/backend.ts';
-import { type AuditView, auditPage, organizationAuditPage } from '../../src/web/pages/audit.ts';
-import { allPages, viewOf } from './pages.ts';
-import { NOW, someBackend, someOrganization, someRequest } from './some-backend.ts';
+import type { OrganizationState } from '../../../src/web/model/backend.ts';
+import { type AuditView, auditPage, organizationAuditPage } from '../../../src/web/pages/audit.ts';
+import { allPages, NOW, someBackend, someOrganization, someRequest, viewOf } from '../some-backend.ts';
 
 const entry = (at: number, subject: string) => ({
   at,

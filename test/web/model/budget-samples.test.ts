@@ -1,7 +1,7 @@
 /** Samples of queues. */
 import { expect, test } from 'vitest';
-import { BudgetSamples, SAMPLED_PERIOD, sampleInterval } from '../../src/web/model/budget-samples.ts';
-import { someBudget, someQueue } from './queue-samples.ts';
+import { BudgetSamples, SAMPLED_PERIOD, sampleInterval } from '../../../src/web/model/budget-samples.ts';
+import { someBudget, someQueue } from '../some-backend.ts';
 
 const refused = (count: number) => ({ outcomes: { ...someQueue().outcomes, refused: count } });
 

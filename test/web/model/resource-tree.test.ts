@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Declared } from '../../src/core/resource.ts';
-import { resourceTree } from '../../src/web/model/resources.ts';
+import type { Declared } from '../../../src/core/resource.ts';
+import { resourceTree } from '../../../src/web/model/resources.ts';
 
 function tree(...given: readonly (readonly [address: string, within: string | null])[]) {
   const all = given.map(([address, within]) => ({

@@ -1,7 +1,6 @@
 /** View of the ingestion of conversations. */
 import { expect, test } from 'vitest';
-import { type ConversationsView, conversationsPage } from '../../src/web/pages/conversations.ts';
-import { viewOf } from './pages.ts';
+import { type ConversationsView, conversationsPage } from '../../../src/web/pages/conversations.ts';
 import {
   MINUTE,
   NOW,
@@ -10,7 +9,8 @@ import {
   someOrganization,
   someRequest,
   someSource,
-} from './some-backend.ts';
+  viewOf,
+} from '../some-backend.ts';
 
 const HELP = { name: 'help', zendesk: {}, pollInterval: 5 * MINUTE };
 const FORMS = { name: 'forms', webhook: {}, pollInterval: 5 * MINUTE };

@@ -1,12 +1,21 @@
 /** Views of conditions and deliveries. */
 import { expect, test } from 'vitest';
-import { openMemoryStore } from '../../src/store/memory.ts';
-import type { Notifications } from '../../src/store/notifications.ts';
-import { type ConditionsView, conditionsPage } from '../../src/web/pages/conditions.ts';
-import { deliveriesPage } from '../../src/web/pages/deliveries.ts';
-import { viewOf } from './pages.ts';
-import { NOW, someBackend, someOrganization, someRequest } from './some-backend.ts';
-import { addNotifications, someCondition, someDelivery, someFact, someNotifications } from './some-notifications.ts';
+import { openMemoryStore } from '../../../src/store/memory.ts';
+import type { Notifications } from '../../../src/store/notifications.ts';
+import { type ConditionsView, conditionsPage } from '../../../src/web/pages/conditions.ts';
+import { deliveriesPage } from '../../../src/web/pages/deliveries.ts';
+import {
+  addNotifications,
+  NOW,
+  someBackend,
+  someCondition,
+  someDelivery,
+  someFact,
+  someNotifications,
+  someOrganization,
+  someRequest,
+  viewOf,
+} from '../some-backend.ts';
 
 /** Returns a view of a page for a person who may see some organizations. */
 function view<View>(
