@@ -67,9 +67,9 @@ export async function handleConversationRequest(
     case 'dead show':
       return showDeadLetter(control, request.key);
     case 'dead retry':
-      return { count: await counted(ingestion.retry(filterOf(request)), request.key) };
+      return { count: await counted(ingestion.retry(request), request.key) };
     case 'dead drop':
-      return { count: await counted(ingestion.drop(filterOf(request)), request.key) };
+      return { count: await counted(ingestion.drop(request), request.key) };
     case 'resync':
       requireSource(control, request.source);
       await ingestion.resync(request.source, request.since);
@@ -104,7 +104,7 @@ async function listDeadLetters(
   { outbox }: ConversationControl,
   request: Extract<ConversationRequest, { subcommand: 'dead list' }>,
 ): Promise<JsonObject> {
-  const letters = await outbox.dead(filterOf(request), request.limit ?? LISTED.usual);
+  const letters = await outbox.dead(request, request.limit ?? LISTED.usual);
   const { sources } = await outbox.status();
   const all = sources
     .filter(({ source }) => request.source === undefined || source === request.source)
@@ -145,16 +145,12 @@ function requireSource({ sources }: ConversationControl, source: string): void {
   }
 }
 
-function filterOf({ source, key }: { source?: string | undefined; key?: string | undefined }) {
-  return { ...(source === undefined ? {} : { source }), ...(key === undefined ? {} : { key }) };
-}
-
 function plain(value: object): JsonObject {
   return JSON.parse(JSON.stringify(value)) as JsonObject;
 }
 
 function describeLetter({ at, ...rest }: DeadLetter): JsonObject {
-  return { ...plain(rest), refusedAt: toIsoTime(at) };
+  return { ...rest, refusedAt: toIsoTime(at) };
 }
 
 function describeStatus({ sources, ...rest }: IngestionStatus, outdated: ReadonlyMap<string, number>): JsonObject {
@@ -174,17 +170,7 @@ function toIsoTime(time: number | null): string | null {
 }
 
 /** Counts of a pushed file. */
-export interface PushedFile {
-  readonly file: string;
-  readonly records: number;
-  readonly tickets: number;
-  /** Tickets that are mail threads. */
-  readonly threads: number;
-  readonly skipped: number;
-  readonly rejected: number;
-  /** File that lists rejected and empty records, with lines and reasons; null: there are none. */
-  readonly rejectFile: string | null;
-}
+export type PushedFile = Awaited<ReturnType<typeof pushFile>>;
 
 /** Records in one deposit. */
 const BATCH = 100;

@@ -94,8 +94,6 @@ export class Ingestion {
   readonly #intakes = new Map<string, Intake>();
   readonly #loops = new Map<string, SourceLoop>();
   readonly #stopping = new AbortController();
-  /** Sources that wait because the outbox is full. */
-  readonly #blocked = new Set<string>();
   #running: readonly Promise<void>[] = [];
   readonly #watches: (() => Promise<void>)[] = [];
 
@@ -112,7 +110,6 @@ export class Ingestion {
     for (const { name, polling, every, since } of sources) {
       const hints = new WakeUpSignal();
       const intake = this.intake(name, { hints });
-      this.#intakes.set(name, intake);
       if (polling !== null) {
         const loop = { source: polling, intake, outbox, every, since, clock, random, hints, events };
         this.#loops.set(name, new SourceLoop(loop));
@@ -122,16 +119,12 @@ export class Ingestion {
 
   /** Opens an intake for a source that is not configured: pushed files. `settleDelay` overrides the option, in milliseconds. */
   intake(source: string, over: { readonly settleDelay?: number; readonly hints?: WakeUpSignal } = {}): Intake {
-    const { outbox, redactor, threads = null, clock } = this.#options;
-    // Inherits the other events: a spread would not copy those of a bus.
-    const events = Object.create(this.#options.events) as { onPressure: ConversationEvents['onPressure'] };
-    events.onPressure = (pressure) => {
-      this.#blocked[pressure.isFull ? 'add' : 'delete'](pressure.source);
-      this.#options.events.onPressure?.(pressure);
-    };
+    const { outbox, redactor, threads = null, clock, events } = this.#options;
     const { settleDelay = this.#options.settleDelay, hints = new WakeUpSignal() } = over;
     const [work, room] = [this.#work, this.#room];
-    return new Intake({ source, outbox, redactor, threads, settleDelay, clock, events, hints, work, room });
+    const intake = new Intake({ source, outbox, redactor, threads, settleDelay, clock, events, hints, work, room });
+    this.#intakes.set(source, intake);
+    return intake;
   }
 
   /** Reports that the pushed files of a source have ended. */
@@ -184,7 +177,8 @@ export class Ingestion {
     while (isTaking && !this.#stopping.signal.aborted) {
       const seen = this.#work.count;
       const state = await this.sender?.sendDue();
-      if (this.#blocked.size > 0 && this.#work.count === seen && (await outbox.status()).isFull) {
+      const isBlocked = [...this.#intakes.values()].some((intake) => intake.isBlocked);
+      if (isBlocked && this.#work.count === seen && (await outbox.status()).isFull) {
         const why = state !== undefined && 'reason' in state ? state.reason : 'all of it is within its settle delay';
         ending.abort(new TransientError(`the outbox is full and nothing can be sent now: ${why}`, false));
       }

@@ -51,16 +51,6 @@ interface IntakeOptions {
 /** Changes that become durable in the same transaction as the records. */
 type DepositContext = Pick<Deposit, 'cursor' | 'handled' | 'delivery' | 'lookedAt' | 'rechecked'>;
 
-interface StoringOptions {
-  /**
-   * Called before each wait for room, and may make room. Returns the keys of tickets that were fetched later, whose
-   * records are omitted.
-   */
-  readonly meanwhile?: () => Promise<ReadonlySet<string>>;
-  /** Records are redacted at once, and stored after this. */
-  readonly after?: Promise<unknown>;
-}
-
 /** Records that are ready to be stored, and the reports to make once they are durable. */
 interface Prepared {
   readonly deposit: Deposit;
@@ -80,6 +70,8 @@ const MAX_TURN = 10;
  * 4. Notify the sender.
  */
 export class Intake {
+  /** True while records wait because the outbox is full. */
+  isBlocked = false;
   readonly #options: IntakeOptions;
 
   constructor(options: IntakeOptions) {
@@ -87,16 +79,17 @@ export class Intake {
   }
 
   /**
-   * Stores the records, and waits for room if the outbox is full. Throws StoreError, the signal's reason, and the error
-   * of `after`.
+   * Stores the records, and waits for room if the outbox is full. `meanwhile` is called before each wait, and may make
+   * room; it returns the keys of tickets that were fetched later, whose records are omitted. Records are redacted at
+   * once, and stored after `after`. Throws StoreError, the signal's reason, and the error of `after`.
    */
   async take(
     records: readonly SourceRecord[],
     context: DepositContext,
     signal: AbortSignal,
-    { meanwhile, after }: StoringOptions = {},
+    { meanwhile, after }: { meanwhile?: () => Promise<ReadonlySet<string>>; after?: Promise<unknown> } = {},
   ): Promise<Exclude<Kept['kind'], 'full'>> {
-    const { room, clock, events, source } = this.#options;
+    const { room, clock } = this.#options;
     let [prepared] = await Promise.all([this.#prepare(records, context), after]);
     for (let waits = false; ; waits = true) {
       signal.throwIfAborted();
@@ -104,16 +97,21 @@ export class Intake {
       const kind = await this.#put(prepared);
       if (kind !== 'full') {
         if (waits) {
-          events.onPressure?.({ source, isFull: false });
+          this.#block(false);
         }
         return kind;
       }
       prepared = withoutKeys(prepared, (await meanwhile?.()) ?? new Set());
       if (!waits) {
-        events.onPressure?.({ source, isFull: true });
+        this.#block(true);
       }
       await room.wait(seen, CHECK_INTERVAL, clock, signal);
     }
+  }
+
+  #block(isFull: boolean): void {
+    this.isBlocked = isFull;
+    this.#options.events.onPressure?.({ source: this.#options.source, isFull });
   }
 
   /**

@@ -44,10 +44,9 @@ const ANY = Number.MAX_SAFE_INTEGER;
  */
 export class ConversationSender {
   readonly #options: SenderOptions;
-  readonly #inFlight: InFlightBatches;
+  /** Batches whose outcome is not recorded yet, by id. */
+  readonly #inFlight = new Map<number, SendingBatch>();
   #state: SenderState = { kind: 'stopped' };
-  /** Pending writes of outcomes by batch id, which are repeated until they succeed. */
-  readonly #unrecorded = new Map<number, () => Promise<void>>();
   #isRecovered = false;
   /** Consecutive failures. */
   #failures = 0;
@@ -67,7 +66,6 @@ export class ConversationSender {
 
   constructor(options: SenderOptions) {
     this.#options = options;
-    this.#inFlight = new InFlightBatches(options);
     this.#wall = options.clock.now() - options.clock.monotonic();
   }
 
@@ -94,13 +92,30 @@ export class ConversationSender {
   /** Starts no more requests. Those in flight get `milliseconds` to end, and are recorded in any case. */
   async stop(milliseconds: number): Promise<void> {
     this.#stopping.abort();
-    await this.#inFlight.stop(milliseconds, this.#options.clock);
+    await this.#endRequests(milliseconds);
     await Promise.all([this.#running, this.#once]);
     // A batch that the loop had just read from the outbox.
-    await this.#inFlight.stop(0, this.#options.clock);
+    await this.#endRequests(0);
     // What cannot be recorded now is in doubt for the next process.
     await this.#record().catch(() => {});
     this.#enter({ kind: 'stopped' });
+  }
+
+  /** Cancels the requests that have not left the queue. The others get `milliseconds` to end. */
+  async #endRequests(milliseconds: number): Promise<void> {
+    const batches = [...this.#inFlight.values()];
+    const ends = batches.map(({ ended }) => ended);
+    for (const { aborting, isOnTheWay } of batches) {
+      if (!isOnTheWay) {
+        aborting.abort();
+      }
+    }
+    if (!(await endsWithin(this.#options.clock, milliseconds, ends))) {
+      for (const { aborting } of batches) {
+        aborting.abort();
+      }
+      await Promise.all(ends);
+    }
   }
 
   /** Sends everything that is due. Returns the state: `idle`, or why the rest cannot be sent. */
@@ -157,7 +172,7 @@ export class ConversationSender {
     // After a failure, and until it is known how much a request may hold, one batch shows whether it works.
     const most = this.#failures > 0 || this.#batchSupport.isUndecided ? 1 : MAX_OPEN;
     while (this.#mayStart(most)) {
-      const inFlight = this.#inFlight.ids;
+      const inFlight = [...this.#inFlight.keys()];
       // A read costs half of what starting no batch costs.
       const quietUntil = isQuiet ? await outbox.dueAt({ open, inFlight }) : 0;
       const isDue = quietUntil !== null && quietUntil <= clock.now();
@@ -169,15 +184,47 @@ export class ConversationSender {
         const at = isDue ? await outbox.dueAt({ open, inFlight }) : quietUntil;
         return at === null ? CHECK_INTERVAL : Math.max(1, at - clock.now());
       }
-      this.#inFlight.start(batch, this.#pauses);
+      this.#start(batch);
     }
     return CHECK_INTERVAL;
   }
 
   /** Memory holds a batch several times: no more are started once those in flight are as long as the largest one. */
   #mayStart(most: number): boolean {
-    const { size, length } = this.#inFlight;
-    return size < most && length < this.#options.batch.maxBytes && !this.#stopping.signal.aborted;
+    const items = [...this.#inFlight.values()].flatMap(({ batch }) => batch.items);
+    const length = items.reduce((sum, { payload }) => sum + payload.length, 0);
+    return this.#inFlight.size < most && length < this.#options.batch.maxBytes && !this.#stopping.signal.aborted;
+  }
+
+  #start(batch: OutgoingBatch): void {
+    const aborting = new AbortController();
+    if (this.#stopping.signal.aborted) {
+      aborting.abort();
+    }
+    const sending: SendingBatch = {
+      batch,
+      pauses: this.#pauses,
+      isOnTheWay: false,
+      aborting,
+      ended: Promise.resolve(),
+    };
+    this.#inFlight.set(batch.id, sending);
+    sending.ended = this.#send(sending);
+  }
+
+  async #send(sending: SendingBatch): Promise<void> {
+    const { destination, work } = this.#options;
+    const bodies = sending.batch.items.map(({ payload }) => JSON.parse(payload) as Conversation);
+    const onAttempt = () => {
+      sending.isOnTheWay = true;
+    };
+    try {
+      await destination.send(bodies, { signal: sending.aborting.signal, onAttempt });
+      sending.outcome = { kind: 'taken' };
+    } catch (error) {
+      sending.outcome = classifyError(error);
+    }
+    work.notify();
   }
 
   async #prepare(): Promise<void> {
@@ -197,17 +244,15 @@ export class ConversationSender {
   /** Applies the outcomes of the batches that have ended, and makes them durable. Throws the last error. */
   async #record(): Promise<void> {
     const errors: unknown[] = [];
-    for (const { batch, outcome, pauses } of this.#inFlight.all) {
-      if (outcome === null) {
+    for (const sending of [...this.#inFlight.values()]) {
+      const { batch, outcome, pauses } = sending;
+      if (outcome === undefined) {
         continue;
       }
-      const { id } = batch;
-      const write = this.#unrecorded.get(id) ?? this.#settle(batch, outcome, pauses);
-      this.#unrecorded.set(id, write);
+      sending.write ??= this.#settle(batch, outcome, pauses);
       try {
-        await write();
-        this.#unrecorded.delete(id);
-        this.#inFlight.delete(id);
+        await sending.write();
+        this.#inFlight.delete(batch.id);
         this.#options.room.notify();
       } catch (error) {
         errors.push(error);
@@ -319,95 +364,14 @@ interface SendingBatch {
   readonly batch: OutgoingBatch;
   /** Number of pauses of the sender before this batch was started. */
   readonly pauses: number;
-  /** Null: the request has not ended. */
-  outcome: SendOutcome | null;
   /** True if the request has left the queue. */
   isOnTheWay: boolean;
   readonly aborting: AbortController;
-  readonly ended: Promise<void>;
-}
-
-/** Batches whose outcome is not recorded yet. */
-class InFlightBatches {
-  readonly #destination: Destination;
-  readonly #work: WakeUpSignal;
-  readonly #entries = new Map<number, SendingBatch>();
-  #isStopping = false;
-
-  /** `work` is notified when a request ends. */
-  constructor({ destination, work }: Pick<SenderOptions, 'destination' | 'work'>) {
-    this.#destination = destination;
-    this.#work = work;
-  }
-
-  get size(): number {
-    return this.#entries.size;
-  }
-
-  /** Length of the payloads together, in UTF-16 units. */
-  get length(): number {
-    const items = this.all.flatMap(({ batch }) => batch.items);
-    return items.reduce((sum, { payload }) => sum + payload.length, 0);
-  }
-
-  get ids(): readonly number[] {
-    return [...this.#entries.keys()];
-  }
-
-  get all(): readonly SendingBatch[] {
-    return [...this.#entries.values()];
-  }
-
-  start(batch: OutgoingBatch, pauses: number): void {
-    const aborting = new AbortController();
-    const { promise: ended, resolve } = Promise.withResolvers<void>();
-    const entry: SendingBatch = { batch, pauses, outcome: null, isOnTheWay: false, aborting, ended };
-    this.#entries.set(batch.id, entry);
-    if (this.#isStopping) {
-      aborting.abort();
-    }
-    void this.#send(entry).then(resolve);
-  }
-
-  /** Forgets a batch, after its outcome was recorded. */
-  delete(id: number): void {
-    this.#entries.delete(id);
-  }
-
-  /**
-   * Cancels the requests that have not left the queue, and those of batches that are started later. The others get
-   * `milliseconds` to end.
-   */
-  async stop(milliseconds: number, clock: Clock): Promise<void> {
-    this.#isStopping = true;
-    const entries = this.all;
-    abortAll(entries.filter(({ isOnTheWay }) => !isOnTheWay));
-    const ends = entries.map(({ ended }) => ended);
-    if (!(await endsWithin(clock, milliseconds, ends))) {
-      abortAll(entries);
-      await Promise.all(ends);
-    }
-  }
-
-  async #send(entry: SendingBatch): Promise<void> {
-    const bodies = entry.batch.items.map(({ payload }) => JSON.parse(payload) as Conversation);
-    const onAttempt = () => {
-      entry.isOnTheWay = true;
-    };
-    try {
-      await this.#destination.send(bodies, { signal: entry.aborting.signal, onAttempt });
-      entry.outcome = { kind: 'taken' };
-    } catch (error) {
-      entry.outcome = classifyError(error);
-    }
-    this.#work.notify();
-  }
-}
-
-function abortAll(entries: readonly SendingBatch[]): void {
-  for (const { aborting } of entries) {
-    aborting.abort();
-  }
+  ended: Promise<void>;
+  /** Absent: the request has not ended. */
+  outcome?: SendOutcome;
+  /** Makes the outcome durable; repeated until it succeeds. */
+  write?: () => Promise<void>;
 }
 
 /** Milliseconds before a platform that refuses the credentials is tried again; the fix is manual. */

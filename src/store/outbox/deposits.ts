@@ -1,4 +1,5 @@
 /** Deposits: decides in memory what they change, and stores it with few statements for many entries. */
+import { sameJson } from '../../core/json.ts';
 import { inNumbers, inTexts, runBatches, type SqlValue } from '../sql/database.ts';
 import type { Deposit, Kept, NewContent, OutboxLimit, ProcessedChange } from './outbox.ts';
 import {
@@ -82,21 +83,20 @@ async function changeProcessed(
 /** Returns the difference to the amount of stored content. */
 async function storeEntries(context: OutboxSql, deposit: Deposit, outcomes: Outcomes): Promise<OutboxLimit> {
   const growth = { items: 0, bytes: 0 };
-  const store = async (entries: readonly ResolvedEntry[], rechecked: readonly string[] = []) => {
+  const parts = partsOf(deposit.entries);
+  for (const [index, part] of parts.entries()) {
+    const entries = await addMails(context, part);
+    const rechecked = index === parts.length - 1 ? (deposit.rechecked ?? []) : [];
     const keys = entries.flatMap(({ entry, merged }) => (entry === null ? merged : [entry.key, ...merged]));
-    const plan = new DepositPlan(deposit, await readKeys(context, [...new Set([...keys, ...rechecked])]));
+    const stored = await readKeys(context, [...new Set([...keys, ...rechecked])]);
+    const plan = new DepositPlan(deposit, structuredClone(stored));
     for (const resolved of entries) {
       outcomes[settle(plan, resolved)] += 1;
     }
     settleRechecked(plan, deposit, rechecked, outcomes);
-    await write(context, plan);
-    const { items, bytes } = plan.growth();
+    const { items, bytes } = await write(context, contentsOf(stored), contentsOf(plan.keys));
     growth.items += items;
     growth.bytes += bytes;
-  };
-  const parts = partsOf(deposit.entries);
-  for (const [index, part] of parts.entries()) {
-    await store(await addMails(context, part), index === parts.length - 1 ? deposit.rechecked : []);
   }
   return growth;
 }
@@ -142,9 +142,10 @@ function settleRechecked(plan: DepositPlan, deposit: Deposit, rechecked: readonl
 }
 
 /** Reads what is stored of keys. */
-async function readKeys({ sql, organization }: OutboxSql, keys: readonly string[]): Promise<Map<string, KeyContent>> {
+async function readKeys({ sql, organization }: OutboxSql, keys: readonly string[]): Promise<KeyContents> {
+  const byKey: KeyContents = new Map(keys.map((key) => [key, {}]));
   if (keys.length === 0) {
-    return new Map();
+    return byKey;
   }
   const list = JSON.stringify(keys);
   const known = await sql.all<{ key: string; sent: string | null; dismissed: string | null }>(
@@ -159,7 +160,9 @@ async function readKeys({ sql, organization }: OutboxSql, keys: readonly string[
      WHERE content.organization = ? AND ${inTexts(sql, 'content.key')}`,
     ...[organization, list],
   );
-  const byKey = new Map<string, KeyContent>(known.map(({ key, ...hashes }) => [key, hashes]));
+  for (const { key, ...hashes } of known) {
+    byKey.set(key, hashes);
+  }
   for (const { state, checkSource: source, checkId: id, checkAt: at, ...row } of contents) {
     const check = source === null || id === null ? null : { source, id, at };
     const content = { ...row, replaced: row.replaced === 1, check, payload: null };
@@ -177,42 +180,63 @@ interface PlannedRow extends Omit<PlannedContent, 'replaced' | 'check' | 'payloa
   readonly checkAt: number | null;
 }
 
-async function write(context: OutboxSql, plan: DepositPlan): Promise<void> {
-  const { sql, organization } = context;
-  const { created, removed, postponed, replaced, checked } = plan;
-  const idsOf = (contents: Iterable<PlannedContent>) => JSON.stringify([...contents].map(({ id }) => id));
-  if (removed.size > 0) {
+function contentsOf(keys: KeyContents): PlannedContent[] {
+  return [...keys.values()].flatMap(({ waiting, sending, dead }) =>
+    [waiting, sending, dead].filter((content) => content !== undefined),
+  );
+}
+
+/** Stores the difference between contents. Returns that of their amounts. */
+async function write(
+  context: OutboxSql,
+  before: readonly PlannedContent[],
+  after: readonly PlannedContent[],
+): Promise<OutboxLimit> {
+  const { sql } = context;
+  const stored = new Map(before.map((content) => [content.id, content]));
+  const kept = new Set(after.map(({ id }) => id));
+  const created = after.filter(({ id }) => id === null);
+  const removed = before.filter(({ id }) => !kept.has(id));
+  const changed = after.flatMap((content) => {
+    const old = stored.get(content.id);
+    return old === undefined ? [] : [{ old, content }];
+  });
+  const idsOf = (contents: readonly PlannedContent[]) => JSON.stringify(contents.map(({ id }) => id));
+  if (removed.length > 0) {
     await deleteContent(context, inNumbers(sql, 'id'), idsOf(removed));
   }
-  for (const isReplaced of [false, true]) {
-    const changed = [...replaced].filter((content) => content.replaced === isReplaced);
-    if (changed.length > 0) {
-      await sql.run(
-        `UPDATE content SET replaced = ${isReplaced ? 1 : 0} WHERE ${inNumbers(sql, 'id')}`,
-        idsOf(changed),
-      );
-    }
+  const turned = Map.groupBy(
+    changed.filter(({ old, content }) => old.replaced !== content.replaced).map(({ content }) => content),
+    ({ replaced }) => replaced,
+  );
+  for (const [isReplaced, contents] of turned) {
+    await sql.run(`UPDATE content SET replaced = ${isReplaced ? 1 : 0} WHERE ${inNumbers(sql, 'id')}`, idsOf(contents));
   }
   await runBatches(
     sql,
     '(CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS TEXT))',
-    [...postponed].filter(({ id }) => id !== null).map(({ id, at, redactor }) => [id, at, redactor]),
+    changed
+      .filter(({ old, content }) => old.at !== content.at || old.redactor !== content.redactor)
+      .map(({ content: { id, at, redactor } }) => [id, at, redactor]),
     (list) =>
       `WITH changed (id, at, redactor) AS (VALUES ${list})
        UPDATE content SET at = changed.at, redactor = changed.redactor FROM changed WHERE content.id = changed.id`,
   );
-  await insert(context, [...created]);
+  await insert(context, created);
   await runBatches(
     sql,
     '(?, ?, ?, ?, ?, ?)',
-    [...checked].map((content): SqlValue[] => {
-      const { source, id, at } = content.check as ContentCheck;
-      return [content.id, organization, source, content.key, id, at];
-    }),
+    after.flatMap(({ id, key, check }): SqlValue[][] =>
+      check === null || sameJson(check, stored.get(id)?.check)
+        ? []
+        : [[id, context.organization, check.source, key, check.id, check.at]],
+    ),
     (list) =>
       `INSERT INTO recheck (content, organization, source, key, id, at) VALUES ${list}
        ON CONFLICT (content) DO UPDATE SET id = excluded.id, at = excluded.at`,
   );
+  const sum = (contents: readonly PlannedContent[]) => contents.reduce((total, { bytes }) => total + bytes, 0);
+  return { items: created.length - removed.length, bytes: sum(created) - sum(removed) };
 }
 
 /** Stores new content. Content that is to be checked gets its id. */
@@ -265,58 +289,48 @@ interface KeyContent extends Partial<Record<ContentState, PlannedContent>> {
   readonly dismissed?: string | null;
 }
 
+type KeyContents = Map<string, KeyContent>;
+
 type DepositOutcome = 'waiting' | 'unchanged' | 'confirmed' | 'withdrawn' | 'nothing';
 
 class DepositPlan {
-  /** In the order in which it will be sent. */
-  readonly created = new Set<PlannedContent>();
-  readonly removed = new Set<PlannedContent>();
-  /** Content that is due at another time, or was redacted by another version. */
-  readonly postponed = new Set<PlannedContent>();
-  /** Content that is being sent, and is or is not replaced by newer content now. */
-  readonly replaced = new Set<PlannedContent>();
-  /** Content with a new or changed check. */
-  readonly checked = new Set<PlannedContent>();
+  /** Contents after the deposit. New ones are in the order in which they will be sent. */
+  readonly keys: KeyContents;
   readonly #deposit: Deposit;
-  readonly #keys: Map<string, KeyContent>;
 
   /** `keys` has what is stored of each key of the deposit. */
-  constructor(deposit: Deposit, keys: Map<string, KeyContent>) {
+  constructor(deposit: Deposit, keys: KeyContents) {
     this.#deposit = deposit;
-    this.#keys = keys;
-  }
-
-  /** Returns the difference to the amount of stored content. */
-  growth(): OutboxLimit {
-    const sum = (contents: Iterable<PlannedContent>) => [...contents].reduce((total, { bytes }) => total + bytes, 0);
-    return { items: this.created.size - this.removed.size, bytes: sum(this.created) - sum(this.removed) };
+    this.keys = keys;
   }
 
   take(content: NewContent): DepositOutcome {
-    const { hash, redactor } = content;
+    const { key, hash, redactor } = content;
     const notBefore = Math.ceil(content.notBefore ?? 0);
-    const known = this.#of(content.key);
+    const known = this.#of(key);
     const { waiting, sending, dead } = known;
     if (waiting?.hash === hash) {
       // Solved again with the same text: the delay starts again.
-      this.#postpone(waiting, Math.max(waiting.at, notBefore), redactor);
+      Object.assign(waiting, { at: Math.max(waiting.at, notBefore), redactor });
       return this.#requireCheck(waiting, content, waiting.at) ? 'confirmed' : 'unchanged';
     }
     if (sending !== undefined) {
-      this.#replace(sending, sending.hash !== hash);
+      sending.replaced = sending.hash !== hash;
     }
     const isDead = sending === undefined && dead?.hash === hash;
     // Content that the platform has, or will have once the response arrives.
     const arrives = (sending?.hash ?? known.sent) === hash;
-    this.#remove(known, 'waiting');
+    delete known.waiting;
     if (!isDead) {
-      this.#remove(known, 'dead');
+      delete known.dead;
     }
     if (arrives || isDead || known.dismissed === hash) {
       return 'unchanged';
     }
     known.waiting = this.#create(content, notBefore, waiting?.since);
     this.#requireCheck(known.waiting, content, notBefore);
+    this.keys.delete(key);
+    this.keys.set(key, known);
     return 'waiting';
   }
 
@@ -325,10 +339,10 @@ class DepositPlan {
     const known = this.#of(key);
     const isWithdrawn = known.waiting !== undefined;
     if (known.sending !== undefined) {
-      this.#replace(known.sending, true);
+      known.sending.replaced = true;
     }
-    this.#remove(known, 'waiting');
-    this.#remove(known, 'dead');
+    delete known.waiting;
+    delete known.dead;
     return isWithdrawn ? 'withdrawn' : 'nothing';
   }
 
@@ -339,25 +353,24 @@ class DepositPlan {
   settleCheck(key: string): number {
     const { source, at, lookedAt = at } = this.#deposit;
     const { waiting, sending, dead } = this.#of(key);
-    const due = [waiting, sending, dead].filter((each) => {
-      const check = each?.check;
-      return check?.source === source && check.at !== null && check.at <= lookedAt;
-    }) as PlannedContent[];
-    for (const content of due) {
-      this.#check(content, { ...(content.check as ContentCheck), at: null });
+    let settled = 0;
+    for (const content of [waiting, sending, dead]) {
+      const check = content?.check ?? null;
+      if (content !== undefined && check?.source === source && check.at !== null && check.at <= lookedAt) {
+        content.check = { ...check, at: null };
+        settled += 1;
+      }
     }
-    return due.length;
+    return settled;
   }
 
   #of(key: string): KeyContent {
-    const known = this.#keys.get(key) ?? {};
-    this.#keys.set(key, known);
-    return known;
+    return this.keys.get(key) ?? {};
   }
 
   /** `since`: time since which older content of this key waits. */
   #create({ key, hash, redactor, payload }: NewContent, notBefore: number, since = this.#deposit.at): PlannedContent {
-    const created = {
+    return {
       id: null,
       key,
       source: this.#deposit.source,
@@ -370,35 +383,6 @@ class DepositPlan {
       replaced: false,
       check: null,
     };
-    this.created.add(created);
-    return created;
-  }
-
-  #remove(known: KeyContent, state: 'waiting' | 'dead'): void {
-    const content = known[state];
-    if (content === undefined) {
-      return;
-    }
-    delete known[state];
-    this.checked.delete(content);
-    this.postponed.delete(content);
-    if (!this.created.delete(content)) {
-      this.removed.add(content);
-    }
-  }
-
-  #postpone(content: PlannedContent, at: number, redactor: string): void {
-    if (content.at !== at || content.redactor !== redactor) {
-      Object.assign(content, { at, redactor });
-      this.postponed.add(content);
-    }
-  }
-
-  #replace(content: PlannedContent, replaced: boolean): void {
-    if (content.replaced !== replaced) {
-      content.replaced = replaced;
-      this.replaced.add(content);
-    }
   }
 
   /**
@@ -411,12 +395,7 @@ class DepositPlan {
     }
     const { source, at: now, lookedAt = now } = this.#deposit;
     const isOver = at <= lookedAt;
-    this.#check(content, { source: content.check?.source ?? source, id: recheck, at: isOver ? null : at });
+    content.check = { source: content.check?.source ?? source, id: recheck, at: isOver ? null : at };
     return isOver;
-  }
-
-  #check(content: PlannedContent, check: ContentCheck): void {
-    content.check = check;
-    this.checked.add(content);
   }
 }

@@ -166,8 +166,8 @@ export interface DeadLetter {
 
 /** Selection of dead letters; all of them if both members are absent. */
 export interface DeadFilter {
-  readonly source?: string;
-  readonly key?: string;
+  readonly source?: string | undefined;
+  readonly key?: string | undefined;
 }
 
 export interface OutboxStatus {

@@ -104,9 +104,9 @@ async function* pollFolder(options: DropFolderOptions, reader: FolderReader, pol
     }
     await batch.keepRejects(file.path);
   }
-  batch.forget([...processed].filter((digest) => !present.has(digest)));
-  if (batch.hasProgress) {
-    yield batch.flush();
+  const gone = [...processed].filter((digest) => !present.has(digest));
+  if (batch.hasProgress || gone.length > 0) {
+    yield batch.flush(gone);
   }
 }
 
@@ -114,11 +114,8 @@ async function* pollFolder(options: DropFolderOptions, reader: FolderReader, pol
 class BatchBuilder {
   ledger: Ledger;
   readonly #options: DropFolderOptions;
-  /** True if the ledger differs from that of the last batch. */
-  #isMoved = false;
   #found: SourceRecord[] = [];
   #finished: string[] = [];
-  #forgotten: readonly string[] = [];
   #rejects: TicketRecord[] = [];
   #size = 0;
 
@@ -133,7 +130,7 @@ class BatchBuilder {
     if (rejectionOf(record) !== null) {
       this.#rejects.push(record);
     }
-    this.#move({ file: { digest, index: record.index + 1 } });
+    this.ledger = { file: { digest, index: record.index + 1 } };
     this.#size += sizeOf(record.found);
     return this.#found.length >= (this.#options.batch ?? BATCH) || this.#size >= MAX_BATCH_SIZE;
   }
@@ -141,12 +138,7 @@ class BatchBuilder {
   /** Marks a file as read to its end. */
   finish(digest: string): void {
     this.#finished.push(digest);
-    this.#move({ file: null });
-  }
-
-  /** Removes the digests of files that are no longer in the folder. */
-  forget(digests: readonly string[]): void {
-    this.#forgotten = digests;
+    this.ledger = { file: null };
   }
 
   /** Writes a reject file for a file that is refused as a whole. Throws SourceError. */
@@ -156,19 +148,16 @@ class BatchBuilder {
   }
 
   get hasProgress(): boolean {
-    return this.#isMoved || this.#found.length > 0 || this.#forgotten.length > 0;
+    return this.#found.length + this.#finished.length > 0;
   }
 
-  /** Returns the batch. Reject files must be durable before it is. */
-  flush(): Batch {
-    const processed = { add: this.#finished, remove: this.#forgotten };
-    const found = this.#found;
+  /** Returns the batch. Reject files must be durable before it is. `gone`: digests of files that left the folder. */
+  flush(gone: readonly string[] = []): Batch {
+    const batch = { found: this.#found, cursor: this.ledger, processed: { add: this.#finished, remove: gone } };
     this.#found = [];
     this.#finished = [];
-    this.#forgotten = [];
     this.#size = 0;
-    this.#isMoved = false;
-    return { found, cursor: this.ledger, processed };
+    return batch;
   }
 
   /** Writes the rejected records of the file at `path` to its reject file. Throws SourceError. */
@@ -177,11 +166,6 @@ class BatchBuilder {
       await this.#write(path, (rejects) => appendRejects(rejects, this.#rejects));
       this.#rejects = [];
     }
-  }
-
-  #move(ledger: Ledger): void {
-    this.ledger = ledger;
-    this.#isMoved = true;
   }
 
   #write(path: string, write: (rejects: string) => Promise<unknown>): Promise<unknown> {

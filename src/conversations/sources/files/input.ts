@@ -139,7 +139,7 @@ export async function firstBytes(input: FileInput, length: number): Promise<Buff
 /**
  * Converts to UTF-8 without a byte order mark. The mark identifies UTF-8 and UTF-16; without one, the text is UTF-8.
  */
-export async function* asUtf8(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+export async function* asUtf8(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Buffer> {
   let head: Buffer | null = Buffer.alloc(0);
   let decoder: Decoder | null = null;
   for await (const chunk of chunks) {

@@ -169,11 +169,7 @@ async function readMail(input: FileInput, { start, end }: Envelope, isEscaped: b
   if (end - start > longest) {
     return { problem: largerThan(longest) };
   }
-  const pieces: Uint8Array[] = [];
-  for await (const piece of input.open({ start, end })) {
-    pieces.push(piece);
-  }
-  const bytes = Buffer.concat(pieces);
+  const bytes = Buffer.concat(await Array.fromAsync(input.open({ start, end })));
   return await mailOf(isEscaped ? withoutEscapes(bytes) : bytes);
 }
 

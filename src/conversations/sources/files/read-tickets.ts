@@ -105,14 +105,7 @@ async function formatOf(name: string, head: Buffer): Promise<Format | { problem:
 
 /** Decodes the first bytes of a file; null if they are not text. */
 async function textOfHead(head: Buffer): Promise<string | null> {
-  async function* once() {
-    yield head;
-  }
-  const pieces: Buffer[] = [];
-  for await (const piece of asUtf8(once())) {
-    pieces.push(piece);
-  }
-  const bytes = Buffer.concat(pieces);
+  const bytes = Buffer.concat(await Array.fromAsync(asUtf8([head])));
   return bytes.subarray(0, 64 * 1024).includes(0) ? null : bytes.toString('utf8');
 }
 
