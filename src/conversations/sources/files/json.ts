@@ -133,7 +133,7 @@ class ElementSplitter {
         this.#close(found, true);
         // The byte that ended the value may also close the list, and is processed again.
         at = ends - 1;
-        this.#line -= ends <= at + 1 && byte === NEWLINE ? 1 : 0;
+        this.#line -= byte === NEWLINE ? 1 : 0;
       }
     }
     if (this.#isOpen) {
@@ -219,14 +219,8 @@ class ElementSplitter {
   }
 
   #endsInList(chunk: Buffer, from: number, at: number): boolean {
-    const pieces = [chunk.subarray(Math.max(from, at - TAIL), at)];
-    let size = pieces[0]?.length ?? 0;
-    for (let index = this.#held.length - 1; index >= 0 && size < TAIL; index--) {
-      const piece = this.#held[index]?.subarray(-TAIL) ?? Buffer.alloc(0);
-      pieces.unshift(piece);
-      size += piece.length;
-    }
-    return LIST_MEMBER.test(Buffer.concat(pieces).toString('latin1'));
+    const pieces = [...this.#held.slice(-TAIL), chunk.subarray(from, at)].map((piece) => piece.subarray(-TAIL));
+    return LIST_MEMBER.test(Buffer.concat(pieces).subarray(-TAIL).toString('latin1'));
   }
 
   /** Returns the end of the open value if this byte ends it: after a bracket or quote, or before the next character. */
