@@ -19,14 +19,45 @@ import { FEATURE_NAMES, PLATFORM_NAMES } from './cli/feature-names.ts';
 
 const HELP = ['help [command]', 'Show help for a command'] as const;
 
-/** Makes the action of a command from a function that loads it. The command takes arguments, options and the context. */
-type Run = (
-  load: (options: { readonly dryRun?: boolean }) => Promise<(...values: never[]) => ExitCode | Promise<ExitCode>>,
-) => (...given: unknown[]) => Promise<void>;
+/** A command that is loaded when it runs. */
+class LazyCommand extends Command {
+  readonly #context: CommandContext;
+  readonly #setExitCode: SetExitCode;
+
+  constructor(name: string | undefined, context: CommandContext, setExitCode: SetExitCode) {
+    super(name);
+    this.#context = context;
+    this.#setExitCode = setExitCode;
+  }
+
+  override createCommand(name?: string): LazyCommand {
+    return new LazyCommand(name, this.#context, this.#setExitCode);
+  }
+
+  /** Adds options, in this order. */
+  with(...options: readonly (Option | readonly [flags: string, description: string])[]): this {
+    for (const option of options) {
+      this.addOption(option instanceof Option ? option : new Option(...option));
+    }
+    return this;
+  }
+
+  /** Sets the function that loads the command. The command takes arguments, options and the context. */
+  runs(
+    load: (options: { readonly dryRun?: boolean }) => Promise<(...values: never[]) => ExitCode | Promise<ExitCode>>,
+  ): this {
+    return this.action(async (...given: unknown[]) => {
+      // Commander passes the arguments, the options and its own command.
+      const values = given.slice(0, -1);
+      const command = (await load(values.at(-1) ?? {})) as (...all: unknown[]) => ExitCode | Promise<ExitCode>;
+      this.#setExitCode(await command(...values, this.#context));
+    });
+  }
+}
 
 /** Registers all commands, for parsing and for the reference page. */
 export function createProgram(context: CommandContext, setExitCode: SetExitCode): Command {
-  const program = new Command('octavo')
+  const program = new LazyCommand('octavo', context, setExitCode)
     .description('Manage a documentation platform with GitOps: declare an organization as YAML in a git repository')
     .version(context.version, '--version', 'Print the version')
     .helpOption('-h, --help', 'Show help')
@@ -37,31 +68,23 @@ export function createProgram(context: CommandContext, setExitCode: SetExitCode)
     .showSuggestionAfterError(true)
     .addHelpText('after', AFTER_HELP)
     .hook('preAction', (_program, command) => nameConfig(command, context));
-  const run: Run =
-    (load) =>
-    async (...given) => {
-      // Commander passes the arguments, the options and its own command.
-      const values = given.slice(0, -1);
-      const command = (await load(values.at(-1) ?? {})) as (...all: unknown[]) => ExitCode | Promise<ExitCode>;
-      setExitCode(await command(...values, context));
-    };
   program.commandsGroup('Everyday:');
-  everydayCommands(program, run);
+  everydayCommands(program);
   program.commandsGroup('Daemon:');
-  daemonCommands(program, run);
-  viewCommands(program, run);
-  actionCommands(program, run);
+  daemonCommands(program);
+  viewCommands(program);
+  actionCommands(program);
   program.commandsGroup('Support:');
-  conversationCommands(program, run);
-  clusterCommands(program, run);
+  conversationCommands(program);
+  clusterCommands(program);
   program.commandsGroup('Operations:');
-  pageCommands(program, run);
-  notifyCommands(program, run);
-  fleetCommands(program, run);
-  storeCommands(program, run);
-  exportingCommands(program, run);
-  apiCommands(program, run);
-  emulateCommands(program, run);
+  pageCommands(program);
+  notifyCommands(program);
+  fleetCommands(program);
+  storeCommands(program);
+  exportingCommands(program);
+  apiCommands(program);
+  emulateCommands(program);
   // Last: subcommands have taken over the command without a group.
   program.commandsGroup('Everyday:').helpCommand(...HELP);
   return program;
@@ -103,7 +126,7 @@ const BASE = [
   'Last applied commit, or "none" (default: "applied", recorded in git by --record); what only it declares is deleted',
 ] as const;
 
-function everydayCommands(program: Command, run: Run): void {
+function everydayCommands(program: LazyCommand): void {
   program
     .command('init')
     .description('Create a starter repository: manifests, editor settings and a pull request workflow')
@@ -112,9 +135,8 @@ function everydayCommands(program: Command, run: Run): void {
     .option('--drift', 'Also create the scheduled workflow that opens pull requests for drift')
     .option('--install <url#commit>', 'Octavo repository and full commit id that the workflow runs')
     .option('--no-import', 'Start with an empty manifest even if a token is set')
-    .option(...CONFIG)
-    .option(...ORGANIZATION)
-    .action(run(async () => (await import('./import/init.ts')).initCommand));
+    .with(CONFIG, ORGANIZATION)
+    .runs(async () => (await import('./import/init.ts')).initCommand);
   program
     .command('import')
     .description('Write manifests for resources that no manifest declares yet, without overwriting files')
@@ -140,23 +162,19 @@ function everydayCommands(program: Command, run: Run): void {
       'With --pull-request: commit author, as "Name <email>" (default: from the git configuration)',
     )
     .option('--dry-run', 'Print what would be written, without writing it')
-    .option(...CONFIG)
-    .option(...ORGANIZATION)
-    .option(...SCOPE)
-    .action(run(async () => (await import('./import/import.ts')).importCommand));
+    .with(CONFIG, ORGANIZATION, SCOPE)
+    .runs(async () => (await import('./import/import.ts')).importCommand);
   program
     .command('validate')
     .description('Check manifests offline')
     .argument('[dir]', 'Manifest directory', '.')
-    .option(...CONFIG)
-    .addOption(format('Output format; github: annotations, sarif: code scanning, junit: test reports', REPORTS))
-    .action(run(async () => (await import('./plan/validate.ts')).validate));
+    .with(CONFIG, format('Output format; github: annotations, sarif: code scanning, junit: test reports', REPORTS))
+    .runs(async () => (await import('./plan/validate.ts')).validate);
   program
     .command('plan')
     .description('Show what would change, without changing anything')
     .argument('[dir]', 'Manifest directory', '.')
-    .option(...BASE)
-    .addOption(format('Output format', ['markdown', 'json']))
+    .with(BASE, format('Output format', ['markdown', 'json']))
     .option('--snapshot <file>', 'Use the actual state saved by octavo snapshot; needs no token and no network')
     .option('--out <file>', 'Save the plan to a file, to apply exactly this plan later')
     .option(
@@ -164,15 +182,13 @@ function everydayCommands(program: Command, run: Run): void {
       'Post the plan as a comment on the pull request of this CI job; --base defaults to the merge base',
     )
     .option('--detailed-exitcode', 'Exit with 2 if there are changes')
-    .option(...CONFIG)
-    .option(...ORGANIZATION)
-    .option(...SCOPE)
-    .action(run(async () => (await import('./plan/plan.ts')).planCommand));
+    .with(CONFIG, ORGANIZATION, SCOPE)
+    .runs(async () => (await import('./plan/plan.ts')).planCommand);
   program
     .command('apply')
     .description('Apply the plan, after confirmation')
     .argument('[dir-or-plan]', 'Manifest directory, or a plan file saved by plan --out', '.')
-    .option(...BASE)
+    .with(BASE)
     .option('--yes', 'Apply without asking for confirmation')
     .option('--approve <checksum>', 'Approve the plan, or only its held changes, by checksum')
     .option('--allow-deletes <n>', 'Raise the deletion limit to <n> for this run', count)
@@ -185,88 +201,76 @@ function everydayCommands(program: Command, run: Run): void {
         .default(300_000, '5m'),
     )
     .option('--record', 'Record this commit and its resource ids in git as applied, once everything is applied')
-    .addOption(format())
-    .option(...CONFIG)
-    .option(...ORGANIZATION)
-    .option(...SCOPE)
-    .action(run(async () => (await import('./plan/apply.ts')).applyCommand));
+    .with(format(), CONFIG, ORGANIZATION, SCOPE)
+    .runs(async () => (await import('./plan/apply.ts')).applyCommand);
   program
     .command('doctor')
     .description('Check the connection, the token permissions and the features of the platform')
-    .option(...CONFIG)
-    .action(run(async () => (await import('./doctor.ts')).doctorCommand));
+    .with(CONFIG)
+    .runs(async () => (await import('./doctor.ts')).doctorCommand);
   program
     .command('demo')
     .description('Demonstrate Octavo on the embedded platform')
     .option('--once', 'Exit when the demonstration is complete')
-    .action(run(async () => (await import('./daemon/demo.ts')).demoCommand));
+    .runs(async () => (await import('./daemon/demo.ts')).demoCommand);
 }
 
-function daemonCommands(program: Command, run: Run): void {
+function daemonCommands(program: LazyCommand): void {
   program
     .command('run')
     .description('Run the daemon: apply new commits, revert drift and send conversations')
     .option('--dry-run', 'Plan and report only, without writing to the platform')
     .option('--once', 'Run one pass, then exit')
-    .option(...CONFIG)
-    .action(run(async () => (await import('./daemon/run.ts')).runCommand));
+    .with(CONFIG)
+    .runs(async () => (await import('./daemon/run.ts')).runCommand);
   program
     .command('health')
     .description('Exit 0 if the daemon of this configuration is healthy')
     .option('--ready', 'Also require that the first pass of every organization has ended')
-    .option(...CONFIG)
-    .action(run(async () => (await import('./daemon/health.ts')).healthCommand));
+    .with(CONFIG)
+    .runs(async () => (await import('./daemon/health.ts')).healthCommand);
 }
 
+const ALL = ['--organization <id>', 'Organization to show (default: all)'] as const;
+
 /** Registers what prints what the web page shows: status, history, audit and conditions. */
-function viewCommands(program: Command, run: Run): void {
-  const all = ['--organization <id>', 'Organization to show (default: all)'] as const;
+function viewCommands(program: LazyCommand): void {
   program
     .command('status')
     .description('Show the state of the organizations of the running daemon')
-    .option(...CONFIG)
-    .option(...all)
-    .addOption(format())
-    .action(run(async () => (await import('./daemon/views.ts')).statusCommand));
+    .with(CONFIG, ALL, format())
+    .runs(async () => (await import('./daemon/views.ts')).statusCommand);
   program
     .command('history')
     .description('Show the passes of the running daemon, newest first')
     .option('--before <number>', 'Show passes before this number', count)
-    .option(...CONFIG)
-    .option(...ORGANIZATION)
-    .addOption(format())
-    .action(run(async () => (await import('./daemon/views.ts')).historyCommand));
+    .with(CONFIG, ORGANIZATION, format())
+    .runs(async () => (await import('./daemon/views.ts')).historyCommand);
   program
     .command('audit')
     .description('Show what people asked the running daemon to do, newest first')
     .option('--before <position>', 'Show entries before this position, as the output names it')
-    .option(...CONFIG)
-    .option(...all)
-    .addOption(format())
-    .action(run(async () => (await import('./daemon/views.ts')).auditCommand));
+    .with(CONFIG, ALL, format())
+    .runs(async () => (await import('./daemon/views.ts')).auditCommand);
 }
 
 const REASON = ['--reason <text>', 'Reason, for the audit and for others'] as const;
 
 /** Registers approve, reject, pause, resume, reconcile and conditions. */
-function actionCommands(program: Command, run: Run): void {
+function actionCommands(program: LazyCommand): void {
   const checksum = ['<checksum>', 'Checksum of the plan or of its held changes, from the plan or the log'] as const;
   program
     .command('approve')
     .description('Approve the plan that the daemon holds, or only its held changes')
     .argument(...checksum)
-    .option(...REASON)
-    .option(...CONFIG)
-    .option(...ORGANIZATION)
-    .action(run(async () => (await import('./daemon/actions.ts')).approveCommand));
+    .with(REASON, CONFIG, ORGANIZATION)
+    .runs(async () => (await import('./daemon/actions.ts')).approveCommand);
   program
     .command('reject')
     .description('Reject the plan that the daemon holds, or only its held changes, until somebody approves it')
     .argument(...checksum)
-    .option(...REASON)
-    .option(...CONFIG)
-    .option(...ORGANIZATION)
-    .action(run(async () => (await import('./daemon/actions.ts')).rejectCommand));
+    .with(REASON, CONFIG, ORGANIZATION)
+    .runs(async () => (await import('./daemon/actions.ts')).rejectCommand);
   program
     .command('pause')
     .description('Pause the changes of a resource, or of the whole organization')
@@ -274,66 +278,57 @@ function actionCommands(program: Command, run: Run): void {
     .requiredOption(...REASON)
     .option('--for <duration>', 'Length of the pause, such as 2h (default: 4h)', duration)
     .option('--forever', 'Pause until octavo resume')
-    .option(...CONFIG)
-    .option(...ORGANIZATION)
-    .action(run(async () => (await import('./daemon/actions.ts')).pauseCommand));
+    .with(CONFIG, ORGANIZATION)
+    .runs(async () => (await import('./daemon/actions.ts')).pauseCommand);
   program
     .command('resume')
     .description('End the pause of a resource, or of the whole organization')
     .argument('[address]', 'Address of the resource (default: the whole organization)')
-    .option(...REASON)
-    .option(...CONFIG)
-    .option(...ORGANIZATION)
-    .action(run(async () => (await import('./daemon/actions.ts')).resumeCommand));
+    .with(REASON, CONFIG, ORGANIZATION)
+    .runs(async () => (await import('./daemon/actions.ts')).resumeCommand);
   program
     .command('reconcile')
     .description('Make the daemon start a pass now')
-    .option(...REASON)
-    .option(...CONFIG)
-    .option(...ORGANIZATION)
-    .action(run(async () => (await import('./daemon/actions.ts')).reconcileCommand));
+    .with(REASON, CONFIG, ORGANIZATION)
+    .runs(async () => (await import('./daemon/actions.ts')).reconcileCommand);
   program
     .command('conditions')
     .description('Show the current conditions: what is wrong now')
-    .option(...CONFIG)
-    .option('--organization <id>', 'Organization to show (default: all)')
-    .addOption(format())
-    .action(run(async () => (await import('./daemon/views.ts')).conditionsCommand));
+    .with(CONFIG, ALL, format())
+    .runs(async () => (await import('./daemon/views.ts')).conditionsCommand);
 }
 
 /** Registers webhook and sessions. */
-function pageCommands(program: Command, run: Run): void {
+function pageCommands(program: LazyCommand): void {
   program
     .command('webhook')
     .description('Show how to make the forge report pushes to the daemon, or set it up')
     .argument('[organization]', 'Organization (default: the only one of the configuration)')
     .option('--create', 'Create or update the webhook at the forge, with forge.token')
-    .option(...CONFIG)
-    .action(run(async () => (await import('./daemon/webhook.ts')).webhookCommand));
+    .with(CONFIG)
+    .runs(async () => (await import('./daemon/webhook.ts')).webhookCommand);
   const sessions = program.command('sessions').description('Manage sessions of people on the web page');
   sessions
     .command('list')
     .description('Show who is signed in')
-    .option(...CONFIG)
-    .addOption(format())
-    .action(run(async () => (await import('./daemon/views.ts')).sessionListCommand));
+    .with(CONFIG, format())
+    .runs(async () => (await import('./daemon/views.ts')).sessionListCommand);
   sessions
     .command('end')
     .description('Sign people out')
     .addOption(new Option('--user <name>', 'Name of the person, from octavo sessions list').conflicts('all'))
     .addOption(new Option('--all', 'End the sessions of everybody'))
-    .option(...REASON)
-    .option(...CONFIG)
+    .with(REASON, CONFIG)
     .hook('preAction', (command) => {
       const { user, all } = command.opts();
       if (user === undefined && all !== true) {
         command.error("error: pass --user NAME to end one person's sessions, or --all");
       }
     })
-    .action(run(async () => (await import('./daemon/actions.ts')).sessionEndCommand));
+    .runs(async () => (await import('./daemon/actions.ts')).sessionEndCommand);
 }
 
-function conversationCommands(program: Command, run: Run): void {
+function conversationCommands(program: LazyCommand): void {
   const conversations = program.command('conversations').description('Manage support-conversation ingestion');
   conversations
     .command('push')
@@ -342,39 +337,30 @@ function conversationCommands(program: Command, run: Run): void {
     .option('--dry-run', 'Print what would be sent, redacted, without sending it')
     .option('--account <name>', 'Account of the tickets; ticket ids are unique within an account', 'push')
     .option('--team-domains <domains...>', 'Email domains of your team, such as acme.example')
-    .addOption(format())
-    .option(...CONFIG)
-    .option(...ORGANIZATION)
-    .action(
-      run(async ({ dryRun }) => {
-        const loading = dryRun === true ? import('./conversations/push-dry-run.ts') : import('./conversations/push.ts');
-        return (await loading).pushCommand;
-      }),
-    );
+    .with(format(), CONFIG, ORGANIZATION)
+    .runs(async ({ dryRun }) => {
+      const loading = dryRun === true ? import('./conversations/push-dry-run.ts') : import('./conversations/push.ts');
+      return (await loading).pushCommand;
+    });
   conversations
     .command('status')
     .description('Show each source: last poll, cursor, and conversations that wait, were skipped or were refused')
-    .addOption(format())
-    .option(...CONFIG)
-    .option(...ORGANIZATION)
-    .action(run(async () => (await import('./conversations/conversations.ts')).statusCommand));
+    .with(format(), CONFIG, ORGANIZATION)
+    .runs(async () => (await import('./conversations/conversations.ts')).statusCommand);
   conversations
     .command('resync')
     .description('Make the next poll of a source read older tickets again')
     .argument('<source>', 'Name of the source in the configuration')
     .requiredOption('--since <duration>', 'How far to go back, such as 30d', duration)
-    .addOption(format())
-    .option(...CONFIG)
-    .option(...ORGANIZATION)
-    .action(run(async () => (await import('./conversations/conversations.ts')).resyncCommand));
+    .with(format(), CONFIG, ORGANIZATION)
+    .runs(async () => (await import('./conversations/conversations.ts')).resyncCommand);
   program
     .command('redact')
     .description('Print a text as it would be sent, with private data redacted')
     .argument('<file>', 'Text file')
     .option('--explain', 'Show what would be redacted; on a terminal only')
-    .option(...CONFIG)
-    .option(...ORGANIZATION)
-    .action(run(async () => (await import('./conversations/redact.ts')).redactCommand));
+    .with(CONFIG, ORGANIZATION)
+    .runs(async () => (await import('./conversations/redact.ts')).redactCommand);
   const dead = conversations
     .command('dead')
     .description('Manage dead letters: conversations that the platform refused');
@@ -382,21 +368,19 @@ function conversationCommands(program: Command, run: Run): void {
     dead
       .command(name)
       .description(description)
-      .addOption(format())
-      .option(...CONFIG)
-      .option(...ORGANIZATION)
-      .action(run(async () => (await import('./conversations/conversations.ts')).deadCommands[name]));
+      .with(format(), CONFIG, ORGANIZATION)
+      .runs(async () => (await import('./conversations/conversations.ts')).deadCommands[name]);
   const bySource = ['--source <name>', 'Only conversations of this source'] as const;
   add('list', 'List dead letters and why the platform refused them')
-    .option(...bySource)
+    .with(bySource)
     .option('--limit <count>', 'Maximum number of dead letters, oldest first', listed, LISTED.usual);
   add('show', 'Show a dead letter, redacted as it was sent').argument('<conversation>', 'Conversation id');
   add('retry', 'Send dead letters again: one, those of a source, or all')
     .argument('[conversation]', 'Conversation id')
-    .option(...bySource);
+    .with(bySource);
   add('drop', 'Delete dead letters: one, those of a source, or all')
     .argument('[conversation]', 'Conversation id')
-    .option(...bySource);
+    .with(bySource);
 }
 
 /** Parses the number of entries to list, at least 1. */
@@ -408,7 +392,7 @@ function listed(text: string): number {
   return value;
 }
 
-function clusterCommands(program: Command, run: Run): void {
+function clusterCommands(program: LazyCommand): void {
   const clusters = program
     .command('clusters')
     .description('List issue clusters, open change requests for them, and mute them');
@@ -416,26 +400,24 @@ function clusterCommands(program: Command, run: Run): void {
     clusters
       .command(name, { isDefault: name === 'list' })
       .description(description)
-      .addOption(format())
-      .option(...CONFIG)
-      .option(...ORGANIZATION)
-      .action(run(async () => (await import('./clusters.ts')).clusterCommands[name]));
+      .with(format(), CONFIG, ORGANIZATION)
+      .runs(async () => (await import('./clusters.ts')).clusterCommands[name]);
   const dryRun = ['--dry-run', 'Show what would be done without writing anything'] as const;
   const cluster = ['<cluster>', 'Cluster id'] as const;
   add('list', 'List clusters with their status and target space');
   add('open', 'Open a change request for a cluster, regardless of selection and limits')
     .argument(...cluster)
     .option('--space <name>', 'Target space, by manifest key or id (default: as routed)')
-    .option(...dryRun);
+    .with(dryRun);
   add('mute', 'Prevent change requests for a cluster')
     .argument(...cluster)
-    .option(...dryRun);
+    .with(dryRun);
   add('unmute', 'Allow change requests for a cluster again')
     .argument(...cluster)
-    .option(...dryRun);
+    .with(dryRun);
 }
 
-function notifyCommands(program: Command, run: Run): void {
+function notifyCommands(program: LazyCommand): void {
   const codes = [...CONDITION_CODES, ...EVENT_CODES];
   const notify = program.command('notify').description('Preview notifications, test channels, and resend events');
   notify
@@ -443,15 +425,14 @@ function notifyCommands(program: Command, run: Run): void {
     .description('Print the messages of samples, without sending them')
     .addArgument(new Argument('[code]', 'Condition or event (default: all)').choices(codes))
     .option('--channel <name>', 'Print what this channel would receive')
-    .addOption(format('Output format; json prints the body that the channel sends'))
-    .option(...CONFIG)
-    .action(run(async () => (await import('./notify.ts')).previewCommand));
+    .with(format('Output format; json prints the body that the channel sends'), CONFIG)
+    .runs(async () => (await import('./notify.ts')).previewCommand);
   notify
     .command('retry')
     .description('Resend events whose delivery was given up')
     .argument('[channel]', 'Name of the channel (default: all)')
-    .option(...CONFIG)
-    .action(run(async () => (await import('./notify.ts')).retryCommand));
+    .with(CONFIG)
+    .runs(async () => (await import('./notify.ts')).retryCommand);
   notify
     .command('test')
     .description('Send a sample through a channel, marked as a test')
@@ -462,22 +443,21 @@ function notifyCommands(program: Command, run: Run): void {
         .default('waiting-for-approval'),
     )
     .option('--resolve', 'Also send the resolved message; pagers always receive it')
-    .option(...CONFIG)
-    .action(run(async () => (await import('./notify.ts')).testCommand));
+    .with(CONFIG)
+    .runs(async () => (await import('./notify.ts')).testCommand);
 }
 
-function fleetCommands(program: Command, run: Run): void {
+function fleetCommands(program: LazyCommand): void {
   program
     .command('fleet')
     .description('Show the replicas that share a database')
     .command('status')
     .description('Show the replicas, and the organizations that none of them has')
-    .option(...CONFIG)
-    .addOption(format())
-    .action(run(async () => (await import('./daemon/views.ts')).fleetStatusCommand));
+    .with(CONFIG, format())
+    .runs(async () => (await import('./daemon/views.ts')).fleetStatusCommand);
 }
 
-function storeCommands(program: Command, run: Run): void {
+function storeCommands(program: LazyCommand): void {
   const place = 'path of a state file, URL of a PostgreSQL database, or env:NAME for a variable with one of them';
   const store = program.command('store').description('Copy and check the store: a state file or a PostgreSQL database');
   store
@@ -485,34 +465,32 @@ function storeCommands(program: Command, run: Run): void {
     .description('Copy a store into an empty one, and compare the checksums of both')
     .argument('<from>', `Store to read: ${place}`)
     .argument('<to>', 'Empty store to write: the same forms')
-    .addOption(format())
-    .action(run(async () => (await import('./store.ts')).storeCopyCommand));
+    .with(format())
+    .runs(async () => (await import('./store.ts')).storeCopyCommand);
   store
     .command('check')
     .description('Check the content of a store, and print checksums')
     .argument('[store]', `Store to check: ${place} (default: that of the configuration)`)
-    .option(...CONFIG)
-    .addOption(format())
-    .action(run(async () => (await import('./store.ts')).storeCheckCommand));
+    .with(CONFIG, format())
+    .runs(async () => (await import('./store.ts')).storeCheckCommand);
 }
 
 /** Registers what prints data for other tools: schema and snapshot. */
-function exportingCommands(program: Command, run: Run): void {
+function exportingCommands(program: LazyCommand): void {
   program
     .command('schema')
     .description('Print the JSON Schema of manifests, for editors')
     .option('--repo <dir>', 'Manifest directory whose keys complete references')
-    .action(run(async () => (await import('./plan/validate.ts')).schemaCommand));
+    .runs(async () => (await import('./plan/validate.ts')).schemaCommand);
   program
     .command('snapshot')
     .description('Save the actual state without secrets, for plans without a token')
     .option('--out <file>', 'File to write (default: standard output)')
-    .option(...CONFIG)
-    .option(...ORGANIZATION)
-    .action(run(async () => (await import('./plan/snapshot.ts')).snapshotCommand));
+    .with(CONFIG, ORGANIZATION)
+    .runs(async () => (await import('./plan/snapshot.ts')).snapshotCommand);
 }
 
-function apiCommands(program: Command, run: Run): void {
+function apiCommands(program: LazyCommand): void {
   const fields: FieldArgument[] = [];
   const headers: string[] = [];
   // Fields of both flags keep their common order, because items of lists are added in that order.
@@ -543,25 +521,23 @@ function apiCommands(program: Command, run: Run): void {
     .option('--yes', 'Send a write without asking for confirmation')
     .option('--raw', 'Send the request even if it does not match the operation')
     .option('--list [filter]', 'List operations; with a filter that matches few, also their parameters')
-    .addOption(format('Output format of --list and --dry-run'))
-    .option(...CONFIG)
-    .option(...ORGANIZATION)
+    .with(format('Output format of --list and --dry-run'), CONFIG, ORGANIZATION)
     .addHelpText('after', EXAMPLES)
-    .action(run(async () => (await import('./api/api.ts')).apiCommand({ fields, headers })));
+    .runs(async () => (await import('./api/api.ts')).apiCommand({ fields, headers }));
   const shell = ['Shell to complete for', ['bash', 'zsh', 'fish']] as const;
   program
     .command('completion')
     .description('Print a shell script that completes commands, options, requests and their fields')
     .addArgument(new Argument('<shell>', shell[0]).choices(shell[1]))
     .addHelpText('after', COMPLETION)
-    .action(run(async () => (await import('./completion/complete.ts')).completionCommand));
+    .runs(async () => (await import('./completion/complete.ts')).completionCommand);
   program
     .command('complete', { hidden: true })
     .description('Print suggestions for the word at the cursor; called by the scripts')
     .argument('[line]', 'The command line up to the cursor', '')
     .addOption(new Option('--shell <shell>', shell[0]).choices(shell[1]).makeOptionMandatory())
     .option('--breaks <characters>', 'Characters that separate words for completion in bash')
-    .action(run(async () => (await import('./completion/complete.ts')).completeCommand(program)));
+    .runs(async () => (await import('./completion/complete.ts')).completeCommand(program));
 }
 
 const COMPLETION = `
@@ -578,7 +554,7 @@ Examples:
   octavo api PATCH /orgs/:org/sites/site_1 -d @site.json --dry-run
   octavo api --list team`;
 
-function emulateCommands(program: Command, run: Run): void {
+function emulateCommands(program: LazyCommand): void {
   const features = Object.values(FEATURE_NAMES);
   program
     .command('emulate')
@@ -598,7 +574,7 @@ function emulateCommands(program: Command, run: Run): void {
     .addOption(new Option('--with <features...>', 'Features to enable').choices(features))
     .addOption(new Option('--without <features...>', 'Features to disable, by the same names').choices(features))
     .configureHelp({ optionDescription: describeOnce })
-    .action(run(async () => (await import('./daemon/emulate.ts')).emulateCommand));
+    .runs(async () => (await import('./daemon/emulate.ts')).emulateCommand);
 }
 
 /** Describes an option for the help. The names of features are listed for `--with` only. */
