@@ -3,6 +3,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import { ConfigError } from '../core/errors.ts';
+import { isObject } from '../core/json.ts';
+import { compareText } from '../core/lists.ts';
 import { isScope } from '../core/scope.ts';
 import { type ClusterExtras, type ClustersConfig, clustersSchema, completeClusters } from './clusters.ts';
 import { conversationsSchema } from './conversations.ts';
@@ -241,7 +243,6 @@ export function freezeConfig(
   const settings = {
     ...parsed,
     platform: { ...platform, user: user ?? null },
-    store: parsed.store,
     runtime: { directory: runtimeDirectory(parsed.store, parsed.runtime.directory) },
     organizations: parsed.organizations.map((organization, index) => ({
       ...organization,
@@ -343,8 +344,7 @@ export function keepLastValid(before: Config, after: Config): Config {
   const files = kept.flatMap(({ id }) => [[id, before.organizationFiles.get(id) ?? ''] as const]);
   const organizationFiles = new Map([...after.organizationFiles, ...files]);
   const fileOf = ({ id }: OrganizationConfig) => organizationFiles.get(id) ?? '';
-  const byFile = (a: OrganizationConfig, b: OrganizationConfig) =>
-    fileOf(a) === fileOf(b) ? 0 : fileOf(a) < fileOf(b) ? -1 : 1;
+  const byFile = (a: OrganizationConfig, b: OrganizationConfig) => compareText(fileOf(a), fileOf(b));
   return { ...after, organizations: [...after.organizations, ...kept].toSorted(byFile), organizationFiles };
 }
 
@@ -381,13 +381,9 @@ function withoutPositions({ clusters, ...organization }: OrganizationConfig): ob
 
 /** Returns the paths of the settings that differ: two levels, because names below may be of people's own. */
 function differences(section: string, before: unknown, after: unknown): readonly string[] {
-  if (!isMapping(before) || !isMapping(after)) {
+  if (!isObject(before) || !isObject(after)) {
     return isDeepStrictEqual(before, after) ? [] : [section];
   }
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names].filter((name) => !isDeepStrictEqual(before[name], after[name])).map((name) => `${section}.${name}`);
-}
-
-function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

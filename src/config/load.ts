@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import type * as z from 'zod';
 import { ConfigError, formatProblem, type Problem } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
-import { append } from '../core/lists.ts';
+import { append, compareText } from '../core/lists.ts';
 import { didYouMean } from '../core/text/suggest.ts';
 import { type ConfigFiles, examineClusters } from './clusters.ts';
 import { type Config, type ConfigKind, configSchema, freezeConfig, READ_SELDOM } from './config.ts';
@@ -59,13 +59,13 @@ export function loadConfig(options: LoadConfigOptions): Config {
   const document = mergeOrganizations(main, { file, context, readDirectory });
   const secrets = collectSecrets(document);
   const schema = configSchema(kinds);
-  const parsed = schema.safeParse(document.values ?? {}, READ_SELDOM);
+  const parsed = schema.safeParse(document.values ?? {}, READING);
   const clusters = examineEach(document, files);
   const problems = [...document.problems, ...(limits?.examine(document) ?? [])];
   if (document.values !== undefined || problems.length === 0) {
     const issues = parsed.error?.issues ?? [];
     append(problems, [
-      ...issues.flatMap((issue) => describeIssue(issue, document, schema)),
+      ...issues.flatMap((issue) => describeIssue(issue, document)),
       ...crossChecks(document, file),
       ...plainHttpProblems(document),
       ...uiProblems(document),
@@ -80,7 +80,7 @@ export function loadConfig(options: LoadConfigOptions): Config {
   const format = (found: readonly Problem[], first: string) => listOnce(found, secrets, first);
   const usable =
     options.skipInvalidFiles || problems.length === 0 ? usablePart(document, problems, file, format) : null;
-  const result = usable === null || problems.length === 0 ? parsed : schema.safeParse(usable.values, READ_SELDOM);
+  const result = usable === null || problems.length === 0 ? parsed : schema.safeParse(usable.values, READING);
   if (usable === null || !result.success) {
     throw new ConfigError(format(problems, file));
   }
@@ -123,8 +123,9 @@ function listOnce(problems: readonly Problem[], secrets: ReadonlySet<string>, ma
     first.set(place, first.get(place) ?? problem);
   }
   const order = ({ file }: Problem) => (file === main ? '' : file);
-  const byFile = (a: Problem, b: Problem) => (order(a) === order(b) ? 0 : order(a) < order(b) ? -1 : 1);
-  const sorted = [...first.values()].sort((a, b) => byFile(a, b) || a.line - b.line || a.column - b.column);
+  const sorted = [...first.values()].sort(
+    (a, b) => compareText(order(a), order(b)) || a.line - b.line || a.column - b.column,
+  );
   return [...secrets].reduce(
     (text, secret) => text.replaceAll(secret, '[secret]'),
     sorted.map(formatProblem).join('\n'),
@@ -133,9 +134,18 @@ function listOnce(problems: readonly Problem[], secrets: ReadonlySet<string>, ma
 
 type Issue = z.core.$ZodIssue;
 
-function describeIssue(issue: Issue, document: ConfigDocument, schema: z.ZodType): readonly Problem[] {
+/** Options of zod: the message about unknown settings holds the valid ones, which zod provides only while it validates. */
+const READING = { ...READ_SELDOM, error: carrySettings };
+
+function carrySettings({ code, inst }: z.core.$ZodRawIssue): string | undefined {
+  const { shape = {} } = (inst?._zod.def ?? {}) as { readonly shape?: object };
+  return code === 'unrecognized_keys' ? Object.keys(shape).join() : undefined;
+}
+
+function describeIssue(issue: Issue, document: ConfigDocument): readonly Problem[] {
   if (issue.code === 'unrecognized_keys') {
-    const known = knownKeys(schema, issue.path, document.values);
+    const present = asMapping(valueAt(document.values, issue.path));
+    const known = issue.message.split(',').filter((name) => name !== '' && !(name in present));
     return issue.keys.map((key) => {
       const message = formerSetting(issue.path, key) ?? `unknown setting${hint(key, known)}`;
       return document.problemAt(issue.path, message, key);
@@ -174,49 +184,6 @@ function quote(value: unknown, path: Path): string {
 
 function valueAt(values: unknown, path: Path): unknown {
   return path.reduce<unknown>((value, part) => (value as Record<PropertyKey, unknown> | undefined)?.[part], values);
-}
-
-/** Returns the valid settings at a path that are not set yet, according to the schema. */
-function knownKeys(schema: z.ZodType, path: Path, values: unknown): readonly string[] {
-  let known: z.core.$ZodType | undefined = schema;
-  for (const part of path) {
-    const { element, valueType } = definition(inner(known));
-    known = typeof part === 'number' ? element : (shapeOf(inner(known))?.[String(part)] ?? valueType);
-  }
-  const present = valueAt(values, path);
-  const keys = Object.keys(shapeOf(inner(known)) ?? {});
-  return isObject(present) ? keys.filter((key) => !(key in present)) : keys;
-}
-
-type Definition = {
-  readonly innerType?: z.core.$ZodType;
-  readonly in?: z.core.$ZodType;
-  readonly out?: z.core.$ZodType;
-  readonly shape?: Readonly<Record<string, z.core.$ZodType>>;
-  readonly element?: z.core.$ZodType;
-  /** Of the values of a record. */
-  readonly valueType?: z.core.$ZodType;
-};
-
-function definition(schema: z.core.$ZodType | undefined): Definition {
-  return (schema?._zod.def ?? {}) as Definition;
-}
-
-/** Unwraps a schema: a default, an optional schema, or a pipe. Of a pipe, returns the side with a shape. */
-function inner(schema: z.core.$ZodType | undefined): z.core.$ZodType | undefined {
-  const { innerType, in: before, out: after } = definition(schema);
-  if (innerType !== undefined) {
-    return inner(innerType);
-  }
-  if (before === undefined) {
-    return schema;
-  }
-  const left = inner(before);
-  return shapeOf(left) === undefined ? inner(after) : left;
-}
-
-function shapeOf(schema: z.core.$ZodType | undefined) {
-  return definition(schema).shape;
 }
 
 /** Checks that involve several settings. They use raw values, so that they also run if other settings are invalid. */
