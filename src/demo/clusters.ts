@@ -47,14 +47,15 @@ const PAGES = [
 export async function openChangeRequests(parts: ClusterParts, demo: DemoContext): Promise<boolean> {
   const { reader, daemon } = parts;
   const { say, paint } = demo;
-  const spaces = await spaceTitles(reader);
+  const listed = await Array.fromAsync(reader.pages(operations.listSpaces));
+  const spaces = new Map(listed.map(({ id, title }) => [id, title ?? '']));
   writePages(parts, spaces);
   say(paint.faint(`   (someone wrote ${PAGES.map(({ title, space }) => `"${title}" in ${space}`).join(', ')})\n`));
   // The second run shows that no cluster gets a second change request.
   if (!(await daemon.runClusters()) || !(await daemon.runClusters())) {
     return false;
   }
-  const requests = await changeRequests(reader);
+  const requests = await Array.fromAsync(reader.pages(operations.listOrganizationChangeRequests));
   if (requests.length !== EXPECTED || requests.some(({ status }) => status !== 'open')) {
     return false;
   }
@@ -69,28 +70,9 @@ export async function openChangeRequests(parts: ClusterParts, demo: DemoContext)
 
 function writePages({ emulator }: ClusterParts, spaces: ReadonlyMap<string, string>): void {
   for (const [id, space] of spaces) {
-    const pages = PAGES.filter((page) => page.space === space);
-    emulator.writePages(
-      id,
-      pages.map(({ title, body }) => ({ title, body })),
-    );
+    const pages = PAGES.filter((page) => page.space === space).map(({ title, body }) => ({ title, body }));
+    emulator.writePages(id, pages);
   }
-}
-
-async function spaceTitles(reader: Reader): Promise<ReadonlyMap<string, string>> {
-  const titles = new Map<string, string>();
-  for await (const { id, title } of reader.pages(operations.listSpaces)) {
-    titles.set(id, title ?? '');
-  }
-  return titles;
-}
-
-async function changeRequests(reader: Reader) {
-  const requests = [];
-  for await (const request of reader.pages(operations.listOrganizationChangeRequests)) {
-    requests.push(request);
-  }
-  return requests;
 }
 
 /** Formats the description as Markdown, with links reduced to their text, because URLs are too long for a terminal. */

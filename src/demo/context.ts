@@ -32,23 +32,18 @@ export class EventWaiter<T> {
   /** Waits for the next event that matches; false if there is none before the timeout. */
   until(isDone: (event: T) => boolean): Promise<boolean> {
     const { clock, signal } = this.#demo;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
     const settled = new AbortController();
-    return new Promise((resolve) => {
-      const settle = (done: boolean) => {
-        this.#listeners.delete(listener);
-        settled.abort();
-        resolve(done);
-      };
-      const listener = (event: T) => {
-        if (isDone(event)) {
-          settle(true);
-        }
-      };
-      this.#listeners.add(listener);
-      clock.sleep(STEP_LIMIT, AbortSignal.any([signal, settled.signal])).then(
-        () => settle(false),
-        () => settle(false),
-      );
+    const listener = (event: T) => {
+      if (isDone(event)) {
+        resolve(true);
+      }
+    };
+    this.#listeners.add(listener);
+    const late = clock.sleep(STEP_LIMIT, AbortSignal.any([signal, settled.signal])).catch(() => undefined);
+    return Promise.race([promise, late.then(() => false)]).finally(() => {
+      this.#listeners.delete(listener);
+      settled.abort();
     });
   }
 }

@@ -107,18 +107,14 @@ async function change({ repository, passes, reader }: DemoParts, { say, paint }:
   const commit = await repository.commit('Rename writers, move the changelog, add German');
   say(paint.faint(`   $ git commit -am "Rename writers, move the changelog, add German"   (${commit.slice(0, 7)})\n`));
   const done = await passes.until((end) => isSettled(end) && end.plan?.commit === commit);
-  const languages: string[] = [];
-  for await (const translation of reader.pages(operations.listTranslations)) {
-    languages.push(translation.language);
-  }
-  return done && (await teamTitles(reader)).includes('Docs writers') && languages.includes('de');
+  const translations = await Array.fromAsync(reader.pages(operations.listTranslations));
+  const isTranslated = translations.some(({ language }) => language === 'de');
+  return done && (await teamTitles(reader)).includes('Docs writers') && isTranslated;
 }
 
 async function drift({ passes, reader, otherUser }: DemoParts, { say, paint }: DemoContext): Promise<boolean> {
-  let teamId = '';
-  for await (const team of reader.pages(operations.listTeams)) {
-    teamId = team.title === 'Docs writers' ? team.id : teamId;
-  }
+  const teams = await Array.fromAsync(reader.pages(operations.listTeams));
+  const teamId = teams.find(({ title }) => title === 'Docs writers')?.id ?? '';
   const undone = passes.until((end) =>
     end.results.some(({ address, status }) => address === 'team/writers' && status === 'applied'),
   );
@@ -139,10 +135,6 @@ export async function holdDeletion({ repository, passes }: DemoParts, { say, pai
   );
 }
 
-async function teamTitles(reader: Reader): Promise<readonly string[]> {
-  const titles: string[] = [];
-  for await (const team of reader.pages(operations.listTeams)) {
-    titles.push(team.title);
-  }
-  return titles;
+function teamTitles(reader: Reader): Promise<readonly string[]> {
+  return Array.fromAsync(reader.pages(operations.listTeams), ({ title }) => title);
 }

@@ -65,17 +65,15 @@ interface Words {
   readonly all: string;
 }
 
-async function conversationsOn(reader: Reader): Promise<readonly Words[]> {
-  const words: Words[] = [];
-  for await (const { id } of reader.pages(operations.listConversations)) {
+function conversationsOn(reader: Reader): Promise<readonly Words[]> {
+  return Array.fromAsync(reader.pages(operations.listConversations), async ({ id }) => {
     const answer = await reader.get(operations.getConversation, { path: { conversationId: id } });
     const { conversation, parts, metadata } = answer;
-    words.push({
+    return {
       bodies: parts.map(({ body }) => body),
       all: JSON.stringify([conversation.subject, parts, metadata]).toLowerCase(),
-    });
-  }
-  return words;
+    };
+  });
 }
 
 /** Checks that no email address of the files is on the platform, and prints a redacted line. */
@@ -106,12 +104,9 @@ function lineToShow(conversations: readonly Words[]): string {
 /** Waits until every conversation is processed. Returns the clusters by impact, or null after the timeout. */
 async function clustersOn(reader: Reader, { clock, signal }: DemoContext): Promise<readonly Cluster[] | null> {
   for (const until = clock.monotonic() + STEP_LIMIT; clock.monotonic() < until && !signal.aborted; ) {
-    let isWorked = true;
-    for await (const { processedAt } of reader.pages(operations.listConversations)) {
-      isWorked &&= typeof processedAt === 'string';
-    }
+    const conversations = await Array.fromAsync(reader.pages(operations.listConversations));
     const { items } = await reader.get(operations.listConversationClusters);
-    if (isWorked && items.length >= TOPICS) {
+    if (conversations.every(({ processedAt }) => typeof processedAt === 'string') && items.length >= TOPICS) {
       const rank = ({ impact }: Cluster) => IMPACTS.indexOf(impact ?? '');
       return items.toSorted((a, b) => rank(a) - rank(b));
     }
@@ -135,9 +130,9 @@ export function truncate(text: string, columns: number): string {
   if (textWidth(text) <= columns) {
     return text;
   }
-  let cut = [...text];
+  const cut = [...text];
   while (textWidth(cut.join('')) >= columns && cut.length > 0) {
-    cut = cut.slice(0, -1);
+    cut.pop();
   }
   return `${cut.join('').trimEnd()}…`;
 }
