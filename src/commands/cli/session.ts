@@ -1,7 +1,6 @@
 /** Connects a command to the platform: queue, transport, and giving up when the platform never responds. */
 import type { Config, OrganizationConfig } from '../../config/config.ts';
 import { CancelledError, messageOf, TransientError } from '../../core/errors.ts';
-import type { ClientOptions } from '../../platform/client.ts';
 import { type Connection, openConnection } from '../../platform/connection.ts';
 import { RequestQueue } from '../../queue/dispatcher.ts';
 import type { CancelSignal } from '../../queue/request.ts';
@@ -92,20 +91,6 @@ function connect(
       await queue.drain(DRAIN_TIMEOUT);
       await connection.close();
     },
-  };
-}
-
-/** Counts the requests that a client sends. */
-export class RequestCount {
-  reads = 0;
-  writes = 0;
-
-  readonly onRequest: NonNullable<ClientOptions['onRequest']> = (operation) => {
-    if (operation.method === 'GET') {
-      this.reads += 1;
-    } else {
-      this.writes += 1;
-    }
   };
 }
 

@@ -20,7 +20,7 @@ import { planFollowUp, unfinishedWork, waitForWork } from '../../reconcile/follo
 import { applyParallel, type Planned, type PlanningInput } from '../../reconcile/planning.ts';
 import { chooseOrganization, type OrganizationTarget, readConfig } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';
-import { type PlatformSession, RequestCount, withPlatform } from '../cli/session.ts';
+import { type PlatformSession, withPlatform } from '../cli/session.ts';
 import { NO_BASE, openRefs } from './desired.ts';
 import { approvalFor } from './next-command.ts';
 import { renderPlan } from './plan.ts';
@@ -93,15 +93,14 @@ const MAX_PLAN_SIZE = 256 * 1_048_576;
 async function planFile(
   file: PlanFile,
   target: string,
-  { config, organization, session }: FileContext,
+  { config, organization, session }: OrganizationTarget & { readonly session: PlatformSession },
   flags: ApplyFlags,
   context: CommandContext,
 ): Promise<{ readonly input: CommandInput; readonly planned: Planned }> {
-  const known = [flags.base === undefined ? null : '--base', flags.scope === undefined ? null : '--scope'];
-  const [given] = known.filter((flag) => flag !== null);
+  const given = (['base', 'scope'] as const).find((name) => flags[name] !== undefined);
   if (given !== undefined) {
     throw new ConfigError(
-      `${given} cannot be combined with a plan file; create a new plan with the ${given === '--base' ? 'base' : 'scope'} you want`,
+      `--${given} cannot be combined with a plan file; create a new plan with the ${given} you want`,
     );
   }
   if (file.organization !== organization.id) {
@@ -118,10 +117,6 @@ async function planFile(
   return { input, planned: await planAgainstPlatform(input, session, context.terminal) };
 }
 
-interface FileContext extends OrganizationTarget {
-  readonly session: PlatformSession;
-}
-
 /** Reads the applied refs from the repository of the plan file, or else of the working directory. */
 async function readRecorded(
   { organization, scope, directory }: PlanFile,
@@ -136,11 +131,7 @@ async function readRecorded(
   const place = { organization, scope, directory, repository: head.root };
   const fetch = record === true ? 'always' : 'if-needed';
   const refs = await openRefs(place, { base: NO_BASE, fetch, warn: terminal.err });
-  return {
-    place,
-    refs,
-    otherScopes: await readOtherScopes(refs, place, head.commit),
-  };
+  return { place, refs, otherScopes: await readOtherScopes(refs, place, head.commit) };
 }
 
 /** Throws RefusedPlanError if the current plan differs from that of the plan file. */
@@ -286,16 +277,18 @@ async function runApply(
   { terminal, clock }: CommandContext,
 ): Promise<ApplyResult & { readonly exit: ExitCode }> {
   const { plan } = planned;
-  const count = new RequestCount();
+  const count = { reads: 0, writes: 0 };
   /** Time of the last write, in monotonic milliseconds; the wait starts then. */
   let lastWrite = clock.monotonic();
   let hasWaited = false;
   const client = {
     organization: input.organization,
     priority: 'apply',
-    onRequest: (operation: Parameters<typeof count.onRequest>[0]) => {
-      count.onRequest(operation);
-      if (operation.method !== 'GET') {
+    onRequest: ({ method }: { readonly method: string }) => {
+      if (method === 'GET') {
+        count.reads += 1;
+      } else {
+        count.writes += 1;
         lastWrite = clock.monotonic();
       }
     },
@@ -394,14 +387,8 @@ async function runApply(
 
 /** Merges lists to one entry per address; the first one wins. */
 function merged(...lists: readonly Pending[]): Pending {
-  return [
-    ...new Map(
-      lists
-        .flat()
-        .toReversed()
-        .map((each) => [each.address, each]),
-    ).values(),
-  ].toReversed();
+  const lastFirst = lists.flat().toReversed();
+  return [...new Map(lastFirst.map((each) => [each.address, each])).values()].toReversed();
 }
 
 /** Returns success only if everything declared exists, unless waiting was disabled. */

@@ -110,7 +110,7 @@ export interface BaseOptions {
 /** The base of a plan, and what other scopes of the organization own. */
 export interface FolderBase {
   readonly base: Base;
-  readonly commit: string | null;
+  readonly baseCommit: string | null;
   readonly scope: string;
   readonly otherScopes: OtherScopes | undefined;
   /** Null outside of a repository, and in one without commits. */
@@ -135,7 +135,7 @@ export async function loadBase(
     if (ref !== undefined && ref !== NO_BASE) {
       throw new ConfigError(`--base requires a git repository with a commit, and ${folder} is not in one`);
     }
-    return { base: null, commit: null, scope, otherScopes: undefined, place: null, refs: null };
+    return { base: null, baseCommit: null, scope, otherScopes: undefined, place: null, refs: null };
   }
   const place = { organization, scope, directory: await folderInRepository(path), repository: head.root };
   const refs = await openRefs(place, options);
@@ -147,7 +147,7 @@ export async function loadBase(
         : await baseOfRef(refs, place, ref);
   return {
     base: found?.base ?? null,
-    commit: found?.commit ?? null,
+    baseCommit: found?.commit ?? null,
     scope,
     otherScopes: await readOtherScopes(refs, place, head.commit),
     place,

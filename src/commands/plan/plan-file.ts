@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { z } from 'zod';
-import type { Change, Plan } from '../../core/change.ts';
+import { type Change, changeId, type Plan } from '../../core/change.ts';
 import { ConfigError, messageOf, RefusedPlanError } from '../../core/errors.ts';
 import { canonicalJson, isObject, type Json } from '../../core/json.ts';
 import type { Base, BaseEntry, Declared } from '../../core/resource.ts';
@@ -11,15 +11,12 @@ import type { CommandInput } from './planning.ts';
 
 const FORMAT = 'octavo.plan-file/3';
 
+type ShownPlan = Pick<Plan, 'organization' | 'scope' | 'commit' | 'baseCommit' | 'checksum'>;
+
 /** Everything that `apply` needs to create the same plan again: the declarations and their base. */
-export interface PlanFile {
-  readonly organization: string;
-  readonly scope: string;
+export interface PlanFile extends ShownPlan {
   /** Path of the manifest directory inside its repository; null outside of one. */
   readonly directory: string | null;
-  readonly commit: string | null;
-  readonly baseCommit: string | null;
-  readonly checksum: string;
   readonly declared: ReadonlyMap<string, Declared>;
   readonly base: Base;
   /** The changes that were shown, to report differences. */
@@ -74,21 +71,24 @@ export function readPlanFile(text: string, name: string): PlanFile {
   if (!shape.safeParse(parsed).success) {
     throw wrongVersion(name);
   }
-  const head = plan as unknown as PlanFile;
-  const resources = declared as unknown as Declared[];
+  const { organization, scope, commit, baseCommit, checksum, changes, verdict } = plan as unknown as PlanFile;
   const entries = base as unknown as BaseEntry[] | null;
   return {
-    organization: head.organization,
-    scope: head.scope,
+    organization,
+    scope,
+    commit,
+    baseCommit,
+    checksum,
+    changes,
+    verdict,
     directory: directory as string | null,
-    commit: head.commit,
-    baseCommit: head.baseCommit,
-    checksum: head.checksum,
-    declared: new Map(resources.map((resource) => [resource.address, resource])),
-    base: entries === null ? null : new Map(entries.map((entry) => [entry.address, entry])),
-    changes: head.changes,
-    verdict: head.verdict,
+    declared: byAddress(declared as unknown as Declared[]),
+    base: entries === null ? null : byAddress(entries),
   };
+}
+
+function byAddress<T extends { readonly address: string }>(list: readonly T[]): ReadonlyMap<string, T> {
+  return new Map(list.map((each) => [each.address, each]));
 }
 
 function wrongVersion(name: string): ConfigError {
@@ -106,8 +106,8 @@ type Overrides = Pick<CommandInput['policy'], 'approved' | 'allowDeletes'>;
 
 /** Returns a line for each difference between the plan of a file and the current plan. */
 export function findDifferences(file: PlanFile, now: Plan, overrides: Overrides): readonly string[] {
-  const before = new Map(file.changes.map((change) => [`${change.action} ${change.address}`, change]));
-  const after = new Map(now.changes.map((change) => [`${change.action} ${change.address}`, change]));
+  const before = new Map(file.changes.map((change) => [changeId(change), change]));
+  const after = new Map(now.changes.map((change) => [changeId(change), change]));
   const gone = [...before.keys()].filter((id) => !after.has(id)).map((id) => `no longer needed: ${id}`);
   const added = [...after.keys()].filter((id) => !before.has(id)).map((id) => `newly needed: ${id}`);
   const other = [...after]

@@ -33,9 +33,7 @@ export interface PlanningFlags {
 }
 
 /** Planning input of a command, and where its result can be recorded. */
-export interface CommandInput extends PlanningInput, Pick<FolderBase, 'place' | 'refs'> {
-  readonly scope: string;
-}
+export type CommandInput = PlanningInput & Pick<FolderBase, 'scope' | 'place' | 'refs'>;
 
 /** The folder to plan, its organization, and the queue that estimates durations. */
 interface PlanningTarget extends OrganizationTarget {
@@ -69,15 +67,10 @@ export async function planningInput(
   });
   return {
     organization: organization.id,
-    scope: base.scope,
-    otherScopes: base.otherScopes,
-    place: base.place,
-    refs: base.refs,
+    ...base,
     kinds,
     declared: state.declared,
     commit,
-    base: base.base,
-    baseCommit: base.commit,
     policy: policyOf(config, organization, flags, context),
     estimate: (work) => queue.estimate(work, applyParallel(config.queue.concurrency)),
   };

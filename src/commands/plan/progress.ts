@@ -7,17 +7,7 @@ import { openReader, type Reader } from '../../platform/client.ts';
 import type { RequestQueue } from '../../queue/dispatcher.ts';
 import { NOT_STARTED } from '../../reconcile/apply.ts';
 import { paintFor, type Terminal } from '../cli/context.ts';
-import { type PlatformSession, RequestCount } from '../cli/session.ts';
-
-/** Progress of an apply: a single updated line on a terminal, a line per result elsewhere. */
-interface ApplyProgress {
-  start(change: Change): void;
-  /** Called while the platform works on a change in the background. */
-  wait(change: Change): void;
-  result(result: ChangeResult): void;
-  /** Clears the updated line. */
-  end(): void;
-}
+import type { PlatformSession } from '../cli/session.ts';
 
 const DONE = { create: 'created', update: 'updated', move: 'moved', delete: 'deleted' } as const;
 
@@ -28,42 +18,28 @@ export async function readWithProgress<T>(
   terminal: Terminal,
   work: (reader: Reader, requests: () => number) => Promise<T>,
 ): Promise<T> {
-  const count = new RequestCount();
-  const progress = showReading(terminal, connection.queue, () => count.reads);
-  const reader = openReader(connection, {
-    organization,
-    priority: 'person',
-    signal,
-    onRequest: (operation) => {
-      count.onRequest(operation);
-      progress.step();
-    },
-  });
-  try {
-    return await work(reader, () => count.reads);
-  } finally {
-    progress.end();
-  }
-}
-
-function showReading(terminal: Terminal, queue: RequestQueue, requests: () => number): { step(): void; end(): void } {
   const live = isLive(terminal);
+  let requests = 0;
   const show = (limited = '') => {
     if (live) {
-      const line = `  reading, ${counted(requests(), 'request')}${limited === '' ? '' : `; ${limited}`}`;
+      const line = `  reading, ${counted(requests, 'request')}${limited === '' ? '' : `; ${limited}`}`;
       terminal.err(liveLine(terminal, line));
     }
   };
-  const stop = watchLimit(queue, terminal, show);
-  return {
-    step: () => show(),
-    end() {
-      stop();
-      if (live) {
-        terminal.err(CLEAR);
-      }
-    },
+  const onRequest = () => {
+    requests += 1;
+    show();
   };
+  const stop = watchLimit(connection.queue, terminal, show);
+  try {
+    const reader = openReader(connection, { organization, priority: 'person', signal, onRequest });
+    return await work(reader, () => requests);
+  } finally {
+    stop();
+    if (live) {
+      terminal.err(CLEAR);
+    }
+  }
 }
 
 /** Milliseconds between two checks of whether the rate limit stops a command. */
@@ -95,11 +71,7 @@ const HEARTBEAT = 60_000;
  * Shows what an apply waits for: a single updated line on a terminal; elsewhere a line at the start, for each result, and
  * every minute. `longest` is the maximum wait in milliseconds.
  */
-export function showWaiting(
-  terminal: Terminal,
-  clock: Clock,
-  longest: number,
-): { step(open: readonly Address[]): void; end(): void } {
+export function showWaiting(terminal: Terminal, clock: Clock, longest: number) {
   const live = isLive(terminal);
   const started = clock.monotonic();
   let shown: readonly Address[] = [];
@@ -110,7 +82,7 @@ export function showWaiting(
     terminal.err(liveLine(terminal, line));
   };
   return {
-    step(open) {
+    step(open: readonly Address[]): void {
       const now = clock.monotonic();
       if (live) {
         showLine(open);
@@ -123,7 +95,7 @@ export function showWaiting(
       }
       shown = open;
     },
-    end() {
+    end(): void {
       if (live && shown.length > 0) {
         terminal.err(CLEAR);
       }
@@ -147,8 +119,8 @@ function isLive(terminal: Terminal): boolean {
 /** Milliseconds for which lines are buffered, because writing each one would cost more than its request. */
 const GATHER = 50;
 
-/** Shows the progress of `total` changes on this terminal. */
-export function showProgress(terminal: Terminal, total: number, queue: RequestQueue): ApplyProgress {
+/** Shows the progress of `total` changes: a single updated line on a terminal, a line per result elsewhere. */
+export function showProgress(terminal: Terminal, total: number, queue: RequestQueue) {
   const paint = paintFor(terminal.isErrTerminal, terminal.env);
   const live = isLive(terminal);
   let ended = 0;
@@ -169,13 +141,14 @@ export function showProgress(terminal: Terminal, total: number, queue: RequestQu
     writeSoon();
   });
   return {
-    start(change) {
+    start({ address }: Change): void {
       if (live) {
-        current = printable(change.address);
+        current = printable(address);
         writeSoon();
       }
     },
-    wait({ address }) {
+    /** Called while the platform works on a change in the background. */
+    wait({ address }: Change): void {
       current = `waiting for the platform: ${printable(address)}`;
       if (!live && !waiting.has(address)) {
         lines += `waiting  ${printable(address)}\n`;
@@ -185,7 +158,7 @@ export function showProgress(terminal: Terminal, total: number, queue: RequestQu
       }
       waiting.add(address);
     },
-    result({ address, action, status, error, note }) {
+    result({ address, action, status, error, note }: ChangeResult): void {
       ended += 1;
       const name = printable(address);
       if (status === 'failed') {
@@ -200,7 +173,8 @@ export function showProgress(terminal: Terminal, total: number, queue: RequestQu
       }
       writeSoon();
     },
-    end() {
+    /** Clears the updated line. */
+    end(): void {
       stop();
       clearTimeout(timer);
       const rest = `${live ? CLEAR : ''}${lines}`;
