@@ -91,7 +91,7 @@ export async function resolveDrift(input: DriftInput, replan: Replan): Promise<D
   for (;;) {
     const drift = collectDrift(context, (edit) => !rejected.has(edit));
     const edits = inDependencyOrder(drift, input);
-    const { accepted, changes } = await new EditSearch(context, replan).accept(edits);
+    const { accepted, changes } = await acceptEdits(edits, context, replan);
     if (accepted.size === edits.length) {
       return { ...drift, omitted: [...drift.omitted, ...displaced(drift, changes, context)] };
     }
@@ -120,77 +120,52 @@ function displaced({ omitted }: Drift, changes: readonly Change[], context: Drif
     .map(({ address }) => ({ address, reason: 'is moved by the plan next to something that cannot be written' }));
 }
 
-/** Result of planning with a set of edits. */
-interface Verdict {
-  readonly isFine: boolean;
-  readonly changes: readonly Change[];
-  /** Edits whose difference still exists. */
-  readonly ineffective: ReadonlySet<string>;
-}
-
-class EditSearch {
-  readonly #context: DriftContext;
-  readonly #replan: Replan;
-  readonly #known: ReadonlySet<string>;
-  readonly #accepted = new Set<string>();
-  /** Changes of the plan over the accepted edits. */
-  #changes: readonly Change[];
-
-  constructor(context: DriftContext, replan: Replan) {
-    this.#context = context;
-    this.#replan = replan;
-    this.#known = new Set(context.input.changes.flatMap(differences));
-    this.#changes = context.input.changes;
-  }
-
-  /** Returns the edits that can be made together; one plan suffices if all can. */
-  async accept(edits: readonly string[]): Promise<{ accepted: ReadonlySet<string>; changes: readonly Change[] }> {
-    await this.#add(edits);
-    // Edits that were tried before the ones they depend on.
-    const missing = edits.filter((edit) => !this.#accepted.has(edit));
-    if (missing.length > 0 && missing.length < edits.length) {
-      await this.#add(missing);
-    }
-    return { accepted: this.#accepted, changes: this.#changes };
-  }
-
+/**
+ * Returns the edits that can be made together, and the changes of the plan over them. One plan suffices if all edits can
+ * be made.
+ */
+async function acceptEdits(edits: readonly string[], context: DriftContext, replan: Replan) {
+  const known = new Set(context.input.changes.flatMap(differences));
+  const isNew = (change: Change) => differences(change).some((each) => !known.has(each));
+  const accepted = new Set<string>();
+  let { changes } = context.input;
   /** Splits a group in halves until the failing edits are found. */
-  async #add(group: readonly string[]): Promise<void> {
+  const add = async (group: readonly string[]): Promise<void> => {
     if (group.length === 0) {
       return;
     }
-    const { isFine, ineffective, changes } = await this.#try(new Set([...this.#accepted, ...group]));
-    if (isFine) {
-      this.#changes = changes;
+    const only = new Set([...accepted, ...group]);
+    const drift = collectDrift(context, (edit) => only.has(edit));
+    const planned = await replan(drift.texts).catch((error: unknown) => {
+      if (error instanceof DesiredStateError) {
+        return null;
+      }
+      throw error;
+    });
+    const ineffective = findIneffectiveEdits(drift, planned ?? []);
+    if (planned !== null && ineffective.size === 0 && !planned.some(isNew)) {
+      changes = planned;
       for (const edit of group) {
-        this.#accepted.add(edit);
+        accepted.add(edit);
       }
       return;
     }
     const effective = group.filter((edit) => !ineffective.has(edit));
     if (effective.length < group.length) {
-      await this.#add(effective);
+      await add(effective);
     } else if (group.length > 1) {
       const middle = Math.ceil(group.length / 2);
-      await this.#add(group.slice(0, middle));
-      await this.#add(group.slice(middle));
+      await add(group.slice(0, middle));
+      await add(group.slice(middle));
     }
+  };
+  await add(edits);
+  // Edits that were tried before the ones they depend on.
+  const missing = edits.filter((edit) => !accepted.has(edit));
+  if (missing.length < edits.length) {
+    await add(missing);
   }
-
-  async #try(only: ReadonlySet<string>): Promise<Verdict> {
-    const drift = collectDrift(this.#context, (edit) => only.has(edit));
-    try {
-      const changes = await this.#replan(drift.texts);
-      const ineffective = findIneffectiveEdits(drift, changes);
-      const isNew = changes.some((change) => differences(change).some((each) => !this.#known.has(each)));
-      return { isFine: !isNew && ineffective.size === 0, changes, ineffective };
-    } catch (error) {
-      if (error instanceof DesiredStateError) {
-        return { isFine: false, changes: [], ineffective: new Set() };
-      }
-      throw error;
-    }
-  }
+  return { accepted, changes };
 }
 
 /** Describes the effect of a change, to compare two plans. Which items of a list move does not matter. */

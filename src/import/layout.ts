@@ -36,54 +36,46 @@ interface LayoutOptions {
 /** Schema for editors, relative to the manifest directory. */
 export const SCHEMA_PATH = '.octavo/schema.json';
 
-/** Distributes entries over files: one for each section, and one for each site. */
+/**
+ * Distributes entries over files: one for each section, and one for each site. Entries are appended to a manifest that
+ * exists, if its notation allows that.
+ */
 export function layOut(options: LayoutOptions): readonly ImportedFile[] {
-  const { draft } = options;
-  const layout = new Layout(options);
-  for (const [path, entries] of pathsOf(options)) {
-    for (const [section, those] of Map.groupBy(entries, ({ kind }) => kind.manifest.section)) {
-      layout.put(path, section, those);
+  const { draft, manifests, isTaken } = options;
+  const files = new Map<string, ImportedFile>();
+  const add = (file: Omit<ImportedFile, 'addresses'>, entries: readonly DraftEntry[]) => {
+    const before = files.get(file.path)?.addresses ?? [];
+    const addresses = [...before, ...entries.map(({ kind, key }) => addressOf(kind.name, key))];
+    files.set(file.path, { ...file, addresses });
+  };
+  const addNew = (path: string, entries: readonly DraftEntry[]) =>
+    add({ path, text: newManifest(entries, path, draft), before: null }, entries);
+  const parts = [...pathsOf(options)].flatMap(([path, entries]) =>
+    [...Map.groupBy(entries, ({ kind }) => kind.manifest.section)].map(
+      ([section, those]) => [path, section, those] as const,
+    ),
+  );
+  for (const [path, section, entries] of parts) {
+    const before = manifests.get(path);
+    if (before === undefined) {
+      addNew(path, entries);
+      continue;
+    }
+    // A manifest may contain several sections, each with new entries.
+    const text = appendEntries(files.get(path)?.text ?? before, section, entriesText(entries, path, draft));
+    if (text !== null) {
+      add({ path, text, before }, entries);
+      continue;
+    }
+    for (const [own, those] of Map.groupBy(entries, (entry) => defaultPath(entry, options))) {
+      const free = freePath(own, (each) => isTaken(each) || files.has(each));
+      addNew(free, those);
     }
   }
   const named = draft.files
-    .filter(({ path }) => !options.isTaken(path))
+    .filter(({ path }) => !isTaken(path))
     .map(({ path, text }) => ({ path, text, before: null, addresses: [] }));
-  return [...named, ...layout.files.values()].sort((a, b) => compareText(a.path, b.path));
-}
-
-class Layout {
-  readonly files = new Map<string, ImportedFile>();
-  readonly #options: LayoutOptions;
-
-  constructor(options: LayoutOptions) {
-    this.#options = options;
-  }
-
-  /** Appends to an existing manifest with this path, otherwise creates new ones. */
-  put(path: string, section: string, entries: readonly DraftEntry[]): void {
-    const { draft, manifests } = this.#options;
-    const before = manifests.get(path);
-    if (before === undefined) {
-      this.#add({ path, text: newManifest(entries, path, draft), before: null, addresses: [] }, entries);
-      return;
-    }
-    // A manifest may contain several sections, each with new entries.
-    const file = this.files.get(path) ?? { path, text: before, before, addresses: [] };
-    const text = appendEntries(file.text, section, entriesText(entries, path, draft));
-    if (text !== null) {
-      this.#add({ ...file, text }, entries);
-      return;
-    }
-    for (const [own, those] of Map.groupBy(entries, (entry) => defaultPath(entry, this.#options))) {
-      const free = freePath(own, (each) => this.#options.isTaken(each) || this.files.has(each));
-      this.#add({ path: free, text: newManifest(those, free, draft), before: null, addresses: [] }, those);
-    }
-  }
-
-  #add(file: ImportedFile, entries: readonly DraftEntry[]): void {
-    const addresses = [...file.addresses, ...entries.map(({ kind, key }) => addressOf(kind.name, key))];
-    this.files.set(file.path, { ...file, addresses });
-  }
+  return [...named, ...files.values()].sort((a, b) => compareText(a.path, b.path));
 }
 
 function pathsOf(options: LayoutOptions): ReadonlyMap<string, readonly DraftEntry[]> {

@@ -23,69 +23,61 @@ const UNSEEN =
  */
 export function yamlOf(value: object, style: Style): string {
   const document = new Document(null, { version: '1.2', schema: 'core', compat: 'yaml-1.1' });
-  const root = new Converter(style).mapping(value, 0);
+  const root = mappingOf(value, 0, style);
   root.flow = false;
   document.contents = root as never;
   const text = document.toString({ lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER });
   return text.replace(UNSEEN, written);
 }
 
-class Converter {
-  readonly #style: Style;
-
-  constructor(style: Style) {
-    this.#style = style;
+function mappingOf(value: object, depth: number, style: Style): YAMLMap {
+  const map = new YAMLMap();
+  for (const [name, member] of Object.entries(value)) {
+    map.items.push(new Pair(noted(scalar(name), member, style), nodeOf(member, depth + 1, style)));
   }
+  map.flow = lengthOf(value, style) + 2 * depth <= MAX_LINE_LENGTH;
+  return map;
+}
 
-  mapping(value: object, depth: number): YAMLMap {
-    const map = new YAMLMap();
-    for (const [name, member] of Object.entries(value)) {
-      map.items.push(new Pair(this.#noted(scalar(name), member), this.#node(member, depth + 1)));
-    }
-    map.flow = this.#length(value) + 2 * depth <= MAX_LINE_LENGTH;
-    return map;
+function nodeOf(value: unknown, depth: number, style: Style): Node {
+  if (Array.isArray(value)) {
+    const list = new YAMLSeq();
+    list.items = value.map((item) => noted(nodeOf(item, depth + 1, style), item, style));
+    list.flow = lengthOf(value, style) + 2 * depth <= MAX_LINE_LENGTH;
+    return list;
   }
+  if (value instanceof FileContent) {
+    return mappingOf({ file: style.nameOf(value) }, depth, style);
+  }
+  return typeof value === 'object' && value !== null ? mappingOf(value, depth, style) : scalar(value);
+}
 
-  #node(value: unknown, depth: number): Node {
-    if (Array.isArray(value)) {
-      const list = new YAMLSeq();
-      list.items = value.map((item) => this.#noted(this.#node(item, depth + 1), item));
-      list.flow = this.#length(value) + 2 * depth <= MAX_LINE_LENGTH;
-      return list;
-    }
-    if (value instanceof FileContent) {
-      return this.mapping({ file: this.#style.nameOf(value) }, depth);
-    }
-    return typeof value === 'object' && value !== null ? this.mapping(value, depth) : scalar(value);
+function noted<Of extends Node>(node: Of, value: unknown, { notes }: Style): Of {
+  const own = notes.get(value as object) ?? [];
+  if (own.length > 0) {
+    node.commentBefore = own.map((note) => ` ${printable(note)}`).join('\n');
   }
+  return node;
+}
 
-  #noted<Of extends Node>(node: Of, value: unknown): Of {
-    const notes = this.#style.notes.get(value as object) ?? [];
-    if (notes.length > 0) {
-      node.commentBefore = notes.map((note) => ` ${printable(note)}`).join('\n');
-    }
-    return node;
+/** Returns the length of a value on one line; infinite if it needs several lines or contains a comment. */
+function lengthOf(value: unknown, style: Style): number {
+  if (value instanceof FileContent) {
+    return style.nameOf(value).length + '{ file:  }'.length;
   }
-
-  /** Returns the length of a value on one line; infinite if it needs several lines or contains a comment. */
-  #length(value: unknown): number {
-    if (value instanceof FileContent) {
-      return this.#style.nameOf(value).length + '{ file:  }'.length;
-    }
-    if (typeof value === 'string') {
-      return value.includes('\n') ? Number.POSITIVE_INFINITY : value.length + 2;
-    }
-    if (typeof value !== 'object' || value === null) {
-      return String(value).length;
-    }
-    const isList = Array.isArray(value);
-    let length = 2;
-    for (const [name, member] of Object.entries(value)) {
-      const hasNote = this.#style.notes.has(member as object);
-      length += hasNote ? Number.POSITIVE_INFINITY : this.#length(member) + 2 + (isList ? 0 : name.length + 2);
-    }
-    return length;
+  if (typeof value === 'string') {
+    return value.includes('\n') ? Number.POSITIVE_INFINITY : value.length + 2;
   }
+  if (typeof value !== 'object' || value === null) {
+    return String(value).length;
+  }
+  const isList = Array.isArray(value);
+  let length = 2;
+  for (const [name, member] of Object.entries(value)) {
+    const hasNote = style.notes.has(member as object);
+    length += hasNote ? Number.POSITIVE_INFINITY : lengthOf(member, style) + 2 + (isList ? 0 : name.length + 2);
+  }
+  return length;
 }
 
 function scalar(value: unknown): Scalar {
