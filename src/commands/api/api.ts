@@ -1,6 +1,6 @@
 /** Runs `octavo api`: lists operations, shows a request, or sends it after confirmation. */
 import { resolve } from 'node:path';
-import { CancelledError, ConfigError, EXIT, type ExitCode, InterruptedError, messageOf } from '../../core/errors.ts';
+import { CancelledError, ConfigError, EXIT, type ExitCode, InterruptedError } from '../../core/errors.ts';
 import { MAX_FILE_BYTES, readRegularFile } from '../../core/files/disk.ts';
 import { shownJson } from '../../core/json.ts';
 import { maskUrls, maskUrlsIn } from '../../core/text/safe-url.ts';
@@ -9,7 +9,7 @@ import { printableLines } from '../../plan/render/words.ts';
 import { operations } from '../../platform/operations/index.ts';
 import type { Operation } from '../../platform/operations/model/operation.ts';
 import { createRedactor, SECRET } from '../../redact.ts';
-import { readTarget } from '../cli/config.ts';
+import { readTarget, unreadable } from '../cli/config.ts';
 import { type CommandContext, paintFor, untilAborted } from '../cli/context.ts';
 import { withPlatform } from '../cli/session.ts';
 import { listOperations } from './operations.ts';
@@ -98,10 +98,7 @@ async function readInput(name: string, { terminal, signal }: CommandContext): Pr
   try {
     return readRegularFile(resolve(terminal.cwd, name), { limit: MAX_FILE_BYTES }).toString('utf8');
   } catch (error) {
-    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    throw new ConfigError(`cannot read ${name}: ${isMissing ? 'no such file' : messageOf(error)}`, {
-      cause: error,
-    });
+    throw unreadable(name, error);
   }
 }
 

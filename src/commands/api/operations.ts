@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { ConfigError } from '../../core/errors.ts';
 import { shownJson } from '../../core/json.ts';
-import { largest } from '../../core/lists.ts';
+import { compareText, largest } from '../../core/lists.ts';
 import { didYouMean, nearest, quote } from '../../core/text/suggest.ts';
 import type { Paint } from '../../plan/render/text-layout.ts';
 import { counted } from '../../plan/render/words.ts';
@@ -125,7 +125,7 @@ function matching(table: readonly Operation[], expected: readonly string[]): rea
       `no operation matches ${quote(expected.join(' '))}${didYouMean(expected.join(''), names, '; run octavo api --list to list all operations')}`,
     );
   }
-  return found.toSorted((a, b) => (a.path === b.path ? 0 : a.path < b.path ? -1 : 1));
+  return found.toSorted((a, b) => compareText(a.path, b.path));
 }
 
 function hasAll(text: string, expected: readonly string[]): boolean {

@@ -701,20 +701,14 @@ function describeIssue(
 }
 
 function suggestField(key: string, known: readonly string[]): string {
-  const closest = nearest(key, known);
-  return closest === null
-    ? known.length === 0
-      ? ''
-      : `; valid fields: ${known.toSorted().join(', ')}`
-    : `; did you mean ${quote(closest)}?`;
+  return didYouMean(key, known, known.length === 0 ? '' : `; valid fields: ${known.toSorted().join(', ')}`);
 }
 
 function suggestValue(given: unknown, nodes: readonly SchemaNode[]): string {
   const values = nodes
     .flatMap(alternativesOf)
     .flatMap((node) => (node.enum ?? [node.const]).filter((one) => typeof one === 'string'));
-  const closest = typeof given === 'string' ? nearest(given, values) : null;
-  return closest === null ? '' : `; did you mean ${quote(closest)}?`;
+  return typeof given === 'string' ? didYouMean(given, values) : '';
 }
 
 /** The schemas of the value at a path, from every alternative that has it. */

@@ -378,7 +378,8 @@ function readText(path: string): string {
   return readRegularFile(path, { limit: MAX_NAMED_SIZE }).toString('utf8');
 }
 
-function unreadable(name: string, error: unknown): ConfigError {
+/** Returns the error about a named file that cannot be read. */
+export function unreadable(name: string, error: unknown): ConfigError {
   const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
   return new ConfigError(`cannot read ${name}: ${isMissing ? 'no such file' : messageOf(error)}`, {
     cause: error,

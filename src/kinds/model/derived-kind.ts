@@ -14,6 +14,7 @@ import type {
 } from '../../platform/operations/model/operation.ts';
 import { type FieldTable, fieldTable } from './field-table.ts';
 import {
+  creating,
   hasMembers,
   type Kind,
   type NeededKindsContext,
@@ -34,8 +35,6 @@ import {
   type WrittenFields,
 } from './manifest.ts';
 import { commonShape, entry, plainKey } from './schema.ts';
-
-type Answered = { readonly id: string };
 
 /** Operations on one resource of a kind. Parameters that creation does not take are sent by an update right after it. */
 export interface ItemOperations {
@@ -112,7 +111,7 @@ export function listedKind<List extends PaginatedOperation>(definition: ListedKi
         if (isHidden?.(item) !== true) {
           add({
             kind: name,
-            id: (item as Answered).id,
+            id: (item as { readonly id: string }).id,
             title: String((item as Record<string, unknown>)[title] ?? ''),
             fields: table.observe(item),
             within: null,
@@ -215,10 +214,7 @@ export function itemWrites(
   const body = pick(parameters, operations.create, true);
   const left = Object.fromEntries(Object.entries(settings).filter(([name]) => !Object.hasOwn(body, name)));
   const creation = present({ path: outer, body: { ...body, ...operations.constants } });
-  const create = request(operations.create as WriteOperation, creation as never, {
-    creates: true,
-    learns: (answer: unknown) => [[change.address, (answer as Answered).id]],
-  });
+  const create = request(operations.create as WriteOperation, creation as never, creating(change) as never);
   return { first: [create, ...(hasMembers(left) ? send(operations.update, left) : [])] };
 }
 
