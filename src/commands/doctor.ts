@@ -75,7 +75,11 @@ async function runChecks(
     check('permissions', () => checkPermissions(reader, organization, probe)),
     check('platform.user', () => checkUser(config, reader)),
     check('sites', () => siteFindings(reader)),
-    ...FEATURES.map((each) => each(reader)),
+    // Features that differ between versions of the platform. Source: docs/platform-notes.md#changes-by-version
+    feature('spaces', reader.get(operations.listSpaces, ONE), 'spaces can be listed'),
+    feature('openapi', reader.get(operations.listOpenApiSpecs, ONE), 'OpenAPI specifications are supported'),
+    feature('translations', reader.get(operations.listTranslations, ONE), 'translations are supported'),
+    feature('saml', reader.get(operations.listSamlProviders, ONE), 'SAML providers are supported'),
     check('conversations', () => conversationFindings(reader, organization.conversations, probe)),
     check('link listings', () => linkListings(reader)),
   ]);
@@ -214,54 +218,42 @@ const bad = finding('bad');
 /** Options of a list whose items do not matter. */
 const ONE = { query: { limit: 1 } };
 
-/** Features that differ between versions of the platform. Source: docs/platform-notes.md#changes-by-version */
-const FEATURES = [
-  feature('spaces', (reader) => reader.get(operations.listSpaces, ONE), 'spaces can be listed'),
-  feature('openapi', (reader) => reader.get(operations.listOpenApiSpecs, ONE), 'OpenAPI specifications are supported'),
-  feature('translations', (reader) => reader.get(operations.listTranslations, ONE), 'translations are supported'),
-  feature('saml', (reader) => reader.get(operations.listSamlProviders, ONE), 'SAML providers are supported'),
-];
-
-/** Returns a check of one feature, which reports it as missing if its read responds with 404. */
-function feature(
+/** Checks a feature by a read, and reports it as missing if that responds with 404. */
+async function feature(
   what: string,
-  read: (reader: Reader) => Promise<unknown>,
+  read: Promise<unknown>,
   has: string,
   lacks = 'not supported by this platform',
-) {
-  return async (reader: Reader): Promise<Finding> => {
-    try {
-      await read(reader);
-      return good(what, has);
-    } catch (error) {
-      return error instanceof RejectedError && error.status === 404 ? note(what, lacks) : bad(what, messageOf(error));
-    }
-  };
+): Promise<Finding> {
+  try {
+    await read;
+    return good(what, has);
+  } catch (error) {
+    return error instanceof RejectedError && error.status === 404 ? note(what, lacks) : bad(what, messageOf(error));
+  }
 }
 
 /** Checks features that only a site shows, on the first site. */
 async function siteFindings(reader: Reader): Promise<readonly Finding[]> {
-  const { items } = await reader.get(operations.listSites, ONE);
-  const [site] = items;
+  const [site] = (await reader.get(operations.listSites, ONE)).items;
   if (site === undefined) {
     return [good('sites', 'the organization has no sites yet')];
   }
   const path = { siteId: site.id };
-  let structure: readonly StructureItem[] = [];
-  const readStructure = feature(
-    'sites',
-    async (each) => {
-      ({ structure } = await each.get(operations.getSiteStructure, { path }));
-    },
-    'a site and its structure can be read',
-  );
-  const readGroups = feature(
-    'section groups',
-    (each) => each.get(operations.listSiteFindings, { path, ...ONE }),
-    'sections join a group through a section update (0.181 and later)',
-    'sections join a group through the group operations (before 0.181)',
-  );
-  const [sites, groups] = await Promise.all([readStructure(reader), readGroups(reader)]);
+  const reading = reader.get(operations.getSiteStructure, { path });
+  const [sites, groups, items] = await Promise.all([
+    feature('sites', reading, 'a site and its structure can be read'),
+    feature(
+      'section groups',
+      reader.get(operations.listSiteFindings, { path, ...ONE }),
+      'sections join a group through a section update (0.181 and later)',
+      'sections join a group through the group operations (before 0.181)',
+    ),
+    reading.then(
+      ({ structure }) => structure,
+      () => [],
+    ),
+  ]);
   const agents = site.agentsContext
     ? good('agentsContext', 'sites have an agent visibility setting')
     : note('agentsContext', 'not supported by this platform (removed in 0.167); leave it out of manifests');
@@ -270,7 +262,7 @@ async function siteFindings(reader: Reader): Promise<readonly Finding[]> {
     // Only a write shows which operations exist; the first move in a pass finds out, regardless of this finding.
     groups.verdict === 'warn' ? good(groups.what, groups.detail) : groups,
     agents,
-    ...structureFindings(structure),
+    ...structureFindings(items),
   ];
 }
 
@@ -305,13 +297,9 @@ async function linkListings(reader: Reader): Promise<readonly Finding[]> {
   if (spaceId === undefined) {
     return [];
   }
-  const check = feature(
-    'link listings',
-    (each) => each.get(operations.listSpaceLinks, { path: { spaceId }, ...ONE }),
-    'links and backlinks can be listed',
-    'not supported by this platform (removed in 0.201); not needed by Octavo',
-  );
-  return [await check(reader)];
+  const listing = reader.get(operations.listSpaceLinks, { path: { spaceId }, ...ONE });
+  const lacks = 'not supported by this platform (removed in 0.201); not needed by Octavo';
+  return [await feature('link listings', listing, 'links and backlinks can be listed', lacks)];
 }
 
 /**
