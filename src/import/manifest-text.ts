@@ -441,41 +441,30 @@ function withCommentsAbove(text: string, start: number, indent: number): number 
   return from;
 }
 
-/** Applies all edits and reorders all parts. Edits and orders may be nested in parts. */
-export function applyEdits(text: string, edits: readonly Edit[], orders: readonly Reordering[]): string {
-  return new Arrangement(text, edits, orders).render(0, text.length);
-}
-
 type Step = Edit & { readonly order: Reordering | null };
 
-class Arrangement {
-  readonly #text: string;
-  readonly #newline: string;
-  /** Steps by start, longest first. */
-  readonly #steps: readonly Step[];
-
-  constructor(text: string, edits: readonly Edit[], orders: readonly Reordering[]) {
-    this.#text = text;
-    this.#newline = text.includes('\r\n') ? '\r\n' : '\n';
-    this.#steps = [
-      ...edits.map((edit) => ({ ...edit, order: null })),
-      ...orders.map((order) => ({
-        from: order.pieces[0]?.from ?? 0,
-        to: order.pieces.at(-1)?.to ?? 0,
-        text: '',
-        order,
-      })),
-    ].toSorted((a, b) => a.from - b.from || b.to - a.to);
-  }
+/** Applies all edits and reorders all parts. Edits and orders may be nested in parts. */
+export function applyEdits(text: string, edits: readonly Edit[], orders: readonly Reordering[]): string {
+  const newline = text.includes('\r\n') ? '\r\n' : '\n';
+  /** By start, longest first. */
+  const steps: readonly Step[] = [
+    ...edits.map((edit) => ({ ...edit, order: null })),
+    ...orders.map((order) => ({
+      from: order.pieces[0]?.from ?? 0,
+      to: order.pieces.at(-1)?.to ?? 0,
+      text: '',
+      order,
+    })),
+  ].toSorted((a, b) => a.from - b.from || b.to - a.to);
 
   /** Renders a part with its outermost steps; steps inside a reordered part are applied with it. */
-  render(from: number, to: number): string {
+  const render = (from: number, to: number): string => {
     const done: string[] = [];
     let at = from;
     let isInserted = true;
-    const first = lastAtMost(this.#steps, from - 1, (step) => step.from) + 1;
-    for (let index = first; index < this.#steps.length; index += 1) {
-      const step = this.#steps[index] as Step;
+    const first = lastAtMost(steps, from - 1, (step) => step.from) + 1;
+    for (let index = first; index < steps.length; index += 1) {
+      const step = steps[index] as Step;
       if (step.from > to) {
         break;
       }
@@ -483,28 +472,30 @@ class Arrangement {
       if (isNested || !isInside(step, { from, to })) {
         continue;
       }
-      done.push(this.#text.slice(at, step.from));
-      done.push(step.order === null ? step.text.replace(/\r?\n/g, this.#newline) : this.#ordered(step.order));
+      done.push(text.slice(at, step.from));
+      done.push(step.order === null ? step.text.replace(/\r?\n/g, newline) : ordered(step.order));
       at = step.to;
       // An insertion at the end of a longer piece belongs to that.
       isInserted = step.from === step.to;
     }
-    done.push(this.#text.slice(at, to));
+    done.push(text.slice(at, to));
     return done.join('');
-  }
+  };
 
   /** Text between pieces stays where it is. */
-  #ordered({ pieces, order }: Reordering): string {
-    const parts = pieces.map(({ from, to }) => this.render(from, to));
-    const isLines = pieces.slice(1).every(({ from }) => this.#text[from - 1] === '\n');
+  const ordered = ({ pieces, order }: Reordering): string => {
+    const parts = pieces.map(({ from, to }) => render(from, to));
+    const isLines = pieces.slice(1).every(({ from }) => text[from - 1] === '\n');
     const whole = pieces.map(({ to }, index) => {
       const part = parts[order[index] ?? index] ?? '';
-      const gap = this.#text.slice(to, pieces[index + 1]?.from ?? to);
-      return `${part}${isLines && part !== '' && !part.endsWith('\n') ? this.#newline : ''}${gap}`;
+      const gap = text.slice(to, pieces[index + 1]?.from ?? to);
+      return `${part}${isLines && part !== '' && !part.endsWith('\n') ? newline : ''}${gap}`;
     });
-    const hasEnd = !isLines || this.#text[(pieces.at(-1)?.to ?? 0) - 1] === '\n';
+    const hasEnd = !isLines || text[(pieces.at(-1)?.to ?? 0) - 1] === '\n';
     return hasEnd ? whole.join('') : whole.join('').replace(/\r?\n$/, '');
-  }
+  };
+
+  return render(0, text.length);
 }
 
 /** An insertion between two pieces belongs to the end of the first. */
