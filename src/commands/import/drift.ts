@@ -349,7 +349,7 @@ class DriftRun {
   /** Keeps the pull request, unless it was declined: closed unmerged with the same changes. */
   async #keep(attempt: Attempt, tip: string): Promise<string> {
     const { pulls } = attempt;
-    const open = await withRetries(this.#clock, () => pulls.findOpen(this.#branches));
+    const open = await this.#findOpen(pulls);
     const declined =
       open === null ? await withRetries(this.#clock, () => pulls.findDeclined(this.#branches, tip)) : null;
     return declined === null
@@ -371,15 +371,19 @@ class DriftRun {
     }
   }
 
+  #findOpen(pulls: Pulls): Promise<OpenPull | null> {
+    return withRetries(this.#clock, () => pulls.findOpen(this.#branches));
+  }
+
   /** Returns true if the commit was merged, also when squashing or rebasing created other commits. */
   async #isMerged(pulls: Pulls, tip: string): Promise<boolean> {
-    const open = await withRetries(this.#clock, () => pulls.findOpen(this.#branches));
+    const open = await this.#findOpen(pulls);
     return open === null && (await withRetries(this.#clock, () => pulls.findMerged(this.#branches, tip))) !== null;
   }
 
   /** Leaves a branch with other commits unchanged. */
   async #leave({ pulls, report }: Attempt): Promise<string> {
-    const open = await withRetries(this.#clock, () => pulls.findOpen(this.#branches));
+    const open = await this.#findOpen(pulls);
     if (open !== null) {
       const text = driftPull(report, pulls.maxLength, { isTaken: true });
       await upsertPull(pulls, this.#branches, text, this.#clock);
@@ -390,7 +394,7 @@ class DriftRun {
 
   /** Deletes the branch and closes the pull request when there is no drift. */
   async #end({ pulls, report, tip }: Attempt): Promise<string | null> {
-    const open = await withRetries(this.#clock, () => pulls.findOpen(this.#branches));
+    const open = await this.#findOpen(pulls);
     if (tip !== undefined && (await this.#repository.remote.push(this.#branches.from, null, tip)) === 'moved') {
       return this.#moved();
     }
