@@ -8,11 +8,9 @@ import { checkStore, copyStore, type TableSummary } from '../store/open/copy-sto
 import { type OpenDatabase, openDatabase, type StorePlace } from '../store/open/open-store.ts';
 import { readTrustedConfig } from './cli/config.ts';
 import { type CommandContext, printResult } from './cli/context.ts';
+import type { StateFlags } from './cli/control-call.ts';
 
-interface StoreFlags {
-  readonly config?: string;
-  readonly format: 'text' | 'json';
-}
+type StoreFlags = Pick<StateFlags, 'config' | 'format'>;
 
 /** Connections of a command: one to read, one to write. */
 const POOL = 2;

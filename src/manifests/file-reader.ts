@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { posix } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { messageOf, type Problem, SourceError } from '../core/errors.ts';
+import { megabytes } from '../core/files/disk.ts';
 import { type FileEntry, type FileTree, isInGitFolder, isLfsPointer, LFS_POINTER } from '../core/files/file-tree.ts';
 import { quote, type Suggestions } from '../core/text/suggest.ts';
 import { FileContent } from '../kinds/model/manifest.ts';
@@ -108,11 +109,6 @@ function decodeUtf8(bytes: Uint8Array): string | null {
   return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
 }
 const BYTE_ORDER_MARK = 0xfeff;
-
-/** Formats a size, rounded up so that a size above a limit is never shown as equal to the limit. */
-function megabytes(bytes: number): string {
-  return `${Math.ceil((bytes / 1_048_576) * 10) / 10} MB`;
-}
 
 /** Cached result of reading one file. */
 export interface CachedManifest {

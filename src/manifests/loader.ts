@@ -124,7 +124,7 @@ async function readManifests(
   files: readonly FileEntry[],
 ): Promise<{ manifests: ReadManifest[]; problems: Problem[]; named: ReadonlySet<string> }> {
   const read = new Map<string, CachedManifest>();
-  let settled: Settled = settleManifests([]);
+  let settled = settleManifests([]);
   let next = files.filter(({ size }) => size <= LARGE_FILE);
   let later = files.filter(({ size }) => size > LARGE_FILE);
   while (next.length > 0 || later.length > 0) {
@@ -228,21 +228,13 @@ function noManifest(tree: FileTree, root: string, kinds: KindIndex, json: readon
   return problemOfFile(root === '' ? tree.label : root, message);
 }
 
-/** Decision on which candidates are manifests. */
-interface Settled {
-  readonly manifests: ReadonlySet<string>;
-  /** Files that manifests refer to, which are not manifests themselves. */
-  readonly named: ReadonlySet<string>;
-  /** Files that refer to each other in a cycle: neither manifest nor content. */
-  readonly undecided: readonly string[];
-}
-
 /**
  * Decides which YAML files are manifests, by the names of the files that each refers to. A file that no candidate refers
  * to is a manifest. A file that a manifest refers to is content, and its own references are ignored. If all remaining
- * references to a file come from content, it is a manifest.
+ * references to a file come from content, it is a manifest. `named` are the files that manifests refer to, and
+ * `undecided` those that refer to each other in a cycle: neither manifest nor content.
  */
-function settleManifests(candidates: readonly { readonly path: string; readonly names: readonly string[] }[]): Settled {
+function settleManifests(candidates: readonly { readonly path: string; readonly names: readonly string[] }[]) {
   const manifests = new Set<string>();
   const named = new Set<string>();
   const open = new Map(candidates.map(({ path, names }) => [path, new Set(names)]));

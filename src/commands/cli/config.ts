@@ -55,11 +55,6 @@ function withSecrets(config: Config, secrets: Set<string> | undefined): Config {
   return config;
 }
 
-interface TrustedSettings extends Pick<LoadSettings, 'onNamed'> {
-  /** Refuses a configuration with an invalid organization file. Default: false. */
-  readonly isStrict?: boolean;
-}
-
 /**
  * Reads the configuration of a command that opens the paths and addresses in it, such as the daemon. A `config.yaml`
  * that was found, but not named, is refused. Invalid organization files are left out if others are valid, unless
@@ -68,7 +63,7 @@ interface TrustedSettings extends Pick<LoadSettings, 'onNamed'> {
 export async function readTrustedConfig(
   file: string | undefined,
   { terminal, secrets }: CommandContext,
-  { onNamed, isStrict = false }: TrustedSettings = {},
+  { onNamed, isStrict = false }: Pick<LoadSettings, 'onNamed'> & { readonly isStrict?: boolean } = {},
 ): Promise<Config> {
   const chosen = await chooseConfig({ named: file, cwd: terminal.cwd, env: terminal.env });
   if (chosen.source?.trust === 'found') {

@@ -15,15 +15,9 @@ import type { PassesView } from '../../web/pages/passes.ts';
 import type { ReplicasView } from '../../web/pages/replicas.ts';
 import { chooseOrganization, readTrustedConfig } from '../cli/config.ts';
 import { type CommandContext, printResult } from '../cli/context.ts';
-import { askDaemon } from '../cli/control-call.ts';
+import { askDaemon, type StateFlags } from '../cli/control-call.ts';
 import { shortAge, table } from '../cli/table.ts';
 import { nextCommand } from '../plan/next-command.ts';
-
-interface ViewFlags {
-  readonly config?: string;
-  readonly organization?: string;
-  readonly format: 'text' | 'json';
-}
 
 /** Exit code by state of an organization. */
 const EXIT_OF: Readonly<Record<OrganizationStatus, ExitCode>> = {
@@ -42,7 +36,7 @@ const EXIT_OF: Readonly<Record<OrganizationStatus, ExitCode>> = {
 const WORST: readonly ExitCode[] = [EXIT.failed, EXIT.held, EXIT.pending];
 
 /** Prints the state of all organizations, or of one. Returns the worst of their exit codes. */
-export async function statusCommand(flags: ViewFlags, context: CommandContext): Promise<ExitCode> {
+export async function statusCommand(flags: StateFlags, context: CommandContext): Promise<ExitCode> {
   const config = await readTrustedConfig(flags.config, context);
   const [first, second] = config.organizations;
   const only = second === undefined && config.invalidFiles.length === 0 ? first?.id : undefined;
@@ -50,7 +44,7 @@ export async function statusCommand(flags: ViewFlags, context: CommandContext): 
   return id === undefined ? showAll(config, flags, context) : showOne(id, config, flags, context);
 }
 
-async function showAll(config: Config, flags: ViewFlags, context: CommandContext): Promise<ExitCode> {
+async function showAll(config: Config, flags: StateFlags, context: CommandContext): Promise<ExitCode> {
   const first = await loadPage<OrganizationsView>('/', config, context);
   const organizations = [...first.organizations];
   for (let { next } = first; next !== null; ) {
@@ -73,7 +67,7 @@ async function showAll(config: Config, flags: ViewFlags, context: CommandContext
   return WORST.find((code) => codes.includes(code)) ?? EXIT.done;
 }
 
-async function showOne(id: string, config: Config, flags: ViewFlags, context: CommandContext): Promise<ExitCode> {
+async function showOne(id: string, config: Config, flags: StateFlags, context: CommandContext): Promise<ExitCode> {
   const path = pathOf(id);
   const organization = await loadPage<OrganizationView>(path, config, context);
   const conversations = await loadPage<ConversationsView>(`${path}/conversations`, config, context);
@@ -97,7 +91,7 @@ async function showOne(id: string, config: Config, flags: ViewFlags, context: Co
 
 /** Prints what people did, newest first: of all organizations, or of one. */
 export async function auditCommand(
-  flags: ViewFlags & { readonly before?: string },
+  flags: StateFlags & { readonly before?: string },
   context: CommandContext,
 ): Promise<ExitCode> {
   const config = await readTrustedConfig(flags.config, context);
@@ -123,7 +117,7 @@ export async function auditCommand(
 
 /** Prints the passes of an organization, newest first. */
 export async function historyCommand(
-  flags: ViewFlags & { readonly before?: number },
+  flags: StateFlags & { readonly before?: number },
   context: CommandContext,
 ): Promise<ExitCode> {
   const config = await readTrustedConfig(flags.config, context);
@@ -152,7 +146,7 @@ export async function historyCommand(
 }
 
 /** Prints the conditions of all organizations, or of one. Returns 1 if one of them fires. */
-export async function conditionsCommand(flags: ViewFlags, context: CommandContext): Promise<ExitCode> {
+export async function conditionsCommand(flags: StateFlags, context: CommandContext): Promise<ExitCode> {
   const config = await readTrustedConfig(flags.config, context);
   const view = await loadPage<ConditionsView>(
     `/conditions${queryOf('organization', flags.organization)}`,
@@ -169,7 +163,7 @@ export async function conditionsCommand(flags: ViewFlags, context: CommandContex
 /** Returns a line for each condition, with its details below it. */
 function conditionLines(
   { firing, pending }: ConditionsView,
-  flags: ViewFlags,
+  flags: StateFlags,
   context: CommandContext,
 ): readonly string[] {
   const conditions = [...firing, ...pending];
@@ -197,7 +191,7 @@ function conditionLines(
  * Prints the replicas, the organizations without one, and invalid configurations. Returns 1 if there are such organizations or
  * configurations, or if the database fails.
  */
-export async function fleetStatusCommand(flags: ViewFlags, context: CommandContext): Promise<ExitCode> {
+export async function fleetStatusCommand(flags: StateFlags, context: CommandContext): Promise<ExitCode> {
   const config = await readTrustedConfig(flags.config, context);
   const view = await loadPage<ReplicasView>('/replicas', config, context);
   const { replicas, unowned, unownedTotal, configuration } = view;
@@ -227,7 +221,7 @@ export async function fleetStatusCommand(flags: ViewFlags, context: CommandConte
 }
 
 /** Prints who is signed in. */
-export async function sessionListCommand(flags: ViewFlags, context: CommandContext): Promise<ExitCode> {
+export async function sessionListCommand(flags: StateFlags, context: CommandContext): Promise<ExitCode> {
   const config = await readTrustedConfig(flags.config, context);
   const view = await askDaemon<{
     readonly sessions: readonly {
@@ -260,7 +254,7 @@ function ageOf(at: string, { clock }: CommandContext): string {
 }
 
 /** Returns the command that approves what an organization holds; none without a checksum. */
-function approvalLine(checksum: string | null, organization: string, { config }: ViewFlags): string[] {
+function approvalLine(checksum: string | null, organization: string, { config }: StateFlags): string[] {
   return checksum === null ? [] : [`approve with: ${nextCommand(['approve', checksum], { config, organization })}`];
 }
 

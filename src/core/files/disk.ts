@@ -94,8 +94,12 @@ export function irregularType(stats: Stats): string | null {
   return stats.isSocket() ? 'a socket' : 'a device';
 }
 
+/** Formats a size, rounded up so that a size above a limit is never shown as equal to the limit. */
+export function megabytes(bytes: number): string {
+  return `${Math.ceil((bytes / 1_048_576) * 10) / 10} MB`;
+}
+
 function tooLarge(size: number, limit: number): Error {
-  const megabytes = (bytes: number) => `${Math.ceil((bytes / 1_048_576) * 10) / 10} MB`;
   return new Error(`it is ${megabytes(size)}; at most ${megabytes(limit)} are read`);
 }
 
