@@ -358,8 +358,7 @@ class PendingResources {
   readonly context: RulesContext;
   readonly people: PeopleAddresses;
   readonly #kinds: ReadonlyMap<string, KindRules>;
-  readonly #declared: ReadonlyMap<Address, Declared>;
-  readonly #bound: ReadonlyMap<Address, Actual>;
+  readonly #inputs: Inputs;
   readonly #existingParts: ReadonlySet<string>;
   readonly #isReplaced: (address: Address) => boolean;
   /** Reasons why a declared resource cannot be created yet; null if it can be, or exists. */
@@ -371,8 +370,7 @@ class PendingResources {
   constructor(inputs: Inputs, kinds: ReadonlyMap<string, KindRules>, isReplaced: (address: Address) => boolean) {
     this.people = new PeopleAddresses(inputs.kinds);
     this.#kinds = kinds;
-    this.#declared = inputs.declared;
-    this.#bound = inputs.identity.bound;
+    this.#inputs = inputs;
     this.#existingParts = findExistingParts(inputs);
     this.#isReplaced = isReplaced;
     this.context = {
@@ -408,9 +406,9 @@ class PendingResources {
    * Returns why a resource cannot be created yet. Does not depend on the order of kinds: a site refers to its sections.
    */
   #creationReason(address: Address): string | null {
-    const resource = this.#declared.get(address);
+    const resource = this.#inputs.declared.get(address);
     const kind = this.#kinds.get(resource?.kind ?? '');
-    if (resource === undefined || kind === undefined || this.#bound.has(address)) {
+    if (resource === undefined || kind === undefined || this.#inputs.identity.bound.has(address)) {
       return null;
     }
     const known = this.#known.get(address);
@@ -442,7 +440,7 @@ class PendingResources {
     if (needsPart === undefined || this.#existingParts.has(`${needsPart} ${within}`)) {
       return null;
     }
-    this.#parts ??= Map.groupBy(this.#declared.values(), (part) => `${part.kind} ${part.within}`);
+    this.#parts ??= Map.groupBy(this.#inputs.declared.values(), (part) => `${part.kind} ${part.within}`);
     const parts = this.#parts.get(`${needsPart} ${within}`) ?? [];
     if (parts.some(({ address }) => this.#creationReason(address) === null)) {
       return null;
@@ -470,7 +468,7 @@ class PendingResources {
       return `waits for ${address}`;
     }
     // A replacement has no result yet.
-    const actual = this.#isReplaced(address) ? undefined : this.#bound.get(address);
+    const actual = this.#isReplaced(address) ? undefined : this.#inputs.identity.bound.get(address);
     return this.#kinds.get(kindOf(address))?.unusableReason?.(actual) ?? null;
   }
 }

@@ -4,19 +4,11 @@ import { type Change, type ChangeResult, changeId, type Plan, type ResultStatus 
 import type { Clock } from '../core/clock.ts';
 import { CancelledError, LeaseLostError, messageOf, StoreError } from '../core/errors.ts';
 import type { Progress, Writes } from '../kinds/model/kind.ts';
-import type { KindRules } from '../plan/rules.ts';
 import type { Reader, Writer } from '../platform/client.ts';
 import type { OrganizationRecord } from '../store/record.ts';
 import { isLast, type Planned, type PlanningInput, planSteps, requestsOf, type Step } from './planning.ts';
 import { type Completion, Recorder } from './record.ts';
-import {
-  type Bindings,
-  type SendContext,
-  sendPlanned,
-  type Verifier,
-  VersionMemory,
-  WriteVerifier,
-} from './sending.ts';
+import { type Bindings, type SendContext, sendPlanned, VersionMemory, WriteVerifier } from './sending.ts';
 
 interface ApplyOptions {
   readonly writer: Writer;
@@ -62,37 +54,7 @@ export async function apply(input: PlanningInput, planned: Planned, options: App
   await recorder?.recordUnchanged();
   // 3. Send the changes: record an intent before each one, and its result after it.
   const stop = new ApplyStop(options.signal);
-  const applied = await runChanges({
-    ...options,
-    writer: stop.watch(options.writer),
-    planned,
-    kinds: input.kinds,
-    signal: stop.signal,
-    onIntent: (change) => {
-      stop.throwUnless(options.canStart?.() ?? true);
-      return recorder === null ? undefined : stop.recording(change, () => recorder.recordIntent(change));
-    },
-    verifier: new WriteVerifier(input, planned, options.writer),
-    onResult: (result, change, completion) => {
-      const report = () => {
-        if (!stop.isCauseOf(result)) {
-          options.onResult?.(result);
-        }
-      };
-      if (recorder === null) {
-        report();
-        return undefined;
-      }
-      return stop
-        .recording(change, () => recorder.changed(change, result.id, completion))
-        .then(report, (error: unknown) => {
-          if (result.status === 'applied') {
-            options.onUnrecorded?.(result);
-          }
-          throw error;
-        });
-    },
-  });
+  const applied = await new ChangeScheduler(input, planned, options, stop, recorder).run();
   if (stop.storeError !== null) {
     throw stop.storeError;
   }
@@ -124,12 +86,10 @@ class ApplyStop {
     this.signal = AbortSignal.any([requested, this.#controller.signal]);
   }
 
-  /** Stops the apply if no change may start now. Throws CancelledError then. */
-  throwUnless(canStart: boolean): void {
-    if (!canStart) {
-      this.#controller.abort();
-      throw new CancelledError('no change may start now');
-    }
+  /** Stops the apply, because no change may start now. Throws CancelledError. */
+  refuse(): never {
+    this.#controller.abort();
+    throw new CancelledError('no change may start now');
   }
 
   /** Returns a writer that stops the apply once a request was refused because the lease may be lost. */
@@ -183,34 +143,12 @@ export function outcomeOf({ plan }: Planned, results: readonly ChangeResult[]): 
 /** Error of the changes that an apply had not started when it was stopped. */
 export const NOT_STARTED = 'stopped before it was started';
 
-/** Options of an apply, with what its changes need. No change starts after `signal` aborts; requests in flight finish. */
-interface ChangeSchedulerOptions
-  extends Pick<ApplyOptions, 'writer' | 'clock' | 'parallel' | 'signal' | 'abort' | 'wait' | 'poller' | 'onStart'> {
-  readonly planned: Planned;
-  readonly kinds: readonly KindRules[];
-  readonly verifier: Verifier;
-  /** Before the first request of a change; nothing is sent before it has resolved. */
-  readonly onIntent?: (change: Change) => Promise<void> | undefined;
-  /** Before each poll of the platform's background work on a change. */
-  readonly onWait?: (change: Change) => void;
-  /** After a change has ended, whatever its status; it is recorded here. */
-  readonly onResult?: (result: ChangeResult, change: Change, completion: Completion) => Promise<void> | undefined;
-}
-
 /** Results of one apply, in the order of the plan. */
 export interface ApplyResult {
   readonly results: readonly ChangeResult[];
   readonly bindings: ReadonlyMap<Address, string>;
   /** Resources that the platform was still working on when the wait ended. */
   readonly pending: Plan['pending'];
-}
-
-/**
- * Runs the changes of a plan: each one as soon as the changes it depends on are done, many at the same time. A change that
- * fails skips only those that depend on it.
- */
-export async function runChanges(options: ChangeSchedulerOptions): Promise<ApplyResult> {
-  return new ChangeScheduler(options).run();
 }
 
 /** A step in the dependency graph. */
@@ -230,8 +168,15 @@ interface Failure {
 /** Milliseconds that the platform may work on a change if no wait is set. */
 const WATCH_LIMIT = 10 * 60_000;
 
+/**
+ * Runs the changes of a plan: each one as soon as the changes it depends on are done, many at the same time. A change that
+ * fails skips only those that depend on it.
+ */
 class ChangeScheduler {
-  readonly #options: ChangeSchedulerOptions;
+  readonly #options: ApplyOptions;
+  readonly #planned: Planned;
+  readonly #stop: ApplyStop;
+  readonly #recorder: Recorder | null;
   readonly #bindings: Bindings;
   readonly #context: SendContext;
   readonly #steps = new Map<string, ScheduledStep>();
@@ -247,18 +192,27 @@ class ChangeScheduler {
   #watching = 0;
   #finish: () => void = () => undefined;
 
-  constructor(options: ChangeSchedulerOptions) {
+  constructor(
+    input: PlanningInput,
+    planned: Planned,
+    options: ApplyOptions,
+    stop: ApplyStop,
+    recorder: Recorder | null,
+  ) {
     this.#options = options;
-    this.#bindings = new Map(options.planned.plan.bindings);
+    this.#planned = planned;
+    this.#stop = stop;
+    this.#recorder = recorder;
+    this.#bindings = new Map(planned.plan.bindings);
     this.#context = {
-      writer: options.writer,
+      writer: stop.watch(options.writer),
       bindings: this.#bindings,
-      kinds: options.kinds,
+      kinds: input.kinds,
       versions: new VersionMemory(),
       signal: options.abort,
-      verifier: options.verifier,
+      verifier: new WriteVerifier(input, planned, options.writer),
     };
-    for (const [id, step] of planSteps(options.planned.ordering, options.planned.writesOf)) {
+    for (const [id, step] of planSteps(planned.ordering, planned.writesOf)) {
       this.#steps.set(id, { ...step, open: step.waitsFor.length, dependents: [] });
     }
     for (const step of this.#steps.values()) {
@@ -276,9 +230,7 @@ class ChangeScheduler {
       this.#finish = resolve;
       this.#startReady();
     });
-    const results = this.#options.planned.ordering.sequence.flatMap(
-      (change) => this.#results.get(changeId(change)) ?? [],
-    );
+    const results = this.#planned.ordering.sequence.flatMap((change) => this.#results.get(changeId(change)) ?? []);
     return { results, bindings: this.#bindings, pending: this.#pending };
   }
 
@@ -323,10 +275,7 @@ class ChangeScheduler {
     }
     const { change } = step;
     if (change !== null && (failure !== null || isLast(step)) && !this.#results.has(changeId(change))) {
-      const reported = this.#report(change, failure);
-      if (reported !== undefined) {
-        await reported;
-      }
+      await this.#report(change, failure);
     }
     for (const follower of step.dependents) {
       follower.open -= 1;
@@ -336,8 +285,8 @@ class ChangeScheduler {
     }
   }
 
-  /** Records the result of a change; returns a promise if that takes time. */
-  #report(change: Change, failure: Failure | null): Promise<void> | undefined {
+  /** Records and reports the result of a change. */
+  async #report(change: Change, failure: Failure | null): Promise<void> {
     const id = changeId(change);
     const notes = this.#notes.get(id);
     const result: ChangeResult = {
@@ -349,10 +298,28 @@ class ChangeScheduler {
       ...(notes === undefined ? {} : { note: [...notes].join('; ') }),
     };
     this.#results.set(id, result);
-    return this.#options.onResult?.(result, change, failure?.completion ?? 'all')?.catch((error: unknown) => {
-      // The result could not be recorded, so the next pass does not know about this change.
+    const { onResult, onUnrecorded } = this.#options;
+    try {
+      await this.#recorded(change, (recorder) => recorder.changed(change, result.id, failure?.completion ?? 'all'));
+    } catch (error) {
+      // The next pass does not know about this change.
       this.#results.set(id, { ...result, status: 'failed', error: messageOf(error) });
-    });
+      if (result.status === 'applied') {
+        onUnrecorded?.(result);
+      }
+      return;
+    }
+    if (!this.#stop.isCauseOf(result)) {
+      onResult?.(result);
+    }
+  }
+
+  /** Stops the apply if the record cannot be written. */
+  async #recorded(change: Change, write: (recorder: Recorder) => Promise<void>): Promise<void> {
+    const recorder = this.#recorder;
+    if (recorder !== null) {
+      await this.#stop.recording(change, () => write(recorder));
+    }
   }
 
   /** Sends the requests of a step. Returns null if all succeeded. */
@@ -368,11 +335,12 @@ class ChangeScheduler {
     }
     try {
       if (step.half === 'first') {
-        this.#options.onStart?.(change);
-        const intent = this.#options.onIntent?.(change);
-        if (intent !== undefined) {
-          await intent;
+        const { onStart, canStart } = this.#options;
+        onStart?.(change);
+        if (canStart?.() === false) {
+          this.#stop.refuse();
         }
+        await this.#recorded(change, (recorder) => recorder.recordIntent(change));
       }
       const onMaybeDone = () => {
         completion = 'part';
@@ -387,7 +355,7 @@ class ChangeScheduler {
       return null;
     } catch (error) {
       // Cancelled in the queue because the apply is being stopped: not a failure.
-      return error instanceof CancelledError && this.#options.signal.aborted
+      return error instanceof CancelledError && this.#stop.signal.aborted
         ? {
             status: 'skipped',
             error: completion === 'nothing' ? NOT_STARTED : 'stopped before it was completed',
@@ -410,7 +378,7 @@ class ChangeScheduler {
     if (missing !== null) {
       const before = this.#steps.get(missing)?.change ?? null;
       const status = before === null ? undefined : this.#results.get(changeId(before))?.status;
-      if (this.#options.signal.aborted && status === 'skipped') {
+      if (this.#stop.signal.aborted && status === 'skipped') {
         return { status, error: NOT_STARTED };
       }
       return {
@@ -418,7 +386,7 @@ class ChangeScheduler {
         error: `waits for ${before?.address ?? missing}, which was ${status ?? 'not done'}`,
       };
     }
-    return this.#options.signal.aborted ? { status: 'skipped', error: NOT_STARTED } : null;
+    return this.#stop.signal.aborted ? { status: 'skipped', error: NOT_STARTED } : null;
   }
 
   /** Returns a required step that did not succeed, or null. For a barrier, returns the step that made the barrier fail. */
@@ -430,7 +398,8 @@ class ChangeScheduler {
 
   /** Waits for the platform's background work on a change. Returns null if it is done or counts as pending. */
   async #watch(watch: NonNullable<Writes['watch']>, { change }: ScheduledStep): Promise<string | null> {
-    const { clock, writer, poller = writer, signal, wait } = this.#options;
+    const { clock, poller = this.#context.writer, wait } = this.#options;
+    const { signal } = this.#stop;
     const until = clock.monotonic() + (wait ?? WATCH_LIMIT);
     const poll = () => {
       if (change !== null) {

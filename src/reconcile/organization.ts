@@ -4,13 +4,10 @@ import { RefusedPlanError } from '../core/errors.ts';
 import { approvalsOf } from '../plan/guard.ts';
 import type { Actor } from '../store/history.ts';
 import { approvedChecksums, checkApprover } from './approvals.ts';
-import { type Check, type PassEnd, type PassOptions, PassRunner, type Trigger } from './pass.ts';
-import type { Desired } from './source.ts';
+import { type PassEnd, PassRunner, type Trigger } from './pass.ts';
 
 /** Reconciles one organization: runs a pass for each trigger, and approves plans. */
-export class OrganizationReconciler {
-  readonly #options: PassOptions;
-  readonly #passes: PassRunner;
+export class OrganizationReconciler extends PassRunner {
   /** Cause of the pass that follows the running one; null: none was requested. */
   #next: Trigger | null = null;
   #running: Promise<void> | null = null;
@@ -19,22 +16,12 @@ export class OrganizationReconciler {
   /** End of the first of the passes that have failed with the same kind of error since, in milliseconds since the epoch. */
   failingSince: number | null = null;
 
-  constructor(options: PassOptions) {
-    this.#options = options;
-    this.#passes = new PassRunner(options);
-  }
-
   get id(): string {
-    return this.#options.config.id;
+    return this.options.config.id;
   }
 
   get lastPlan(): Plan | null {
-    return this.#passes.lastCheck?.plan ?? null;
-  }
-
-  /** The last check that succeeded; null before that. */
-  get lastCheck(): Check | null {
-    return this.#passes.lastCheck;
+    return this.lastCheck?.plan ?? null;
   }
 
   get isRunning(): boolean {
@@ -57,12 +44,12 @@ export class OrganizationReconciler {
   }
 
   async #run(): Promise<void> {
-    const { signal, events } = this.#options;
+    const { signal, events } = this.options;
     try {
       while (this.#next !== null && !signal.aborted) {
         const trigger = this.#next;
         this.#next = null;
-        const end = await this.#passes.run(trigger);
+        const end = await this.pass(trigger);
         this.failingSince = failingSince(this.lastEnd, this.failingSince, end);
         this.lastEnd = end;
         events.onPassEnd?.(end);
@@ -70,16 +57,6 @@ export class OrganizationReconciler {
     } finally {
       this.#running = null;
     }
-  }
-
-  /** The last manifests that were valid; null before they were read. */
-  get lastDesired(): Desired | null {
-    return this.#passes.lastDesired;
-  }
-
-  /** Applies changes of the pauses at once, also to the pass that is running. */
-  readPauses(): Promise<void> {
-    return this.#passes.readPauses();
   }
 
   /**
@@ -94,13 +71,13 @@ export class OrganizationReconciler {
     if (plan.verdict.state === 'refused') {
       throw new RefusedPlanError(`refused, and cannot be approved: ${plan.verdict.reasons.join('; ')}`);
     }
-    const { approvals } = this.#options.config;
+    const { approvals } = this.options.config;
     const authors = this.lastCheck?.authors ?? null;
     checkApprover(by, authors, approvals);
     for (const each of approvalsOf(plan, checksum)) {
       await this.#decide(each, 'approved', by, reason);
     }
-    const decisions = await this.#options.record.decisions();
+    const decisions = await this.options.record.decisions();
     return { plan, isComplete: approvedChecksums(decisions, approvals, authors).includes(checksum) };
   }
 
@@ -123,7 +100,7 @@ export class OrganizationReconciler {
   }
 
   #decide(checksum: string, verdict: 'approved' | 'rejected', by: Actor, reason: string): Promise<void> {
-    const { record, clock } = this.#options;
+    const { record, clock } = this.options;
     return record.decide({ checksum, verdict, by, reason, at: clock.now() });
   }
 }

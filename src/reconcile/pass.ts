@@ -124,7 +124,7 @@ class PassProgress {
 
 /** Runs the passes of one organization, one after the other, and keeps the state that the next pass needs. */
 export class PassRunner {
-  readonly #options: PassOptions;
+  protected readonly options: PassOptions;
   /** Milliseconds before the next retry of a pass that failed, or that waits for the platform. */
   #delay = FIRST_DELAY;
   /** Digest of the commit and the ids that this process has recorded in the repository. */
@@ -137,17 +137,17 @@ export class PassRunner {
   #pauses: readonly ManualPause[] = [];
 
   constructor(options: PassOptions) {
-    this.#options = options;
+    this.options = options;
   }
 
-  /** Reads the pauses again. A pause of the organization also stops the pass that is running. */
+  /** Reads the pauses again, also for the pass that is running: a pause of the organization stops it. */
   async readPauses(): Promise<void> {
-    this.#pauses = await this.#options.pauses.pauses(this.#options.clock.now());
+    this.#pauses = await this.options.pauses.pauses(this.options.clock.now());
   }
 
   /** Runs one pass. Never throws: an error is part of how the pass ended. */
-  async run(trigger: Trigger): Promise<PassEnd> {
-    const { clock, events, signal } = this.#options;
+  protected async pass(trigger: Trigger): Promise<PassEnd> {
+    const { clock, events, signal } = this.options;
     const started = clock.monotonic();
     const progress = new PassProgress();
     events.onPassStart?.(trigger);
@@ -172,17 +172,17 @@ export class PassRunner {
       return this.#failed(error, progress);
     }
     // 2. Load the base, the approvals and the flapping fields.
-    const { config, planAuthors } = this.#options;
+    const { config, planAuthors } = this.options;
     const authors = config.approvals.notAuthor ? await planAuthors.read(desired.commit) : null;
     const input = await this.#planningInput(desired, trigger, authors);
     // 3. Read the platform and plan.
     const { planned, drift } = await this.#plan(input, trigger, progress, authors);
     // 4. Apply the plan, unless it has to wait.
-    const wait = planWait(planned.plan, this.#pauses, this.#options);
+    const wait = planWait(planned.plan, this.#pauses, this.options);
     if (wait === null) {
-      this.#options.events.onApply?.(planned);
+      this.options.events.onApply?.(planned);
     } else {
-      this.#options.events.onWait?.(wait.reason, wait.until);
+      this.options.events.onWait?.(wait.reason, wait.until);
     }
     const applied = wait === null ? await this.#apply(input, planned, progress) : null;
     const results = applied?.results ?? [];
@@ -211,7 +211,7 @@ export class PassRunner {
   }
 
   async #readManifests(): Promise<{ readonly desired: Desired | null; readonly error: Error | null }> {
-    const { source, events } = this.#options;
+    const { source, events } = this.options;
     try {
       this.lastDesired = await source.read();
       events.onSource?.(this.lastDesired);
@@ -224,7 +224,7 @@ export class PassRunner {
   }
 
   async #planningInput(desired: Desired, trigger: Trigger, authors: CommitAuthors | null): Promise<PlanningInput> {
-    const { config, record, clock, kinds, estimate, flappingFields, source, user } = this.#options;
+    const { config, record, clock, kinds, estimate, flappingFields, source, user } = this.options;
     const { base, commit } = await this.#readBase();
     await this.readPauses();
     const policy: Policy = {
@@ -260,7 +260,7 @@ export class PassRunner {
     progress: PassProgress,
     authors: CommitAuthors | null,
   ): Promise<{ readonly planned: Planned; readonly drift: ReadonlySet<Change> }> {
-    const reader = this.#options.openReader(trigger === 'schedule' ? 'drift' : 'apply', progress.count);
+    const reader = this.options.openReader(trigger === 'schedule' ? 'drift' : 'apply', progress.count);
     const planned = await makePlan(
       input,
       platformSource(reader, () => progress.reads),
@@ -268,14 +268,14 @@ export class PassRunner {
     await giveTurn(input.declared.size);
     const drift = driftOf(input.kinds, planned.plan.changes, input.base);
     progress.plan = planned.plan;
-    this.lastCheck = { plan: planned.plan, drift, authors, at: this.#options.clock.now() };
+    this.lastCheck = { plan: planned.plan, drift, authors, at: this.options.clock.now() };
     await giveTurn(input.declared.size);
-    this.#options.events.onPlan?.(planned, [...drift]);
+    this.options.events.onPlan?.(planned, [...drift]);
     return { planned, drift };
   }
 
   async #apply(input: PlanningInput, planned: Planned, progress: PassProgress): Promise<ApplyResult | null> {
-    const { config, openWriter, clock, parallel, signal, abort, record, events } = this.#options;
+    const { config, openWriter, clock, parallel, signal, abort, record, events } = this.options;
     if (openWriter === null) {
       return null;
     }
@@ -304,7 +304,7 @@ export class PassRunner {
    * Throws StoreError, and SourceError or DesiredStateError if the repository cannot be read.
    */
   async #readBase(): Promise<{ readonly base: Base; readonly commit: string | null }> {
-    const { record, source, openWriter, events } = this.#options;
+    const { record, source, openWriter, events } = this.options;
     const known = await baseOfRecord(record);
     const found = known.base === null ? await source.applied?.read() : undefined;
     if (found === undefined || found === null) {
@@ -327,7 +327,7 @@ export class PassRunner {
     if (!results.every(({ status }) => status === 'applied')) {
       return;
     }
-    const { planAuthors, source, events } = this.#options;
+    const { planAuthors, source, events } = this.options;
     await planAuthors.recordApplied(commit);
     if (source.applied === null || commit === null) {
       return;
@@ -352,7 +352,7 @@ export class PassRunner {
     drift: ReadonlySet<Change>,
     results: readonly ChangeResult[],
   ): Promise<number | null> {
-    const { flappingFields, clock, events } = this.#options;
+    const { flappingFields, clock, events } = this.options;
     const now = clock.now();
     const flapping = await flappingFields.record(drift, changes, results, now);
     events.onFlapping?.(flapping);
@@ -361,17 +361,17 @@ export class PassRunner {
 
   /** Returns the milliseconds until the first pause or cooldown ends; null if there is none. */
   #untilResumed(cooldown: number | null): number | null {
-    const pause = untilPauseEnds(this.#pauses, this.#options.clock.now());
+    const pause = untilPauseEnds(this.#pauses, this.options.clock.now());
     return pause === null || cooldown === null ? (pause ?? cooldown) : Math.min(pause, cooldown);
   }
 
   /** The window may have closed during the apply, or the clock may have been set: then the rest waits for it to open. */
   #untilWindowOpens(planned: Planned, results: readonly ChangeResult[]): number | null {
     const wait = results.some(({ status }) => status === 'skipped')
-      ? planWait(planned.plan, this.#pauses, this.#options)
+      ? planWait(planned.plan, this.#pauses, this.options)
       : null;
     if (wait !== null) {
-      this.#options.events.onWait?.(wait.reason, wait.until);
+      this.options.events.onWait?.(wait.reason, wait.until);
     }
     return wait?.retryIn ?? null;
   }
@@ -379,9 +379,9 @@ export class PassRunner {
   /** Returns the delay of a retry after a failure, or while the platform works in the background; null: no retry. */
   #retryDelay(outcome: PassEnd['outcome'], { plan: { pending, changes } }: Planned): number | null {
     // People may join at any time, so only the platform's background work is checked again soon.
-    const people = new PeopleAddresses(this.#options.kinds);
+    const people = new PeopleAddresses(this.options.kinds);
     const isWorking = pending.some(({ address }) => !people.isPerson(address));
-    const slow = new Set(this.#options.kinds.filter((kind) => kind.unusableReason).map((kind) => kind.name));
+    const slow = new Set(this.options.kinds.filter((kind) => kind.unusableReason).map((kind) => kind.name));
     const hasStarted = changes.some((change) => change.action === 'create' && slow.has(change.kind));
     if (outcome === 'failed' || isWorking || hasStarted) {
       return this.#nextDelay();

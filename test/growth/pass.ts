@@ -1,5 +1,5 @@
 /** One pass over the manifests of a shape, as a command runs it, without a platform: load, plan, show, order, apply. */
-import { type Change, changeId } from '../../src/core/change.ts';
+import { type Change, changeId, type Verdict } from '../../src/core/change.ts';
 import { DesiredStateError } from '../../src/core/errors.ts';
 import type { Writes } from '../../src/kinds/model/kind.ts';
 import { kinds } from '../../src/kinds/registry.ts';
@@ -10,7 +10,8 @@ import { planToJson } from '../../src/plan/render/document.ts';
 import { renderPlanMarkdown } from '../../src/plan/render/markdown.ts';
 import { renderPlanText } from '../../src/plan/render/text.ts';
 import { PLAIN } from '../../src/plan/render/text-layout.ts';
-import { runChanges } from '../../src/reconcile/apply.ts';
+import type { Writer } from '../../src/platform/client.ts';
+import { apply } from '../../src/reconcile/apply.ts';
 import { baseOfManifests } from '../../src/reconcile/record.ts';
 import { memoryTree } from '../support/memory-tree.ts';
 import { mirror, mirrorId } from './mirror.ts';
@@ -34,32 +35,38 @@ export async function passOver(shape: Shape, n: number): Promise<number> {
       : new Map([...base].map(([address, entry]) => [address, { ...entry, id: mirrorId(address) }]));
   const observation = mirror(before ?? new Map());
   try {
-    const planned = computePlan({
+    const input = {
       organization: 'org_1',
       commit: null,
       baseCommit: null,
       kinds,
       declared,
       base: owned,
-      observation,
       policy: { ...DEFAULT_POLICY, now: 0 },
-      cost: () => ({ requests: { reads: 1, writes: 0 }, seconds: 0 }),
-    });
+      estimate: () => 0,
+    };
+    const cost = () => ({ requests: { reads: 1, writes: 0 }, seconds: 0 });
+    const planned = computePlan({ ...input, observation, cost });
+    const ready: Verdict = { state: 'ready', reasons: [] };
     const creations = new Map(
       planned.plan.changes.filter(({ action }) => action === 'create').map((change) => [change.address, change]),
     );
     const creation = (address: string) => creations.get(address);
     const requests = (change: Change): Writes => byName.get(change.kind)?.writes(change, { creation }) ?? { first: [] };
     planned.plan.changes.map(requests);
-    const { results } = await runChanges({
-      planned: { ...planned, observation, writesOf: () => ({ first: [] }) },
-      kinds,
-      writer: null as never,
+    const approved = {
+      ...planned,
+      observation,
+      plan: { ...planned.plan, verdict: ready },
+      writesOf: () => ({ first: [] }),
+    };
+    const { results } = await apply(input, approved, {
+      writer: {} as Writer,
       clock: { now: () => 0, monotonic: () => 0, sleep: async () => {} },
       parallel: 10,
       signal,
       abort: signal,
-      verifier: { findCreated: async () => null, isInPlace: async () => false },
+      record: null,
     });
     if (new Set(results.map(changeId)).size !== planned.plan.changes.length) {
       throw new Error('not every change has a result');

@@ -2,22 +2,26 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Change, type ChangeResult, changeId } from '../../src/core/change.ts';
 import { kinds } from '../../src/kinds/registry.ts';
-import { DEFAULT_POLICY } from '../../src/plan/guard.ts';
 import { openReader, openWriter } from '../../src/platform/client.ts';
-import { outcomeOf, runChanges } from '../../src/reconcile/apply.ts';
+import { apply, outcomeOf } from '../../src/reconcile/apply.ts';
 import { platformSource } from '../../src/reconcile/observe.ts';
-import { makePlan, type Planned } from '../../src/reconcile/planning.ts';
+import { makePlan, type Planned, type PlanningInput } from '../../src/reconcile/planning.ts';
 import { baseOfManifests } from '../../src/reconcile/record.ts';
 import { twoModels } from '../support/arbitrary-manifests.ts';
 import { manifestsOf } from '../support/model.ts';
 import { VirtualPlatform } from '../support/virtual-platform.ts';
-import { declare, type Manifests, UNLIMITED } from '../support/world.ts';
+import { declare, type Manifests, planningInput, UNLIMITED } from '../support/world.ts';
 
 const organization = 'org_acme';
 const SEED = Number(process.env.OCTAVO_SEED ?? 20260601);
 const RUNS = Number(process.env.OCTAVO_RUNS ?? 40);
 /** Path of every request of a poisoned change. */
 const POISONED = '/v1/poisoned';
+
+interface Transition {
+  readonly input: PlanningInput;
+  readonly planned: Planned;
+}
 
 /** A platform, and the transition from one set of manifests to the next, with some of the changes poisoned. */
 class Poisoning {
@@ -28,27 +32,17 @@ class Poisoning {
     this.platform.fault = ({ path }) => (path === POISONED ? status : null);
   }
 
-  async plan(manifests: Manifests, before: Manifests | null): Promise<Planned> {
-    const input = {
-      organization,
-      kinds,
-      declared: await declare(manifests),
-      commit: null,
-      base: before === null ? null : baseOfManifests(kinds, await declare(before)),
-      baseCommit: null,
-      policy: { ...DEFAULT_POLICY, ...UNLIMITED, now: this.platform.clock.now() },
-      estimate: () => 0,
-    };
+  async plan(manifests: Manifests, before: Manifests | null): Promise<Transition> {
+    const base = before === null ? null : baseOfManifests(kinds, await declare(before));
+    const input = planningInput(organization, await declare(manifests), base, UNLIMITED);
     const reader = openReader(this.#connection, { organization, priority: 'person' });
-    return this.platform.clock.run(
-      makePlan(
-        input,
-        platformSource(reader, () => 0),
-      ),
-    );
+    return { input, planned: await this.platform.clock.run(makePlan(input, platformSource(reader))) };
   }
 
-  async apply(planned: Planned, poisoned: ReadonlySet<string> = new Set()): Promise<readonly ChangeResult[]> {
+  async apply(
+    { input, planned }: Transition,
+    poisoned: ReadonlySet<string> = new Set(),
+  ): Promise<readonly ChangeResult[]> {
     const signal = new AbortController().signal;
     const writesOf = (change: Change) => {
       const writes = planned.writesOf(change);
@@ -59,16 +53,18 @@ class Poisoning {
         requests.map((each) => ({ ...each, operation: { ...each.operation, path: POISONED }, tolerates: [] }));
       return { ...writes, first: spoil(writes.first), late: spoil(writes.late ?? []) };
     };
-    const applied = runChanges({
-      planned: { ...planned, writesOf } as Planned,
-      kinds,
-      writer: openWriter(this.#connection, { organization, priority: 'apply' }),
-      clock: this.platform.clock,
-      parallel: 20,
-      signal,
-      abort: signal,
-      verifier: { findCreated: async () => null, isInPlace: async () => false },
-    });
+    const applied = apply(
+      input,
+      { ...planned, writesOf },
+      {
+        writer: openWriter(this.#connection, { organization, priority: 'apply' }),
+        clock: this.platform.clock,
+        parallel: 20,
+        signal,
+        abort: signal,
+        record: null,
+      },
+    );
     return (await this.platform.clock.run(applied)).results;
   }
 }
@@ -131,13 +127,14 @@ test('fails poisoned changes, skips those that require them, and applies all oth
       async ([a, b], picks, status) => {
         const world = new Poisoning(status);
         await world.apply(await world.plan(manifestsOf(a), null));
-        const planned = await world.plan(manifestsOf(b), manifestsOf(a));
+        const transition = await world.plan(manifestsOf(b), manifestsOf(a));
+        const { planned } = transition;
         const poisoned = new Set(
           planned.plan.changes
             .filter((change) => planned.writesOf(change).first.length > 0 && picks.next().value && picks.next().value)
             .map(changeId),
         );
-        const results = await world.apply(planned, poisoned);
+        const results = await world.apply(transition, poisoned);
         const statuses = new Map(results.map((result) => [changeId(result), result.status]));
         expect(unexpected(planned, poisoned, results)).toEqual([]);
         const how = [...statuses.values()];
