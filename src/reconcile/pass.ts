@@ -15,7 +15,7 @@ import { PeopleAddresses } from '../plan/rules.ts';
 import type { Reader, Writer } from '../platform/client.ts';
 import type { Priority } from '../queue/request.ts';
 import type { History, ManualPause } from '../store/history.ts';
-import type { OrganizationRecord } from '../store/record.ts';
+import type { Note, OrganizationRecord } from '../store/record.ts';
 import { idsOf } from './applied.ts';
 import { type ApplyResult, apply, outcomeOf, type PassOutcome } from './apply.ts';
 import { approvedChecksums, type PlanAuthors } from './approvals.ts';
@@ -26,9 +26,10 @@ import type { Desired, DesiredSource, SourceHead } from './source.ts';
 import {
   cooldownLeft,
   describePause,
-  type FlappingFields,
   isOfOrganization,
   pausesByAddress,
+  readReverts,
+  recordReverts,
   untilPauseEnds,
 } from './waiting.ts';
 
@@ -81,7 +82,8 @@ export interface PassOptions {
   readonly record: OrganizationRecord;
   /** Pauses that people set. */
   readonly pauses: Pick<History, 'pauses'>;
-  readonly flappingFields: FlappingFields;
+  /** Drift that was reverted recently. */
+  readonly reverts: Note;
   readonly planAuthors: PlanAuthors;
   readonly clock: Clock;
   /** Opens a client that can only read. `count` is called for every request. */
@@ -224,7 +226,7 @@ export class PassRunner {
   }
 
   async #planningInput(desired: Desired, trigger: Trigger, authors: CommitAuthors | null): Promise<PlanningInput> {
-    const { config, record, clock, kinds, estimate, flappingFields, source, user } = this.options;
+    const { config, record, clock, kinds, estimate, reverts, source, user } = this.options;
     const { base, commit } = await this.#readBase();
     await this.readPauses();
     const policy: Policy = {
@@ -237,7 +239,7 @@ export class PassRunner {
       allowDeletes: 0,
       approved: approvedChecksums(await record.decisions(), config.approvals, authors),
       // A pass that a person requests does not wait for a cooldown.
-      reverts: trigger === 'manual' ? [] : await flappingFields.reverts(),
+      reverts: trigger === 'manual' ? [] : await readReverts(reverts),
       pauses: pausesByAddress(this.#pauses),
     };
     return {
@@ -352,9 +354,9 @@ export class PassRunner {
     drift: ReadonlySet<Change>,
     results: readonly ChangeResult[],
   ): Promise<number | null> {
-    const { flappingFields, clock, events } = this.options;
+    const { reverts, clock, events } = this.options;
     const now = clock.now();
-    const flapping = await flappingFields.record(drift, changes, results, now);
+    const flapping = await recordReverts(reverts, drift, changes, results, now);
     events.onFlapping?.(flapping);
     return cooldownLeft(flapping, now);
   }

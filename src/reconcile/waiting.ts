@@ -61,36 +61,27 @@ const entries = z.array(
   }),
 );
 
-/** Remembers which drift was reverted, so that a flapping field is recognized, also after a restart. */
-export class FlappingFields {
-  readonly #note: Note;
+/** Reads the recent reverts, which are remembered so that a flapping field is recognized after a restart. Throws StoreError. */
+export async function readReverts(note: Note): Promise<readonly Revert[]> {
+  return entries.safeParse(await note.read()).data ?? [];
+}
 
-  constructor(note: Note) {
-    this.#note = note;
+/** Records a pass, and returns the fields that are flapping now. Throws StoreError. */
+export async function recordReverts(
+  note: Note,
+  drift: ReadonlySet<Change>,
+  changes: readonly Change[],
+  results: readonly ChangeResult[],
+  now: number,
+): Promise<readonly Revert[]> {
+  const before = await readReverts(note);
+  const done = new Set(results.filter((each) => each.status === 'applied').map(changeId));
+  const applied = changes.filter((change) => done.has(changeId(change)));
+  const after = updateReverts(before, { drift, applied, now });
+  if (!sameJson(before, after)) {
+    await note.write(after as unknown as Json);
   }
-
-  /** Recent reverts. Throws StoreError, as `record` does. */
-  async reverts(): Promise<readonly Revert[]> {
-    const stored = entries.safeParse(await this.#note.read());
-    return stored.success ? stored.data : [];
-  }
-
-  /** Records a pass, and returns the fields that are flapping now. */
-  async record(
-    drift: ReadonlySet<Change>,
-    changes: readonly Change[],
-    results: readonly ChangeResult[],
-    now: number,
-  ): Promise<readonly Revert[]> {
-    const before = await this.reverts();
-    const done = new Set(results.filter((each) => each.status === 'applied').map(changeId));
-    const applied = changes.filter((change) => done.has(changeId(change)));
-    const after = updateReverts(before, { drift, applied, now });
-    if (!sameJson(before, after)) {
-      await this.#note.write(after as unknown as Json);
-    }
-    return after.filter(isFlapping);
-  }
+  return after.filter(isFlapping);
 }
 
 /** Milliseconds until the first of these fields may be reverted again; null if there are none. */

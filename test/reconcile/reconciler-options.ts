@@ -3,7 +3,6 @@ import { kinds } from '../../src/kinds/registry.ts';
 import { createManifestLoader } from '../../src/manifests/loader.ts';
 import { PlanAuthors } from '../../src/reconcile/approvals.ts';
 import type { DesiredSource } from '../../src/reconcile/source.ts';
-import { FlappingFields } from '../../src/reconcile/waiting.ts';
 import type { Store } from '../../src/store/store.ts';
 import { memoryTree } from '../support/memory-tree.ts';
 
@@ -36,7 +35,7 @@ export function reconcilerOptions(id: string, store: Store, signal: AbortSignal)
     kinds,
     record: store.organization(id),
     pauses: { pauses: async () => [] },
-    flappingFields: new FlappingFields(store.note(`flapping/${id}`)),
+    reverts: store.note(`flapping/${id}`),
     planAuthors: new PlanAuthors(store.note('applied'), { applied: null, authors: async () => null }),
     estimate: () => 0,
     signal,

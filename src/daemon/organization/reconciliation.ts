@@ -12,7 +12,6 @@ import { applyParallel } from '../../reconcile/planning.ts';
 import { openPushReceiver, type PushReceiver } from '../../reconcile/push-receiver.ts';
 import { createSchedule, type Schedule } from '../../reconcile/schedule.ts';
 import { type DesiredSource, openSource } from '../../reconcile/source.ts';
-import { FlappingFields } from '../../reconcile/waiting.ts';
 import type { KnownResources } from '../../web/model/backend.ts';
 import type { Feature, OrganizationContext } from './feature.ts';
 import { PassRecorder } from './pass-history.ts';
@@ -40,7 +39,7 @@ export class Reconciliation implements Feature {
       source: this.source,
       record: store.organization(id),
       pauses: store.history(id),
-      flappingFields: new FlappingFields(store.note(`flapping/${id}`)),
+      reverts: store.note(`flapping/${id}`),
       planAuthors: new PlanAuthors(store.note(`applied/${id}`), this.source),
       clock,
       ...openClients(context),
