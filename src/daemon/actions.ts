@@ -8,6 +8,7 @@ import { LAST_TIME } from '../core/clock.ts';
 import { ConfigError, messageOf, RefusedPlanError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
 import { type DeliveryRequest, deliveryRequest } from '../notify/deliveries.ts';
+import { heldChecksums } from '../plan/guard.ts';
 import { counted } from '../plan/render/words.ts';
 import type { ActionRequest } from '../reconcile/approvals.ts';
 import type { OrganizationReconciler } from '../reconcile/organization.ts';
@@ -19,7 +20,6 @@ import type { ActionHandlers } from '../web/model/backend.ts';
 import { decisionEvents } from './facts/reporting.ts';
 import type { DaemonNotifications } from './notifications.ts';
 import type { DaemonContext } from './organization/feature.ts';
-import { chooseOrganization, heldChecksums } from './organization/held-plans.ts';
 import type { ManagedOrganization } from './organization/managed-organization.ts';
 
 /** Members of the requests of people that say what they are about. */
@@ -306,6 +306,23 @@ export class Actions implements ActionHandlers {
     void reconciler.trigger('manual');
     return { organization: target.id, address };
   }
+}
+
+/** Returns the organization with this id, or the only one if `id` is null. Throws ConfigError. */
+export function chooseOrganization<T extends { readonly id: string }>(
+  organizations: readonly T[],
+  id: string | null,
+): T {
+  const [chosen, other] = organizations.filter((organization) => id === null || organization.id === id);
+  if (chosen === undefined || other !== undefined) {
+    const known = organizations.map((organization) => organization.id).join(', ');
+    throw new ConfigError(
+      chosen === undefined
+        ? `organization ${JSON.stringify(id)} is not configured; configured organizations: ${known}`
+        : `several organizations are configured; select one with --organization: ${known}`,
+    );
+  }
+  return chosen;
 }
 
 /** Throws ConfigError unless the address is declared, or is part of the last plan. */

@@ -1,24 +1,22 @@
 /** Actions on organizations of other replicas: sent to the owner as commands, and run there. */
 
 import type { ZodType } from 'zod';
-import { type ClusterRequest, clusterRequest } from '../clusters/control-api.ts';
-import { type ConversationRequest, conversationRequest } from '../conversations/control-api.ts';
+import { clusterRequest } from '../clusters/control-api.ts';
+import { conversationRequest } from '../conversations/control-api.ts';
 import { WakeUpSignal } from '../core/clock.ts';
 import { errorFromJson, errorToJson } from '../core/error-json.ts';
 import { CancelledError, ConfigError, LeaseLostError, messageOf, TransientError } from '../core/errors.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
-import type { DeliveryRequest } from '../notify/deliveries.ts';
+import { heldChecksums } from '../plan/guard.ts';
 import { spanWords } from '../plan/render/words.ts';
-import { type ActionRequest, actionRequest } from '../reconcile/approvals.ts';
+import { actionRequest } from '../reconcile/approvals.ts';
 import type { CommandKind, OpenCommand } from '../store/commands.ts';
 import type { Actor } from '../store/history.ts';
 import type { FleetSignal, FleetSignals } from '../store/leases.ts';
-import type { SessionRequest } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
 import type { ActionHandlers, Backend, OrganizationOwner } from '../web/model/backend.ts';
-import { type AuditedRequest, describeRequest } from './actions.ts';
+import { type AuditedRequest, chooseOrganization, describeRequest } from './actions.ts';
 import type { DaemonContext } from './organization/feature.ts';
-import { chooseOrganization, heldChecksums } from './organization/held-plans.ts';
 import type { ManagedOrganization } from './organization/managed-organization.ts';
 
 type CommandContext = Pick<DaemonContext, 'store' | 'clock' | 'log' | 'events'>;
@@ -317,69 +315,51 @@ function isPossible({ reconciliation }: ManagedOrganization, { kind, request }: 
   return kind !== 'act' || request?.checksum === undefined || reconciliation?.reconciler.lastEnd !== null;
 }
 
-/** Actions on the organizations of all replicas: carried out here, or sent to the owner. */
-export class RoutedActions implements ActionHandlers {
-  readonly #local: ActionHandlers;
-  readonly #find: (organization: string) => ManagedOrganization | undefined;
-  readonly #backend: Pick<Backend, 'refresh' | 'organizations'>;
-  readonly #sender: CommandSender;
-
-  /** `local`: actions on the organizations of this replica, which `find` returns. */
-  constructor(
-    local: ActionHandlers,
-    find: (organization: string) => ManagedOrganization | undefined,
-    backend: Pick<Backend, 'refresh' | 'organizations'>,
-    sender: CommandSender,
-  ) {
-    this.#local = local;
-    this.#find = find;
-    this.#backend = backend;
-    this.#sender = sender;
-  }
-
-  async act(by: Actor, organization: string | null, request: ActionRequest): Promise<JsonObject> {
-    const { id, isLocal } = await this.#target(organization, 'checksum' in request ? request.checksum : null);
-    return isLocal ? this.#local.act(by, id, request) : this.#sender.send(id, 'act', request, by);
-  }
-
-  async conversations(by: Actor, organization: string | null, request: ConversationRequest): Promise<JsonObject> {
-    const { id, isLocal, owner } = await this.#target(organization, null);
-    if (isLocal) {
-      return this.#local.conversations(by, id, request);
-    }
-    if (request.subcommand === 'push') {
-      const place = owner.kind === 'replica' ? owner.address : 'the one that claims it';
-      throw new ConfigError(
-        `files are read by the replica that has organization ${id}, which is not this one; run the command at ${place}`,
-      );
-    }
-    return this.#sender.send(id, 'conversations', request, by);
-  }
-
-  async clusters(by: Actor, organization: string | null, request: ClusterRequest): Promise<JsonObject> {
-    const { id, isLocal } = await this.#target(organization, null);
-    return isLocal ? this.#local.clusters(by, id, request) : this.#sender.send(id, 'clusters', request, by);
-  }
-
-  // Deliveries and sessions belong to no replica.
-
-  deliveries(by: Actor, request: DeliveryRequest): Promise<JsonObject> {
-    return this.#local.deliveries(by, request);
-  }
-
-  sessions(by: Actor, request: SessionRequest): Promise<JsonObject> {
-    return this.#local.sessions(by, request);
-  }
-
+/**
+ * Returns the actions on the organizations of all replicas: carried out here, or sent to the owner. `local`: actions on the
+ * organizations of this replica, which `find` returns.
+ */
+export function routeActions(
+  local: ActionHandlers,
+  find: (organization: string) => ManagedOrganization | undefined,
+  backend: Pick<Backend, 'refresh' | 'organizations'>,
+  sender: CommandSender,
+): ActionHandlers {
   /** Finds the organization of a request: by its id, or by the plan that it names. */
-  async #target(organization: string | null, checksum: string | null) {
-    await this.#backend.refresh();
-    const states = this.#backend.organizations();
+  const targetOf = async (organization: string | null, checksum: string | null = null) => {
+    await backend.refresh();
+    const states = backend.organizations();
     const holder =
       organization !== null || checksum === null
         ? undefined
         : states.find(({ reconciler }) => heldChecksums(reconciler?.lastCheck?.plan ?? null, 'any').includes(checksum));
     const { id, owner } = holder ?? chooseOrganization(states, organization);
-    return { id, owner, isLocal: this.#find(id) !== undefined };
-  }
+    return { id, owner, isLocal: find(id) !== undefined };
+  };
+  return {
+    async act(by, organization, request) {
+      const { id, isLocal } = await targetOf(organization, 'checksum' in request ? request.checksum : null);
+      return isLocal ? local.act(by, id, request) : sender.send(id, 'act', request, by);
+    },
+    async conversations(by, organization, request) {
+      const { id, isLocal, owner } = await targetOf(organization);
+      if (isLocal) {
+        return local.conversations(by, id, request);
+      }
+      if (request.subcommand === 'push') {
+        const place = owner.kind === 'replica' ? owner.address : 'the one that claims it';
+        throw new ConfigError(
+          `files are read by the replica that has organization ${id}, which is not this one; run the command at ${place}`,
+        );
+      }
+      return sender.send(id, 'conversations', request, by);
+    },
+    async clusters(by, organization, request) {
+      const { id, isLocal } = await targetOf(organization);
+      return isLocal ? local.clusters(by, id, request) : sender.send(id, 'clusters', request, by);
+    },
+    // Deliveries and sessions belong to no replica.
+    deliveries: (by, request) => local.deliveries(by, request),
+    sessions: (by, request) => local.sessions(by, request),
+  };
 }

@@ -5,7 +5,7 @@ import type { FleetLeases } from '../fleet/fleet-leases.ts';
 import type { CommandKind } from '../store/commands.ts';
 import type { FleetSignals } from '../store/leases.ts';
 import type { ActionHandlers, Backend } from '../web/model/backend.ts';
-import { CommandRunner, CommandSender, RoutedActions } from './commands.ts';
+import { CommandRunner, CommandSender, routeActions } from './commands.ts';
 import type { TokenConnections } from './fleet/token-connections.ts';
 import type { HookedOrganization } from './hooks.ts';
 import type { DaemonContext } from './organization/feature.ts';
@@ -63,7 +63,7 @@ export class FleetLink {
       return local;
     }
     this.#runner = new CommandRunner(context, this.#shared.signals, find, local);
-    return new RoutedActions(local, find, backend, this.#shared.sender);
+    return routeActions(local, find, backend, this.#shared.sender);
   }
 
   /** Writes the states of the organizations of this replica from now on. */

@@ -270,6 +270,18 @@ export function approvalsOf(
   return [...new Set([checksum, planChecksum(organization, scope, left)])];
 }
 
+/**
+ * Returns the checksums that approve a plan; empty if nothing is held. `one`: only the checksum that messages suggest.
+ */
+export function heldChecksums(plan: PlanDocument | null, which: 'one' | 'any'): readonly string[] {
+  if (plan === null || (plan.verdict.state === 'ready' && plan.heldChecksum === null)) {
+    return [];
+  }
+  const { checksum, heldChecksum, verdict } = plan;
+  const one = verdict.state === 'held' ? checksum : (heldChecksum ?? checksum);
+  return which === 'one' || heldChecksum === null ? [one] : [checksum, heldChecksum];
+}
+
 /** Members are in alphabetical order, which canonical JSON formats fastest. */
 function contentOf(changes: readonly ChangeDocument[]) {
   return changes

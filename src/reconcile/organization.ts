@@ -1,7 +1,7 @@
 /** Reconciles one organization: a pass for each trigger, one at a time, and the decisions of people about its plans. */
 import type { Plan } from '../core/change.ts';
 import { RefusedPlanError } from '../core/errors.ts';
-import { approvalsOf } from '../plan/guard.ts';
+import { approvalsOf, heldChecksums } from '../plan/guard.ts';
 import type { Actor } from '../store/history.ts';
 import { approvedChecksums, checkApprover } from './approvals.ts';
 import { type PassEnd, PassRunner, type Trigger } from './pass.ts';
@@ -92,11 +92,9 @@ export class OrganizationReconciler extends PassRunner {
     return plan;
   }
 
-  /** Returns the last plan if it has this checksum and something in it is held. */
+  /** Returns the last plan if this checksum approves what is held in it. */
   #heldPlan(checksum: string): Plan | null {
-    const plan = this.lastPlan;
-    const isThis = plan !== null && (checksum === plan.checksum || checksum === plan.heldChecksum);
-    return isThis && !(plan.verdict.state === 'ready' && plan.heldChecksum === null) ? plan : null;
+    return heldChecksums(this.lastPlan, 'any').includes(checksum) ? this.lastPlan : null;
   }
 
   #decide(checksum: string, verdict: 'approved' | 'rejected', by: Actor, reason: string): Promise<void> {
