@@ -35,13 +35,11 @@ export function normalizeValue(rules: FieldRules | undefined, value: Json): Json
 
 /** Returns the declared fields as they are recorded: large texts by their hash. */
 export function normalizeFields(kind: KindRules, fields: Fields): Fields {
-  const kept: Record<string, Json> = {};
-  for (const [name, value] of Object.entries(fields)) {
-    if (value !== undefined) {
-      kept[name] = normalizeValue(kind.fields[name], value);
-    }
-  }
-  return kept;
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, normalizeValue(kind.fields[name], value)]],
+    ),
+  );
 }
 
 /** Returns the declared fields without people who have not joined and references to pending resources. */

@@ -73,11 +73,8 @@ export class Graph {
 
   /** Returns the nodes that come after one of these by any path. */
   after(nodes: Iterable<string>): ReadonlySet<string> {
-    const followers: Adjacency = new Array(this.#names.length).fill(undefined);
-    for (const { node, before } of this.#edges) {
-      followers[before] ??= [];
-      followers[before].push(node);
-    }
+    const reversed = this.#edges.map(({ node, before, strength }) => ({ node: before, before: node, strength }));
+    const followers = adjacency(this.#names.length, reversed);
     const found = new Set<number>();
     const stack = [...nodes].flatMap((name) => this.#places.get(name) ?? []);
     for (let at = stack.pop(); at !== undefined; at = stack.pop()) {

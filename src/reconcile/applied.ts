@@ -238,11 +238,7 @@ const FORMAT = 'octavo.applied/2';
 const MAX_RESOURCES = 1_000_000;
 
 /** Record of what was applied, in an applied ref. */
-interface AppliedCommit {
-  readonly organization: string;
-  readonly scope: string;
-  /** Path of the manifest directory inside its repository; `.` is the root. */
-  readonly directory: string;
+interface AppliedCommit extends Omit<ScopedDirectory, 'repository'> {
   /** The full id of the commit. */
   readonly commit: string;
   /** The ids of the resources that the commit declares, by address. */

@@ -298,19 +298,21 @@ class ChangeScheduler {
       ...(notes === undefined ? {} : { note: [...notes].join('; ') }),
     };
     this.#results.set(id, result);
-    const { onResult, onUnrecorded } = this.#options;
     try {
-      await this.#recorded(change, (recorder) => recorder.changed(change, result.id, failure?.completion ?? 'all'));
-    } catch (error) {
-      // The next pass does not know about this change.
-      this.#results.set(id, { ...result, status: 'failed', error: messageOf(error) });
-      if (result.status === 'applied') {
-        onUnrecorded?.(result);
+      await this.#recorded(change, (recorder) =>
+        recorder.changed(change, result.id, failure?.completion ?? 'all').catch((error: unknown) => {
+          if (result.status === 'applied') {
+            this.#options.onUnrecorded?.(result);
+          }
+          throw error;
+        }),
+      );
+      if (!this.#stop.isCauseOf(result)) {
+        this.#options.onResult?.(result);
       }
-      return;
-    }
-    if (!this.#stop.isCauseOf(result)) {
-      onResult?.(result);
+    } catch (error) {
+      // The result could not be recorded, so the next pass does not know about this change.
+      this.#results.set(id, { ...result, status: 'failed', error: messageOf(error) });
     }
   }
 

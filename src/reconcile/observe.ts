@@ -71,6 +71,7 @@ export async function observe(options: ObserveOptions): Promise<Observation> {
 type Entry = Declared | BaseEntry;
 
 interface RequiredEntry {
+  readonly key: string;
   readonly fields: Fields;
   /** The kinds of its parts. */
   readonly parts: ReadonlySet<string>;
@@ -87,7 +88,7 @@ class RequiredFields implements RequiredDetails {
   /** Fields that are set on any resource of a kind. */
   readonly #fields = new Map<string, Set<string>>();
   /** Entries by id and by natural key; null until a resource is looked up. */
-  #index: Map<string, RequiredEntry[]> | null = null;
+  #index: ReadonlyMap<string, readonly RequiredEntry[]> | null = null;
   /** Kinds that are mentioned, and the kinds they are part of. */
   readonly mentioned = new Set<string>();
 
@@ -137,18 +138,13 @@ class RequiredFields implements RequiredDetails {
     ];
   }
 
-  #createIndex(): Map<string, RequiredEntry[]> {
-    const index = new Map<string, RequiredEntry[]>();
-    for (const entry of this.#entries) {
+  #createIndex(): ReadonlyMap<string, readonly RequiredEntry[]> {
+    const required = this.#entries.flatMap((entry) => {
       const kind = this.#kinds.get(entry.kind);
-      if (kind !== undefined && kind.partOf === undefined) {
-        const wanted = { fields: entry.fields, parts: this.#parts.get(entry.address) ?? NONE };
-        for (const key of indexKeys(entry, kind)) {
-          push(index, key, wanted);
-        }
-      }
-    }
-    return index;
+      const keys = kind === undefined || kind.partOf !== undefined ? [] : indexKeys(entry, kind);
+      return keys.map((key) => ({ key, fields: entry.fields, parts: this.#parts.get(entry.address) ?? NONE }));
+    });
+    return Map.groupBy(required, ({ key }) => key);
   }
 }
 
@@ -161,15 +157,6 @@ function indexKeys(entry: Entry, kind: KindRules): readonly string[] {
     ...(entry.id === null ? [] : [`${entry.kind} ${entry.id}`]),
     ...keys.map((key) => `${entry.kind} ${key.by} ${key.value}`),
   ];
-}
-
-function push<T>(lists: Map<string, T[]>, key: string, item: T): void {
-  const list = lists.get(key);
-  if (list === undefined) {
-    lists.set(key, [item]);
-  } else {
-    list.push(item);
-  }
 }
 
 /** Returns true if a declared value names a person who has not been seen yet. */
@@ -364,23 +351,14 @@ async function readDetails(
   required: RequiredDetails,
   reader: Reader,
 ): Promise<Detail[]> {
-  const due = details.filter((each) => isRequired(each, actual, required));
-  return (await settleAll(due.map((each) => readChain(each, actual, required, reader)))).flat();
-}
-
-async function readChain(
-  first: DetailRequest,
-  actual: Actual,
-  required: RequiredDetails,
-  reader: Reader,
-): Promise<Detail[]> {
-  const details: Detail[] = [];
-  let before: Detail = {};
-  for (const next of requiredChain(first, actual, required)) {
-    before = await next.read(actual, reader, before);
-    details.push(before);
-  }
-  return details;
+  const chains = details.map(async (first) => {
+    const chain: Detail[] = [];
+    for (const next of requiredChain(first, actual, required)) {
+      chain.push(await next.read(actual, reader, chain.at(-1) ?? {}));
+    }
+    return chain;
+  });
+  return (await settleAll(chains)).flat();
 }
 
 /** Waits for all, then throws the first error, so that nothing keeps running after a failure. */

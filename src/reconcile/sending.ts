@@ -24,14 +24,12 @@ export type Bindings = Map<Address, string>;
 /** Number of times that a write with a lost answer is looked up and sent again. */
 const ATTEMPTS = 3;
 
-/** Finds out whether a write whose answer was lost took effect. */
-export type Verifier = Pick<WriteVerifier, 'findCreated' | 'isInPlace'>;
-
 export interface SendContext {
   readonly writer: Writer;
   readonly bindings: Bindings;
   readonly signal: AbortSignal;
-  readonly verifier: Verifier;
+  /** Finds out whether a write whose answer was lost took effect. */
+  readonly verifier: Pick<WriteVerifier, 'findCreated' | 'isInPlace'>;
   readonly kinds: readonly KindRules[];
   /** Remembers which operations this version of the platform has. */
   readonly versions: VersionMemory;
