@@ -2,13 +2,13 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import type { Revert } from '../../src/plan/flapping.ts';
 import { openReader, openWriter } from '../../src/platform/client.ts';
-import { type Connection, openConnection } from '../../src/platform/connection.ts';
+import type { Connection } from '../../src/platform/connection.ts';
 import { OrganizationReconciler } from '../../src/reconcile/organization.ts';
 import type { PassEnd, Trigger } from '../../src/reconcile/pass.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { Store } from '../../src/store/store.ts';
 import { organizationConfig } from '../soak/organization-config.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { connectTo, openWorld, type World } from '../support/world.ts';
 import { reconcilerOptions, sourceOf } from './reconciler-options.ts';
 
 const MINUTE = 60_000;
@@ -22,8 +22,7 @@ const clock: Clock = { ...systemClock, now: () => now };
 
 beforeAll(async () => {
   world = await openWorld();
-  const { url: baseUrl, token } = world.emulator;
-  connection = openConnection({ baseUrl, token, userAgent: 'octavo/0', concurrency: 4, clock, random: () => 0 });
+  connection = connectTo(world.emulator.url, world.emulator);
 });
 beforeEach(async () => {
   await world.begin();

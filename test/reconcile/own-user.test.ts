@@ -1,10 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { kinds } from '../../src/kinds/registry.ts';
-import { DEFAULT_POLICY } from '../../src/plan/guard.ts';
 import { makePlan } from '../../src/reconcile/planning.ts';
 import { actual } from '../support/planning.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
-import { declare, UNLIMITED } from '../support/world.ts';
+import { declare, planningInput, UNLIMITED } from '../support/world.ts';
 
 const ADMINS = 'members:\n  ana@acme.example: { role: admin }\n  bo@acme.example: { role: admin }\n';
 
@@ -22,7 +20,7 @@ describe('the user whose token is used', () => {
   async function planWith(manifest: string, env: Readonly<Record<string, string>> = {}) {
     space.repository.commit('Change people', { 'people.yaml': manifest });
     const { stdout } = await space.inside(['plan', '.', '--base', 'applied', '--format', 'json'], env);
-    const plan = JSON.parse(stdout) as { verdict: { state: string; reasons: string[] }; requests: Cost };
+    const plan = JSON.parse(stdout) as { verdict: { state: string; reasons: string[] }; requests: { reads: number } };
     const { requests } = space.emulator;
     expect(plan.requests.reads).toBe(requests.byMethod.GET);
     return { ...plan.verdict, asked: requests.count('getAuthenticatedUser') };
@@ -59,37 +57,22 @@ describe('the user whose token is used', () => {
   });
 });
 
-interface Cost {
-  readonly reads: number;
-}
-
 test('a user whose answer took no request is protected as well', async () => {
   const members = ['ana', 'bo'].map((name) =>
     actual('member', `usr_${name}`, { role: 'admin', sso: false }, { title: `${name}@acme.example` }),
   );
-  const { plan } = await makePlan(
-    {
-      organization: 'org_1',
-      kinds,
-      declared: await declare({ 'a.yaml': ADMINS.replace('role: admin', 'role: edit') }),
-      commit: null,
-      base: null,
-      baseCommit: null,
-      policy: { ...DEFAULT_POLICY, ...UNLIMITED, now: 0 },
-      estimate: () => 0,
-    },
-    {
-      read: async (asked) => ({
-        actuals: members.filter(({ kind }) => asked.some(({ name }) => name === kind)),
-        people: [
-          ['ana@acme.example', 'usr_ana'],
-          ['bo@acme.example', 'usr_bo'],
-        ],
-      }),
-      requests: () => 0,
-      ownUser: async () => 'ana@acme.example',
-    },
-  );
+  const declared = await declare(ADMINS.replace('role: admin', 'role: edit'));
+  const { plan } = await makePlan(planningInput('org_1', declared, null, UNLIMITED), {
+    read: async (asked) => ({
+      actuals: members.filter(({ kind }) => asked.some(({ name }) => name === kind)),
+      people: [
+        ['ana@acme.example', 'usr_ana'],
+        ['bo@acme.example', 'usr_bo'],
+      ],
+    }),
+    requests: () => 0,
+    ownUser: async () => 'ana@acme.example',
+  });
   expect(plan.verdict).toMatchObject({
     state: 'refused',
     reasons: [expect.stringMatching(/demote ana@acme\.example/)],

@@ -13,8 +13,9 @@ afterAll(() => world.close());
 beforeEach(() => world.begin());
 
 const policy = { policy: UNLIMITED };
-const refuse = (operation: string, times = 99) =>
-  world.emulator.setFaults([{ match: { operation }, times, fault: { kind: 'status', status: 400, message: 'no' } }]);
+const status = (code: number): FaultRule['fault'] => ({ kind: 'status', status: code });
+/** Lets every request of an operation fail, by default with a refusal. */
+const always = (operation: string, fault = status(400)) => world.emulator.setFaults([{ match: { operation }, fault }]);
 
 async function recorded(): Promise<Readonly<Record<string, RecordEntry>>> {
   const { entries } = await world.record.read();
@@ -28,7 +29,7 @@ async function statuses(manifests: string): Promise<string[]> {
 
 describe('the record contains exactly what was confirmed', () => {
   test('does not record a failed creation, and skips the changes that require it', async () => {
-    refuse('createCollection');
+    always('createCollection');
     expect(
       await statuses('collections: { c: { title: C } }\nspaces: { s: { title: S, collection: c }, t: { title: T } }'),
     ).toEqual(['applied create space/t', 'failed create collection/c', 'skipped create space/s']);
@@ -37,7 +38,7 @@ describe('the record contains exactly what was confirmed', () => {
 
   test('keeps the previous entry after a failed update', async () => {
     await world.settle('teams: { a: { title: A } }', policy);
-    refuse('updateTeam');
+    always('updateTeam');
     expect(await statuses('teams: { a: { title: B } }')).toEqual(['failed update team/a']);
     expect((await recorded())['team/a']?.fields).toEqual({ title: 'A' });
     world.emulator.setFaults([]);
@@ -47,7 +48,7 @@ describe('the record contains exactly what was confirmed', () => {
 
   test('keeps owning a resource whose deletion failed, and tries again', async () => {
     await world.settle('teams: { a: { title: A }, b: { title: B } }', policy);
-    refuse('deleteTeam');
+    always('deleteTeam');
     expect(await statuses('teams: { b: { title: B } }')).toEqual(['failed delete team/a']);
     expect(Object.keys(await recorded())).toEqual(['team/a', 'team/b']);
     world.emulator.setFaults([]);
@@ -58,7 +59,7 @@ describe('the record contains exactly what was confirmed', () => {
   test('owns a partial creation, and finishes it in the next pass', async () => {
     const manifests = `spaces: { s: { title: S } }
 sites: { w: { title: Site, structure: [{ section: x, title: Section, path: wanted, spaces: [{ key: e, space: s, path: shown }] }] } }`;
-    refuse('updateSection');
+    always('updateSection');
     const first = await statuses(manifests);
     expect(first).toContain('failed create section/w/x');
     const before = await recorded();
@@ -71,7 +72,7 @@ sites: { w: { title: Site, structure: [{ section: x, title: Section, path: wante
   });
 
   test('prunes a partial creation that is no longer declared', async () => {
-    refuse('updateTeamMembers');
+    always('updateTeamMembers');
     await statuses('teams: { a: { title: A, members: { ana@acme.example: owner } } }');
     expect(world.emulator.state().teams).toHaveLength(1);
     world.emulator.setFaults([]);
@@ -171,9 +172,6 @@ sites: { w: { title: Site, structure: [{ section: x, title: Section, path: wante
 describe('an intent', () => {
   const fail = (...faults: readonly [string, FaultRule['fault']][]) =>
     world.emulator.setFaults(faults.map(([operation, fault]) => ({ match: { operation }, times: 1, fault })));
-  const always = (operation: string, fault: FaultRule['fault']) =>
-    world.emulator.setFaults([{ match: { operation }, fault }]);
-  const status = (code: number): FaultRule['fault'] => ({ kind: 'status', status: code });
   const begun = async () =>
     Object.values(await recorded())
       .filter(({ id, metadata }) => id === null && metadata.begun === true)
@@ -218,7 +216,7 @@ describe('an intent', () => {
     expect(await statuses(manifests)).toEqual([`failed create ${address}`]);
     expect(await begun()).toEqual([address]);
     // The next pass has looked for it, and it does not exist: the rejection is then final.
-    always(operation, status(400));
+    always(operation);
     expect(await statuses(manifests)).toEqual([`failed create ${address}`]);
     expect(await recorded()).toEqual({});
   });
@@ -231,7 +229,7 @@ describe('an intent', () => {
 
   test('of a section is withdrawn with that of its first space', async () => {
     const manifests = nested('{ group: outer, title: Outer, items: [] }');
-    always('createSection', status(400));
+    always('createSection');
     await statuses(manifests);
     expect(Object.keys(await recorded()).filter((address) => /^(section|site-space)\//.test(address))).toEqual([]);
     world.emulator.setFaults([]);
@@ -242,7 +240,7 @@ describe('an intent', () => {
   test('of a refused replacement restores the old resource', async () => {
     await world.settle(inside, policy);
     const before = await recorded();
-    always('createSectionGroup', status(400));
+    always('createSectionGroup');
     await statuses(beside);
     const { 'section-group/w/outer': _outer, ...rest } = before;
     expect(await recorded()).toMatchObject(rest);
@@ -254,7 +252,7 @@ describe('an intent', () => {
   test('of a half-done replacement restores its predecessor if the new resource was deleted', async () => {
     await world.settle(inside, policy);
     const old = (await recorded())['section-group/w/inner']?.id;
-    refuse('deleteSectionGroup');
+    always('deleteSectionGroup');
     await statuses(beside);
     const made = (await recorded())['section-group/w/inner'];
     expect(made).toMatchObject({ metadata: { old } });
@@ -276,7 +274,7 @@ describe('an intent', () => {
     always('createSectionGroup', status(500));
     await statuses(beside);
     expect(await begun()).toEqual(['section-group/w/inner']);
-    always('createSectionGroup', status(400));
+    always('createSectionGroup');
     await statuses(beside);
     expect(await begun()).toEqual([]);
     world.emulator.setFaults([]);
@@ -288,7 +286,7 @@ describe('an intent', () => {
     const translation = (to: string) =>
       `spaces: { s: { title: S } }\ntranslations: { r: { space: s, from: en, to: ${to} } }`;
     await world.settle(translation('fr'), policy);
-    always('createTranslation', status(400));
+    always('createTranslation');
     await statuses(translation('it'));
     world.emulator.setFaults([]);
     await world.settle(translation('it'), policy);

@@ -1,20 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { EmulatorState } from '../../src/emulator/emulator.ts';
 import { openWorld, UNLIMITED, type World } from '../support/world.ts';
 
 let world: World;
-let start: EmulatorState;
 
 beforeAll(async () => {
   world = await openWorld();
-  start = world.emulator.state();
 });
 afterAll(() => world.close());
 beforeEach(async () => {
-  world.emulator.restore(start);
-  world.emulator.setFaults([]);
-  world.emulator.setLatency(0);
-  await world.record.remove((await world.record.read()).entries.map((entry) => entry.address));
+  await world.begin();
   world.emulator.requests.reset();
 });
 

@@ -1,16 +1,15 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { systemClock } from '../../src/core/clock.ts';
 import { ConfigError } from '../../src/core/errors.ts';
 import type { Base } from '../../src/core/resource.ts';
 import type { EmulatorState } from '../../src/emulator/emulator.ts';
 import { kinds } from '../../src/kinds/registry.ts';
-import { DEFAULT_POLICY, type Policy } from '../../src/plan/guard.ts';
+import type { Policy } from '../../src/plan/guard.ts';
 import { planToJson } from '../../src/plan/render/document.ts';
 import { renderPlanText } from '../../src/plan/render/text.ts';
 import { PLAIN } from '../../src/plan/render/text-layout.ts';
 import { openReader, type Reader } from '../../src/platform/client.ts';
-import { type Connection, openConnection } from '../../src/platform/connection.ts';
+import type { Connection } from '../../src/platform/connection.ts';
 import { platformSource } from '../../src/reconcile/observe.ts';
 import { makePlan, type Planned, type PlanningInput } from '../../src/reconcile/planning.ts';
 import { baseOfManifests, baseOfRecord } from '../../src/reconcile/record.ts';
@@ -28,7 +27,15 @@ import { ADDRESSES, NAMES } from '../support/certificates.ts';
 import { addForeign } from '../support/foreign.ts';
 import { manifestsOf } from '../support/model.ts';
 import { VirtualPlatform } from '../support/virtual-platform.ts';
-import { declare, type Manifests, openWorld, UNLIMITED, type World } from '../support/world.ts';
+import {
+  connectTo,
+  declare,
+  type Manifests,
+  openWorld,
+  planningInput,
+  UNLIMITED,
+  type World,
+} from '../support/world.ts';
 
 const SEED = Number(process.env.OCTAVO_SEED ?? 20261121);
 const RUNS = Number(process.env.OCTAVO_RUNS ?? 25);
@@ -44,27 +51,15 @@ beforeAll(async () => {
   world = await openWorld();
   await addForeign(world);
   start = world.emulator.state();
-  connection = openConnection({
-    baseUrl: world.emulator.url,
-    token: world.emulator.token,
-    userAgent: 'octavo/0',
-    concurrency: 10,
-    clock: systemClock,
-    random: () => 0,
-  });
+  connection = connectTo(world.emulator.url, world.emulator);
 });
 afterAll(async () => {
   await connection.close();
   await world.close();
 });
 
-async function fresh(): Promise<void> {
-  world.emulator.restore(start);
-  await world.record.remove((await world.record.read()).entries.map((entry) => entry.address));
-}
-
-function readerOf(way: Connection, onRequest = () => {}): Reader {
-  return openReader(way, { organization: world.emulator.organization, priority: 'person', onRequest });
+function readerOf(way: Connection): Reader {
+  return openReader(way, { organization: world.emulator.organization, priority: 'person' });
 }
 
 /** Created, written, and read again. */
@@ -74,28 +69,9 @@ async function snapshotOf(way = connection): Promise<Snapshot> {
 }
 
 async function inputOf(manifests: Manifests, base: Base, policy: Partial<Policy>): Promise<PlanningInput> {
-  return {
-    organization: world.emulator.organization,
-    kinds,
-    declared: await declare(manifests),
-    commit: null,
-    base,
-    baseCommit: null,
-    // A snapshot cannot tell whose token it is, so it has to be configured.
-    policy: { ...DEFAULT_POLICY, now: NOW, user: 'octavo@acme.example', ...policy },
-    estimate: () => 0,
-  };
-}
-
-async function live(input: PlanningInput): Promise<Planned> {
-  let reads = 0;
-  const reader = readerOf(connection, () => {
-    reads += 1;
-  });
-  return makePlan(
-    input,
-    platformSource(reader, () => reads),
-  );
+  // A snapshot cannot tell whose token it is, so it has to be configured.
+  const all = { user: 'octavo@acme.example', ...policy };
+  return planningInput(world.emulator.organization, await declare(manifests), base, all);
 }
 
 function replayed(input: PlanningInput, snapshot: Snapshot): Promise<Planned> {
@@ -117,13 +93,13 @@ describe('a plan over a snapshot is the plan over the platform, byte for byte', 
   test('for any two sets of manifests, without a base, with a git ref and with the record', async () => {
     await fc.assert(
       fc.asyncProperty(twoModels, fc.constantFrom('owned', 'all'), async ([a, b], prune) => {
-        await fresh();
+        await world.begin(start);
         await world.settle(manifestsOf(a), { policy: UNLIMITED });
         const snapshot = await snapshotOf();
         const recorded = (await baseOfRecord(world.record)).base;
         for (const base of [null, baseOfManifests(kinds, await declare(manifestsOf(a))), recorded]) {
           const input = await inputOf(manifestsOf(b), base, { ...UNLIMITED, prune });
-          expect(await shown(replayed(input, snapshot))).toBe(await shown(live(input)));
+          expect(await shown(replayed(input, snapshot))).toBe(await shown(world.planOf(input)));
         }
       }),
       { seed: SEED, numRuns: RUNS, endOnFailure: process.env.OCTAVO_SHRINK === undefined },
@@ -143,7 +119,7 @@ describe('a plan over a snapshot is the plan over the platform, byte for byte', 
     ['openapi: { foreign: { source: { url: "https://name:password@other.example/spec.json" } } }'],
     ['members: { bo@acme.example: { role: admin } }'],
   ])('with details: %s', async (manifests) => {
-    await fresh();
+    await world.begin(start);
     const snapshot = await snapshotOf();
     const bases = [
       null,
@@ -151,7 +127,7 @@ describe('a plan over a snapshot is the plan over the platform, byte for byte', 
     ];
     for (const base of manifests.startsWith('openapi') ? [null] : bases) {
       const input = await inputOf(manifests, base, {});
-      expect(await shown(replayed(input, snapshot))).toBe(await shown(live(input)));
+      expect(await shown(replayed(input, snapshot))).toBe(await shown(world.planOf(input)));
     }
   });
 
@@ -167,7 +143,7 @@ describe('a plan over a snapshot is the plan over the platform, byte for byte', 
     const input = await inputOf('teams: { a: { title: Team 7, members: {} } }', null, {});
     const planned = await replayed(input, await snapshotOf());
     expect(planned.plan.cost.requests.reads).toBe(3);
-    expect(await shown(Promise.resolve(planned))).toBe(await shown(live(input)));
+    expect(await shown(Promise.resolve(planned))).toBe(await shown(world.planOf(input)));
   });
 
   test.each([
@@ -206,7 +182,7 @@ describe('a plan over a snapshot is the plan over the platform, byte for byte', 
 
 describe('what a snapshot holds', () => {
   test('contains no certificate, password or token', async () => {
-    await fresh();
+    await world.begin(start);
     const secrets = [NAMES.cert.split('\n')[1] ?? '', 'pass-w0rd-in-an-address', world.emulator.token];
     await world.call('POST', '/saml', { label: 'Okta', certificate: NAMES.cert.trim() });
     const url = `https://name:${secrets[1]}@a.example/spec.json`;
@@ -234,13 +210,13 @@ describe('what a snapshot holds', () => {
   });
 
   test('is the same for the same state, apart from the request rate', async () => {
-    await fresh();
+    await world.begin(start);
     const [{ requestRate: _one, ...one }, { requestRate: _other, ...other }] = [await snapshotOf(), await snapshotOf()];
     expect(JSON.stringify(other)).toBe(JSON.stringify(one));
   });
 
   test('reports an unreadable kind only to plans that need it', async () => {
-    await fresh();
+    await world.begin(start);
     world.emulator.setFaults([{ match: { operation: 'listSamlProviders' }, fault: { kind: 'status', status: 403 } }]);
     const snapshot = await snapshotOf();
     world.emulator.setFaults([]);
@@ -254,7 +230,7 @@ describe('what a snapshot holds', () => {
 describe('refuses a file that is not a snapshot', () => {
   let good: Record<string, unknown>;
   beforeAll(async () => {
-    await fresh();
+    await world.begin(start);
     good = JSON.parse(writeSnapshot(await snapshotOf())) as typeof good;
   });
 

@@ -106,8 +106,7 @@ describe.each(platforms)('$named', ({ version, between }) => {
   test('converges between any two sets of manifests, without losing links or planning changes for them', async () => {
     await fc.assert(
       fc.asyncProperty(twoModels, fc.array(fc.nat(9), { maxLength: 8 }), async ([a, b], places) => {
-        world.emulator.restore(start);
-        await world.record.remove((await world.record.read()).entries.map((entry) => entry.address));
+        await world.begin(start);
         await expectConverges(a);
         const before = await world.plan(manifestsOf(b), policy);
         if (version === '0.201') {

@@ -82,13 +82,13 @@ export class World {
   }
 
   async plan(manifests: Manifests, options: PassOptions = {}): Promise<Planned> {
-    return this.#planOf(await this.#input(manifests, options));
+    return this.planOf(await this.#input(manifests, options));
   }
 
   /** Plans and applies. */
   async apply(manifests: Manifests, options: PassOptions = {}): Promise<Pass> {
     const input = await this.#input(manifests, options);
-    const planned = await this.#planOf(input);
+    const planned = await this.planOf(input);
     const signal = new AbortController().signal;
     const records = options.records ?? (options.base === undefined || options.base === 'record');
     const writer = openWriter(this.#connection, { organization: this.emulator.organization, priority: 'apply' });
@@ -136,9 +136,9 @@ export class World {
     return callPlatform(this.emulator, method, path, body);
   }
 
-  /** Resets to the initial state: no faults, no record, and the state that it started with. */
-  async begin(): Promise<void> {
-    this.emulator.restore(this.#start);
+  /** Resets to an initial state, by default the one that it started with: no faults, and no record. */
+  async begin(start = this.#start): Promise<void> {
+    this.emulator.restore(start);
     this.emulator.setFaults([]);
     await this.record.remove((await this.record.read()).entries.map((entry) => entry.address));
   }
@@ -149,7 +149,8 @@ export class World {
     await this.emulator.close();
   }
 
-  #planOf(input: PlanningInput): Promise<Planned> {
+  /** Plans with this input, and counts the reads. */
+  planOf(input: PlanningInput): Promise<Planned> {
     let reads = 0;
     const reader = openReader(this.#connection, {
       organization: this.emulator.organization,
