@@ -5,7 +5,6 @@ import type { OrganizationConfig } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { messageOf } from '../core/errors.ts';
 import { compareText } from '../core/lists.ts';
-import type { RequestQueue } from '../queue/dispatcher.ts';
 import { type Actor, DAEMON_HISTORY, type History } from '../store/history.ts';
 import type {
   ActionHandlers,
@@ -29,20 +28,19 @@ import type { ManagedOrganization } from './organization/managed-organization.ts
 /** Samples of the queues, by name. */
 class BudgetSampler {
   readonly #clock: Pick<Clock, 'now'>;
-  readonly #queues: () => readonly (readonly [string, Pick<RequestQueue, 'snapshot'>])[];
+  readonly #connections: Pick<TokenConnections, 'queues'>;
   #samples: ReadonlyMap<string, BudgetSamples> = new Map();
 
-  /** `queues` returns the open queues, each with its name. */
-  constructor(queues: () => readonly (readonly [string, Pick<RequestQueue, 'snapshot'>])[], clock: Pick<Clock, 'now'>) {
+  constructor(connections: Pick<TokenConnections, 'queues'>, clock: Pick<Clock, 'now'>) {
     this.#clock = clock;
-    this.#queues = queues;
+    this.#connections = connections;
   }
 
   /** Takes the samples that are due. Returns true if there were any. */
   sample(): boolean {
     const now = this.#clock.now();
     const before = this.#samples;
-    const sampled = this.#queues().map(([name, queue], _index, { length }) => {
+    const sampled = this.#connections.queues().map(([name, queue], _index, { length }) => {
       const samples = before.get(name) ?? new BudgetSamples(sampleInterval(length));
       return { name, samples, hasAdded: samples.add(now, queue.snapshot()) };
     });
@@ -181,8 +179,7 @@ export class WebPage {
     const { context, connections } = options;
     this.#context = context;
     this.#audit = new AuditWriter(context, this.#stopping.signal);
-    this.#sampler =
-      context.config.ui.listen === undefined ? null : new BudgetSampler(() => connections.queues(), context.clock);
+    this.#sampler = context.config.ui.listen === undefined ? null : new BudgetSampler(connections, context.clock);
     this.backend = new DaemonBackend(options, this.#sampler, this.#audit);
   }
 
