@@ -140,17 +140,23 @@ function withoutImpact<T extends { impact: string; weight: number }>({ impact: _
   return change;
 }
 
-describe('sections and their groups', () => {
-  let world: World;
+/** World of the tests that run now. */
+let world: World;
 
+/** Opens a world for a group of tests. Each begins with this version, and may choose another one. */
+function useWorld(version: PlatformVersion): void {
   beforeAll(async () => {
-    world = await openWorld();
+    world = await openWorld({ platform: version });
   });
   afterAll(() => world.close());
   beforeEach(async () => {
     await world.begin();
-    world.emulator.setFeatures(getFeatures('0.146'));
+    world.emulator.setFeatures(getFeatures(version));
   });
+}
+
+describe('sections and their groups', () => {
+  useWorld('0.146');
 
   const keys = Array.from({ length: 8 }, (_, index) => `s${index}`);
   const section = (key: string) => ({ section: key, title: `Section ${key}`, spaces: [{ key, space: 'one' }] });
@@ -234,16 +240,7 @@ describe('sections and their groups', () => {
 });
 
 describe('settings that versions lack', () => {
-  let world: World;
-
-  beforeAll(async () => {
-    world = await openWorld();
-  });
-  afterAll(() => world.close());
-  beforeEach(async () => {
-    await world.begin();
-    world.emulator.setFeatures(getFeatures('0.146'));
-  });
+  useWorld('0.146');
 
   const site = (fields: object) =>
     JSON.stringify({ sites: { help: { title: 'Help', visibility: 'public', ...fields } } });
@@ -299,13 +296,7 @@ describe('settings that versions lack', () => {
 });
 
 describe('links to elsewhere', () => {
-  let world: World;
-
-  beforeAll(async () => {
-    world = await openWorld({ platform: '0.201' });
-  });
-  afterAll(() => world.close());
-  beforeEach(() => world.begin());
+  useWorld('0.201');
 
   const section = (key: string) => ({ section: key, title: `Section ${key}`, spaces: [{ key, space: 'one' }] });
   const site = (...structure: unknown[]) =>
