@@ -32,7 +32,7 @@ export function invalid(field: string, problem: string): ApiError {
 }
 
 /** Creates a 404 for a resource in a path that does not exist. */
-export function notFound(what: string, id: string): ApiError {
+function notFound(what: string, id: string): ApiError {
   return new ApiError(404, `${what} "${id}" not found`);
 }
 
