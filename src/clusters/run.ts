@@ -1,5 +1,6 @@
 /** Runs the cluster automation of an organization: the steps of one run, and runs and requests one at a time. */
 import { createHash } from 'node:crypto';
+import PQueue from 'p-queue';
 import type { ClustersConfig } from '../config/clusters.ts';
 import type { Clock } from '../core/clock.ts';
 import { ConfigError, NotThePlatformError, toError } from '../core/errors.ts';
@@ -285,7 +286,7 @@ const NO_NUMBERS: RunNumbers = { read: 0, passing: 0, opened: 0, superseded: 0, 
 /** Cluster automation of an organization: runs, and requests of the control API, one at a time. */
 export class ClusterAutomation {
   readonly #options: AutomationOptions;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #turns = new PQueue({ concurrency: 1 });
   /** Time on the monotonic clock since when the platform lacks clusters; null if it has them or that is unknown. */
   #absentSince: number | null = null;
   /** True if every space in the settings has been found, so that a run without changes need not read spaces. */
@@ -304,7 +305,7 @@ export class ClusterAutomation {
 
   /** Runs once. Never rejects: the result and the events contain the error. */
   run(): Promise<RunEnd> {
-    return this.#inTurn(async () => {
+    return this.#turns.add(async () => {
       const { clock, events, openWriter, signal, site } = this.#options;
       const started = clock.monotonic();
       let requests = 0;
@@ -336,7 +337,7 @@ export class ClusterAutomation {
     { dryRun, silent = false }: { readonly dryRun: boolean; readonly silent?: boolean },
     work: (session: ClusterSession) => Promise<T>,
   ): Promise<T> {
-    return this.#inTurn(async () => {
+    return this.#turns.add(async () => {
       try {
         return await work(await this.#open('person', dryRun, silent ? {} : this.#options.events));
       } catch (error) {
@@ -375,8 +376,8 @@ export class ClusterAutomation {
   }
 
   /** Resolves when nothing is in progress. */
-  async idle(): Promise<void> {
-    await this.#turn;
+  idle(): Promise<void> {
+    return this.#turns.onIdle();
   }
 
   async #attempt(onRequest: () => void): Promise<Attempt> {
@@ -466,12 +467,6 @@ export class ClusterAutomation {
     const spaces = await readSpaces(reader, names, this.#options.config, additional);
     this.#areSpacesKnown = true;
     return spaces;
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const mine = this.#turn.then(work);
-    this.#turn = mine.catch(() => undefined);
-    return mine;
   }
 }
 

@@ -1,4 +1,5 @@
 /** Records, and requests to the forge: statuses and deployments are sent until it shows what is recorded. */
+import PQueue from 'p-queue';
 import type { OrganizationConfig } from '../config/config.ts';
 import { findStatusForge } from '../config/forge.ts';
 import type { Clock, Random, WakeUpSignal } from '../core/clock.ts';
@@ -70,7 +71,7 @@ interface StatusRecordsOptions {
 /** Records that passes and the sender change at the same time. */
 export class StatusRecords {
   readonly #options: StatusRecordsOptions;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #turns = new PQueue({ concurrency: 1 });
 
   constructor(options: StatusRecordsOptions) {
     this.#options = options;
@@ -78,7 +79,7 @@ export class StatusRecords {
 
   /** Returns the records, newest first. Throws StoreError. */
   list(): Promise<readonly CommitStatusRecord[]> {
-    return this.#inTurn(() => this.#options.table.list());
+    return this.#turns.add(() => this.#options.table.list());
   }
 
   /** Stores the records that `change` returns; it is called again if the store fails. Throws StoreError. */
@@ -94,13 +95,7 @@ export class StatusRecords {
         onChange();
       }
     };
-    await this.#inTurn(() => untilStored(store, repeat));
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const mine = this.#turn.then(work, work);
-    this.#turn = mine.catch(() => undefined);
-    return mine;
+    await this.#turns.add(() => untilStored(store, repeat));
   }
 }
 

@@ -1,6 +1,7 @@
 /** Reads the manifests of an organization from a git repository or a directory, and notices changes. */
 import { realpathSync } from 'node:fs';
 import { join, posix, relative, sep } from 'node:path';
+import PQueue from 'p-queue';
 import type { ManifestSource, OrganizationConfig } from '../config/config.ts';
 import type { Address } from '../core/address.ts';
 import type { Clock } from '../core/clock.ts';
@@ -119,12 +120,7 @@ function gitSource(
     return result;
   };
   // Fetching may change the files, which must not happen while they are read.
-  let turn: Promise<unknown> = Promise.resolve();
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const mine = turn.then(work, work);
-    turn = mine.catch(() => undefined);
-    return mine;
-  };
+  const turns = new PQueue({ concurrency: 1 });
   const inRepository = defaultScope(posix.normalize(git.path));
   const place = {
     organization,
@@ -141,19 +137,19 @@ function gitSource(
         ? null
         : {
             read: () =>
-              inTurn(async () => {
+              turns.add(async () => {
                 await refs.fetch();
                 return readAppliedBase(refs, place, read?.commit ?? null);
               }),
             move: (commit, ids) =>
-              inTurn(async () => {
+              turns.add(async () => {
                 const { scope, directory } = place;
                 await recordApplied(refs, { organization, scope, directory, commit, ids });
               }),
           },
     poll: git.pollInterval,
     read: () =>
-      inTurn(async () => {
+      turns.add(async () => {
         const { commit, subject, author } = await sync();
         const wasForced = forced;
         forced = false;
@@ -164,15 +160,15 @@ function gitSource(
         return { state, commit, subject, author, forced: wasForced, ...scopes };
       }),
     peek: () =>
-      inTurn(async () => {
+      turns.add(async () => {
         await sync();
         return loader.load(openDiskTree(checkout.root, 'all'));
       }),
     get head() {
       return read;
     },
-    hasMoved: () => inTurn(async () => (await sync()).commit !== read?.commit),
-    authors: (range) => inTurn(() => checkout.authors(range)),
+    hasMoved: () => turns.add(async () => (await sync()).commit !== read?.commit),
+    authors: (range) => turns.add(() => checkout.authors(range)),
     watch: async () => undefined,
     close: async () => undefined,
   };
