@@ -4,7 +4,7 @@ import { endsWithin, repeatEvery } from './core/clock.ts';
 import { messageOf } from './core/errors.ts';
 import { EventBus } from './core/event-bus.ts';
 import { describeFleet, metricOwnership, observeFleet, TransactionTimes } from './daemon/describe-fleet.ts';
-import { FactCollector } from './daemon/fact-collector.ts';
+import { FactCollector, PassActivities } from './daemon/fact-collector.ts';
 import { configuredReporters } from './daemon/facts/reporting.ts';
 import { Configuration } from './daemon/fleet/configuration.ts';
 import { FleetReports } from './daemon/fleet/fleet-reports.ts';
@@ -85,41 +85,37 @@ class RunningDaemon implements Daemon {
     const { metrics, clock, log, events } = context;
     this.#context = context;
     this.#config = context.config;
-    const configured = () => this.#config.organizations;
-    const find = (id: string) => this.#organizations.find(id);
-    // 1. Configuration and leases, which decide on the organizations of this replica.
-    const reconfigure = async (changed: Config) => {
-      this.#configure(changed);
-      await this.#notifications.forgetRemoved();
-    };
-    const { configuration: files } = options;
-    this.#configuration = files === undefined ? null : new Configuration(context, files, reconfigure);
+    // 1. Leases, which decide on the organizations of this replica. Their work begins in `open`, when all parts exist.
     const work = { begin: (lease: Lease) => this.#begin(lease), end: (lease: Lease) => this.#end(lease) };
     this.#leases = openLeases(context, work, () => this.#config.invalidFiles.length === 0);
-    const { replica } = this.#leases;
-    this.#reports = new FleetReports(context, this.#leases, () => this.#configuration?.problem ?? null);
     // 2. Connections to the platform and to the channels of notifications.
     this.#connections = new TokenConnections(context, sharedBudgets(context, this.#leases));
     this.#notifications = new DaemonNotifications(context, channels, () => this.#reporters());
-    this.#facts = new FactCollector(context, this.#notifications, find, () => this.#page.backend);
-    // 3. Organizations, and the work that exists once in a fleet.
+    // 3. Organizations and their configuration.
     const { listeners = () => [], releaseMemory = () => {} } = options;
     const { approveCommand = (checksum: string) => `octavo approve ${checksum}` } = options;
-    const opener = createOpener(context, this.#connections, replica, {
+    const activities = new PassActivities(clock);
+    const opener = createOpener(context, this.#connections, this.#leases.replica, {
       listeners,
       approveCommand,
-      facts: this.#facts,
+      activities,
       notifications: this.#notifications,
       memory: new IdleMemory(clock, this.#stopping.signal, releaseMemory),
     });
     this.#organizations = new FleetOrganizations({ opener, clock, log, events });
-    // 4. The other replicas, the page and the webhooks.
+    const { configuration: files } = options;
+    const reconfigure = async (changed: Config) => {
+      this.#configure(changed);
+      await this.#notifications.forgetRemoved();
+    };
+    this.#configuration = files === undefined ? null : new Configuration(context, files, reconfigure);
+    this.#reports = new FleetReports(context, this.#leases, () => this.#configuration?.problem ?? null);
+    // 4. The other replicas, the page, facts for notifications, and webhooks.
     this.#link = new FleetLink({
       context,
       leases: this.#leases,
       connections: this.#connections,
-      find,
-      configured,
+      organizations: this.#organizations,
       stopping: this.#stopping.signal,
     });
     this.#page = new WebPage({
@@ -128,11 +124,12 @@ class RunningDaemon implements Daemon {
       notifications: this.#notifications,
       link: this.#link,
       reports: this.#reports,
-      fleet: () => describeFleet(this.#leases, this.#config.organizations, this.#reports, times.average),
-      organizations: () => this.#organizations.open,
-      configured,
+      fleet: () => describeFleet(this.#leases, this.#organizations.configured, this.#reports, times.average),
+      organizations: this.#organizations,
       logBuffer: options.logBuffer,
     });
+    const { backend } = this.#page;
+    this.#facts = new FactCollector(context, this.#notifications, activities, this.#organizations, backend);
     this.#server = createServer({ registry: metrics.registry, health: () => [], ready: () => this.#unready() });
     metrics.registry.limitTo(metricOwnership(this.#organizations, this.#connections));
     serveHooks(this.#server.app, (id) => this.#link.hooks(id), context);

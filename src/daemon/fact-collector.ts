@@ -1,14 +1,13 @@
 /** Collects what is true now from the state of the daemon, and reports what has changed. */
 
-import type { ClusterEvents } from '../clusters/events.ts';
+import type { Clock } from '../core/clock.ts';
 import { LeaseLostError, messageOf, StoreError } from '../core/errors.ts';
 import { type Json, sameJson } from '../core/json.ts';
 import type { Revert } from '../plan/flapping.ts';
 import type { QueueSnapshot } from '../queue/snapshot.ts';
 import type { PassEvents } from '../reconcile/pass.ts';
 import type { Lease } from '../store/leases.ts';
-import type { Fact, FactReport, Notifications } from '../store/notifications.ts';
-import { untilStored } from '../store/until-stored.ts';
+import type { Fact, FactReport } from '../store/notifications.ts';
 import type { Backend, OrganizationState, QueueState } from '../web/model/backend.ts';
 import { checkTimes } from '../web/model/status.ts';
 import {
@@ -27,7 +26,6 @@ import {
   stateFileFacts,
   unownedFacts,
 } from './facts/facts.ts';
-import { changeRequestEvents } from './facts/reporting.ts';
 import type { DaemonNotifications } from './notifications.ts';
 import type { DaemonContext } from './organization/feature.ts';
 import type { ManagedOrganization } from './organization/managed-organization.ts';
@@ -54,9 +52,50 @@ interface PassActivity {
   activeAt: number | null;
 }
 
+/** Progress of the passes of all organizations, as their events show it. */
+export class PassActivities {
+  readonly #clock: Clock;
+  readonly #activities = new Map<string, PassActivity>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Returns the last passes of an organization; undefined if it was not opened. */
+  of(organization: string): PassActivity | undefined {
+    return this.#activities.get(organization);
+  }
+
+  /** Returns the listener for the passes of an organization. */
+  events(organization: string): PassEvents {
+    const activity: PassActivity = { flapping: [], activeAt: null };
+    this.#activities.set(organization, activity);
+    const progress = () => {
+      activity.activeAt = this.#clock.now();
+    };
+    return {
+      onPassStart: progress,
+      onSource: progress,
+      onPlan: progress,
+      onResult: progress,
+      onFlapping: (flapping) => {
+        activity.flapping = flapping;
+      },
+      onPassEnd: () => {
+        activity.activeAt = null;
+      },
+    };
+  }
+}
+
 interface ObservedBreaker extends BreakerState {
   /** Requests that the platform had answered at that time. */
   readonly answers: number;
+}
+
+/** Organizations of this replica. What their leases do not cover, other replicas report. */
+interface OwnOrganizations {
+  find(organization: string): Pick<ManagedOrganization, 'lease'> | undefined;
 }
 
 /** Milliseconds after which organizations without an event are read again: they may have become stale. */
@@ -66,11 +105,11 @@ const REREAD_AFTER = 60_000;
 export class FactCollector {
   readonly #context: Pick<DaemonContext, 'config' | 'store' | 'clock' | 'log' | 'events'>;
   readonly #notifications: Pick<DaemonNotifications, 'wake' | 'lease'>;
-  readonly #find: (organization: string) => Pick<ManagedOrganization, 'lease'> | undefined;
-  readonly #backend: () => Backend;
+  readonly #activities: PassActivities;
+  readonly #organizations: OwnOrganizations;
+  readonly #backend: Pick<Backend, 'organizations' | 'fleet' | 'configurationProblems'>;
   /** Origin of the platform. */
   readonly #platform: string;
-  readonly #activity = new Map<string, PassActivity>();
   /** Circuit breakers by the name of the token. */
   #breakers: ReadonlyMap<string, ObservedBreaker> = new Map();
   /** By reporter. */
@@ -86,62 +125,19 @@ export class FactCollector {
   /** Ends the observation; null before it has started, and after it. */
   #end: (() => void) | null = null;
 
-  /** `find` returns an organization of this replica. What the leases do not cover, other replicas report. */
   constructor(
     context: Pick<DaemonContext, 'config' | 'store' | 'clock' | 'log' | 'events'>,
     notifications: Pick<DaemonNotifications, 'wake' | 'lease'>,
-    find: (organization: string) => Pick<ManagedOrganization, 'lease'> | undefined,
-    backend: () => Backend,
+    activities: PassActivities,
+    organizations: OwnOrganizations,
+    backend: Pick<Backend, 'organizations' | 'fleet' | 'configurationProblems'>,
   ) {
     this.#context = context;
     this.#notifications = notifications;
-    this.#find = find;
+    this.#activities = activities;
+    this.#organizations = organizations;
     this.#backend = backend;
     this.#platform = new URL(context.config.platform.baseUrl).origin;
-  }
-
-  /** Returns the listener for the passes of an organization. */
-  passEvents(organization: string): PassEvents {
-    const activity: PassActivity = { flapping: [], activeAt: null };
-    this.#activity.set(organization, activity);
-    const progress = () => {
-      activity.activeAt = this.#context.clock.now();
-    };
-    return {
-      onPassStart: progress,
-      onSource: progress,
-      onPlan: progress,
-      onResult: progress,
-      onFlapping: (flapping) => {
-        activity.flapping = flapping;
-      },
-      onPassEnd: () => {
-        activity.activeAt = null;
-      },
-    };
-  }
-
-  /**
-   * Returns the listener for the issue clusters of an organization. `notifications`: fenced by its lease; `stopping` aborts
-   * when the organization stops.
-   */
-  clusterEvents(
-    organization: string,
-    notifications: Pick<Notifications, 'addEvents'>,
-    stopping: AbortSignal,
-  ): ClusterEvents {
-    const { clock, log } = this.#context;
-    const report = (error: unknown, message: string) => log.warn({ organization, reason: messageOf(error) }, message);
-    return changeRequestEvents(organization, clock, (event) => {
-      untilStored(() => notifications.addEvents([event]), {
-        clock,
-        signal: stopping,
-        onError: (error) => report(error, 'cannot store an event; retrying'),
-      }).then(
-        () => this.#notifications.wake(),
-        (error: unknown) => report(error, 'cannot store an event'),
-      );
-    });
   }
 
   /** Observes the daemon from now on. */
@@ -202,7 +198,7 @@ export class FactCollector {
 
   /** Adds what belongs to no organization and no token. */
   #addShared(reports: Reports, failure: string | null): void {
-    const backend = this.#backend();
+    const backend = this.#backend;
     const now = this.#context.clock.now();
     const add = (reporter: string, facts: readonly Fact[]) => reports.set(reporter, { organization: null, facts });
     add('fleet', unownedFacts(backend.fleet(), this.#platform, now));
@@ -224,9 +220,7 @@ export class FactCollector {
 
   /** Organizations of this replica. */
   get #owned(): readonly OrganizationState[] {
-    return this.#backend()
-      .organizations()
-      .filter(({ id }) => this.#find(id) !== undefined);
+    return this.#backend.organizations().filter(({ id }) => this.#organizations.find(id) !== undefined);
   }
 
   /** Returns why a last pass could not use the state file; null if none failed so. */
@@ -239,7 +233,7 @@ export class FactCollector {
     const { id, reconciler, config, clusters, statuses, queue } = state;
     const now = this.#context.clock.now();
     const scope = { organization: id, token: queue.name, platform: this.#platform };
-    const { flapping = [], activeAt = null } = this.#activity.get(id) ?? {};
+    const { flapping = [], activeAt = null } = this.#activities.of(id) ?? {};
     const add = (reporter: string, facts: readonly Fact[] | null) =>
       reports.set(`${reporter}/${id}`, { organization: id, facts });
     if (reconciler !== null) {
@@ -316,7 +310,7 @@ export class FactCollector {
     try {
       let hasChanged = false;
       for (const [reporter, { organization, facts: found }] of reports) {
-        const lease = organization === null ? this.#notifications.lease : this.#find(organization)?.lease;
+        const lease = organization === null ? this.#notifications.lease : this.#organizations.find(organization)?.lease;
         if (lease === null || lease === undefined || found === null) {
           continue;
         }

@@ -6,6 +6,7 @@ import type { CommandKind } from '../store/commands.ts';
 import type { FleetSignals } from '../store/leases.ts';
 import type { ActionHandlers, Backend } from '../web/model/backend.ts';
 import { CommandRunner, CommandSender, routeActions } from './commands.ts';
+import type { FleetOrganizations } from './fleet/organizations.ts';
 import type { TokenConnections } from './fleet/token-connections.ts';
 import type { HookedOrganization } from './hooks.ts';
 import type { DaemonContext } from './organization/feature.ts';
@@ -16,10 +17,7 @@ import { StatePublisher } from './states/state-publisher.ts';
 export interface FleetLinkOptions {
   readonly context: Pick<DaemonContext, 'store' | 'clock' | 'random' | 'version' | 'log' | 'events'>;
   readonly leases: Pick<FleetLeases, 'replica' | 'holder'>;
-  /** Returns an organization of this replica. */
-  readonly find: (organization: string) => ManagedOrganization | undefined;
-  /** Returns the organizations of the configuration. */
-  readonly configured: () => readonly OrganizationConfig[];
+  readonly organizations: Pick<FleetOrganizations, 'find' | 'configured'>;
   readonly connections: Pick<TokenConnections, 'queueName' | 'tokenUsers'>;
   /** Aborts when the daemon stops: no further commands are begun. */
   readonly stopping: AbortSignal;
@@ -57,7 +55,8 @@ export class FleetLink {
 
   /** Returns the actions on organizations of all replicas. `local`: those on the organizations of this one. */
   route(local: ActionHandlers, backend: Backend): ActionHandlers {
-    const { find, context } = this.#options;
+    const { organizations, context } = this.#options;
+    const find = (id: string) => organizations.find(id);
     this.#backend = backend;
     if (this.#shared === null) {
       return local;
@@ -68,7 +67,7 @@ export class FleetLink {
 
   /** Writes the states of the organizations of this replica from now on. */
   start(): void {
-    const { context, stopping, configured } = this.#options;
+    const { context, stopping, organizations } = this.#options;
     if (this.#shared === null) {
       return;
     }
@@ -88,7 +87,7 @@ export class FleetLink {
           const topics =
             typeof payload.topic === 'string'
               ? [payload.topic]
-              : [NOTIFICATIONS, CONFIGURATION, ...configured().map(({ id }) => id)];
+              : [NOTIFICATIONS, CONFIGURATION, ...organizations.configured.map(({ id }) => id)];
           for (const topic of topics) {
             this.#hear(topic);
           }
@@ -106,7 +105,7 @@ export class FleetLink {
 
   /** Writes the state of an organization that this replica has opened, or ends that. */
   show(id: string): void {
-    const managed = this.#options.find(id);
+    const managed = this.#options.organizations.find(id);
     if (managed === undefined) {
       this.#shared?.publisher.remove(id);
       this.#showQueue(id);
@@ -119,11 +118,11 @@ export class FleetLink {
 
   /** Returns the receivers of the webhooks of an organization: its own, or those that store for the owner. */
   hooks(id: string): HookedOrganization | undefined {
-    const managed = this.#options.find(id);
+    const managed = this.#options.organizations.find(id);
     if (managed !== undefined) {
       return { conversations: managed.conversations, pushes: managed.reconciliation?.pushes ?? null };
     }
-    const config = this.#options.configured().find((each) => each.id === id);
+    const config = this.#options.organizations.configured.find((each) => each.id === id);
     if (config === undefined) {
       return undefined;
     }
@@ -185,12 +184,15 @@ export class FleetLink {
 
   /** Returns the organization of this replica whose state has the queue of a token: the first one that uses it. */
   #queueHolder(config: Pick<OrganizationConfig, 'id' | 'token'>): string | undefined {
-    return this.#options.connections.tokenUsers(config).find((id) => this.#options.find(id) !== undefined);
+    return this.#options.connections
+      .tokenUsers(config)
+      .find((id) => this.#options.organizations.find(id) !== undefined);
   }
 
   /** Writes the queue again that an organization used which this replica does not have any more. */
   #showQueue(id: string): void {
-    const config = this.#shared === null ? undefined : this.#options.configured().find((each) => each.id === id);
+    const config =
+      this.#shared === null ? undefined : this.#options.organizations.configured.find((each) => each.id === id);
     const holder = config === undefined ? undefined : this.#queueHolder(config);
     if (holder !== undefined) {
       this.#shared?.publisher.changed(holder);

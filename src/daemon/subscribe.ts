@@ -3,11 +3,15 @@
 import type { ClusterEvents } from '../clusters/events.ts';
 import type { ConversationEvents } from '../conversations/model/source.ts';
 import type { Clock } from '../core/clock.ts';
+import { messageOf } from '../core/errors.ts';
 import type { PassEvents } from '../reconcile/pass.ts';
 import { logClusters } from '../server/cluster-log.ts';
 import { logConversations } from '../server/conversation-log.ts';
 import { logEvents } from '../server/pass-log.ts';
-import type { FactCollector } from './fact-collector.ts';
+import type { NotificationEvent } from '../store/notifications.ts';
+import { untilStored } from '../store/until-stored.ts';
+import type { FactCollector, PassActivities } from './fact-collector.ts';
+import { changeRequestEvents } from './facts/reporting.ts';
 import type { FleetLink } from './fleet-link.ts';
 import type { DaemonNotifications } from './notifications.ts';
 import type { DaemonOptions } from './options.ts';
@@ -55,18 +59,26 @@ export interface OrganizationSubscribers {
   readonly listeners: NonNullable<DaemonOptions['listeners']>;
   /** Returns the command that approves a checksum, for the log. */
   readonly approveCommand: (checksum: string) => string;
-  readonly facts: FactCollector;
+  readonly activities: PassActivities;
   readonly notifications: Pick<DaemonNotifications, 'wake'>;
   readonly memory: IdleMemory;
 }
 
 /** Subscribes everything that follows an organization to its events. */
 export function subscribeToOrganization(
-  { events, organization: { id }, log, metrics, clock, store, stopping, daemon }: OrganizationContext,
+  context: OrganizationContext,
   { reconciliation, statuses, clusters }: Pick<ManagedOrganization, 'reconciliation' | 'statuses' | 'clusters'>,
   subscribers: OrganizationSubscribers,
 ): void {
-  const { facts, notifications, memory } = subscribers;
+  const {
+    events,
+    organization: { id },
+    log,
+    metrics,
+    clock,
+    daemon,
+  } = context;
+  const { activities, notifications, memory } = subscribers;
   // 1. Log and metrics.
   events.subscribe(logEvents(log, subscribers.approveCommand));
   events.subscribe(logConversations(log));
@@ -82,13 +94,29 @@ export function subscribeToOrganization(
   // 3. Pages, commit statuses and notifications.
   events.subscribe(changesOfPages(() => daemon.publish.onChange?.(id, false)));
   events.subscribe(statuses?.events() ?? {});
-  events.subscribe(facts.passEvents(id));
-  events.subscribe(facts.clusterEvents(id, store.notifications(), stopping));
+  events.subscribe(activities.events(id));
+  events.subscribe(changeRequestEvents(id, clock, (event) => void storeEvent(context, notifications, event)));
   events.subscribe({ onRecorded: () => notifications.wake(), onPassEnd: () => daemon.publish.onPassEnd?.() });
   // 4. Memory, and what embeds the daemon.
   events.subscribe(memory.events());
   for (const each of subscribers.listeners(id)) {
     events.subscribe(each);
+  }
+}
+
+/** Stores an event for notifications, fenced by the lease of its organization, until it is stored or that stops. Never rejects. */
+async function storeEvent(
+  { organization: { id }, log, clock, store, stopping }: OrganizationContext,
+  notifications: Pick<DaemonNotifications, 'wake'>,
+  event: NotificationEvent,
+): Promise<void> {
+  const report = (error: unknown, message: string) => log.warn({ organization: id, reason: messageOf(error) }, message);
+  const onError = (error: unknown) => report(error, 'cannot store an event; retrying');
+  try {
+    await untilStored(() => store.notifications().addEvents([event]), { clock, signal: stopping, onError });
+    notifications.wake();
+  } catch (error) {
+    report(error, 'cannot store an event');
   }
 }
 

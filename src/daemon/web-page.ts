@@ -19,6 +19,7 @@ import { LogBuffer } from '../web/model/log-buffer.ts';
 import type { PageServer } from '../web/server/page-server.ts';
 import { Actions, AuditWriter } from './actions.ts';
 import type { FleetReports } from './fleet/fleet-reports.ts';
+import type { FleetOrganizations } from './fleet/organizations.ts';
 import type { TokenConnections } from './fleet/token-connections.ts';
 import type { FleetLink } from './fleet-link.ts';
 import type { DaemonNotifications } from './notifications.ts';
@@ -57,10 +58,7 @@ class BudgetSampler {
 
 interface WebPageOptions {
   readonly context: DaemonContext;
-  /** Returns the organizations of this replica. The list is another object after each change. */
-  readonly organizations: () => readonly ManagedOrganization[];
-  /** Returns the organizations of the configuration. The list is another object after each change. */
-  readonly configured: () => readonly OrganizationConfig[];
+  readonly organizations: Pick<FleetOrganizations, 'open' | 'configured'>;
   readonly link: FleetLink;
   readonly fleet: () => FleetState | null;
   readonly reports: Pick<FleetReports, 'configurationProblems' | 'refresh'>;
@@ -93,15 +91,14 @@ class DaemonBackend implements Backend {
     this.#sampler = sampler;
     this.version = version;
     this.clock = clock;
-    this.actions = link.route(new Actions(context, audit, notifications, organizations), this);
+    this.actions = link.route(new Actions(context, audit, notifications, () => organizations.open), this);
     this.log = logBuffer;
     this.notifications = { ...store.notifications(), channels: Object.keys(config.notifications.channels) };
     this.history = store.history(DAEMON_HISTORY);
   }
 
   organizations(): readonly OrganizationState[] {
-    const managed = this.#options.organizations();
-    const configured = this.#options.configured();
+    const { open: managed, configured } = this.#options.organizations;
     if (managed !== this.#managed || configured !== this.#configured) {
       this.#managed = managed;
       this.#configured = configured;
@@ -117,10 +114,10 @@ class DaemonBackend implements Backend {
   }
 
   async refresh(): Promise<void> {
-    const { organizations, configured, reports, link } = this.#options;
-    const own = new Set(organizations().map(({ id }) => id));
+    const { organizations, reports, link } = this.#options;
+    const own = new Set(organizations.open.map(({ id }) => id));
     await reports.refresh();
-    await link.remote.refresh(new Set(configured().flatMap(({ id }) => (own.has(id) ? [] : [id]))));
+    await link.remote.refresh(new Set(organizations.configured.flatMap(({ id }) => (own.has(id) ? [] : [id]))));
   }
 
   fleet(): FleetState | null {

@@ -164,6 +164,7 @@ const RETRY = 10_000;
 export class FleetOrganizations implements LeaseWork {
   readonly #options: FleetOrganizationsOptions;
   /** By the name of the lease. */
+  #configured: readonly OrganizationConfig[] = [];
   readonly #assignments = new Map<string, Assignment>();
   readonly #closed = new AbortController();
   #hasStarted = false;
@@ -172,6 +173,11 @@ export class FleetOrganizations implements LeaseWork {
 
   constructor(options: FleetOrganizationsOptions) {
     this.#options = options;
+  }
+
+  /** Organizations of the configuration. The list is another object after each change. */
+  get configured(): readonly OrganizationConfig[] {
+    return this.#configured;
   }
 
   /** Organizations that are open, in the order of the configuration. The list is another object after each change. */
@@ -200,6 +206,7 @@ export class FleetOrganizations implements LeaseWork {
    */
   setOrganizations(configs: readonly OrganizationConfig[]): void {
     const before = new Map(this.#assignments);
+    this.#configured = configs;
     this.#list = null;
     this.#assignments.clear();
     for (const config of configs) {

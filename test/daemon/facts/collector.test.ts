@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { AuthError, LeaseLostError, StoreError } from '../../../src/core/errors.ts';
 import { EventBus } from '../../../src/core/event-bus.ts';
-import { FactCollector } from '../../../src/daemon/fact-collector.ts';
+import { FactCollector, PassActivities } from '../../../src/daemon/fact-collector.ts';
 import { configuredReporters } from '../../../src/daemon/facts/reporting.ts';
 import type { DaemonEvents } from '../../../src/daemon/organization/feature.ts';
 import type { Lease } from '../../../src/store/leases.ts';
@@ -74,11 +74,14 @@ function startCollector(
         woken += 1;
       },
     },
-    (id) => {
-      const lease = leaseOf(find(id));
-      return lease === null ? undefined : { lease };
+    new PassActivities(backend.clock),
+    {
+      find: (id) => {
+        const lease = leaseOf(find(id));
+        return lease === null ? undefined : { lease };
+      },
     },
-    () => backend,
+    backend,
   );
   collector.start();
   return { collector, markChanged: (id: string) => events.publish.onChange?.(id, false), woken: () => woken };

@@ -24,8 +24,7 @@ function openLink() {
   const link = new FleetLink({
     context: { store, clock, log, events, random: () => 0.5, version: '0' },
     leases: { replica: 'a', holder: () => null },
-    find: () => undefined,
-    configured: () => [{ id: 'acme' }, { id: 'globex' }],
+    organizations: { find: () => undefined, configured: [{ id: 'acme' }, { id: 'globex' }] },
     connections: { queueName: () => '', tokenUsers: () => [] },
     stopping,
   } as unknown as FleetLinkOptions);
