@@ -32,6 +32,17 @@ test('records each folder separately, so that a removal in one is not lost by th
   expect(work.teams()).toEqual(['Team one', 'Team three']);
 });
 
+test('a folder without a record does not use that of the root', async () => {
+  await using work = await openWorkspace();
+  const files = { '.octavoignore': 'b/\n', 'teams.yaml': team('one'), 'b/teams.yaml': team('two') };
+  work.repository.commit('A root and a folder', files);
+  await applied(work, '.');
+  const { stdout } = await work.inside(['plan', 'b', '--base', 'applied', '--format', 'json']);
+  const { baseCommit, changes } = JSON.parse(stdout);
+  expect(baseCommit).toBeNull();
+  expect(changes).toMatchObject([{ action: 'create', address: 'team/two' }]);
+});
+
 test('refuses a resource that two folders declare, and names both positions', async () => {
   await using work = await openFolders();
   work.repository.commit('Two in both', { 'b/teams.yaml': team('three', 'four', 'two') });

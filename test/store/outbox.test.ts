@@ -50,6 +50,19 @@ describe.each(STORES)('an outbox in %s', (_name, open) => {
     outbox = store.outbox('org_1', LIMIT);
   });
 
+  test('sends what fits into a batch, with the commas between and the brackets around its payloads', async () => {
+    const entries = [content('a'), content('b')];
+    await outbox.put(deposit(entries));
+    const bytes = entries.reduce((sum, { payload }) => sum + payload.length, 0);
+    const batch = async (limit: number) => {
+      const taken = required(await outbox.next({ items: 50, bytes: limit, open: 1 }, 1000));
+      await outbox.release(taken.id);
+      return keysOf(taken);
+    };
+    expect(await batch(bytes + 2)).toEqual(['a']);
+    expect(await batch(bytes + 3)).toEqual(['a', 'b']);
+  });
+
   test('stores fractions of a millisecond as whole milliseconds', async () => {
     await outbox.put(
       deposit([content('a', 1, { notBefore: 500.25 }), content('b', 1, { recheck: 'b', notBefore: 300.5 })]),
