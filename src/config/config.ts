@@ -327,7 +327,15 @@ export function configFromEnvironment(
 
 /** Sections of the configuration whose settings are used once, at the start. */
 export const RESTART_SECTIONS = [
-  ...['platform', 'queue', 'store', 'runtime', 'fleet', 'server', 'ui', 'notifications', 'log'],
+  'platform',
+  'queue',
+  'store',
+  'runtime',
+  'fleet',
+  'server',
+  'ui',
+  'notifications',
+  'log',
 ] as const satisfies readonly (keyof Config)[];
 
 /**

@@ -134,7 +134,9 @@ const source = z
     }
     if (value.zendesk !== undefined && !hasOneWayIn(value.zendesk)) {
       issues.push({
-        ...{ code: 'custom', input: value, path: ['zendesk'] },
+        code: 'custom',
+        input: value,
+        path: ['zendesk'],
         message: 'either token (with email for an API token), or clientId, clientSecret and refreshToken',
       });
     }

@@ -28,8 +28,15 @@ const PUBLIC = [
 
 /** Settings that contain a secret or a list of secrets. */
 const SECRET = new Set([
-  ...['token', 'secret', 'webhookSecret', 'clientSecret', 'refreshToken', 'secrets', 'privateKey'],
-  ...['password', 'routingKey'],
+  'token',
+  'secret',
+  'webhookSecret',
+  'clientSecret',
+  'refreshToken',
+  'secrets',
+  'privateKey',
+  'password',
+  'routingKey',
 ]);
 /** Kinds of channels whose URL is a secret: anyone who has it can send messages. */
 const SECRET_URLS = ['webhook', 'slackWebhook', 'teams'];

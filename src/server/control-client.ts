@@ -115,8 +115,14 @@ function versionHint(daemon: string | null, own: string): string {
 
 /** Codes of errors that the request did not cause. */
 const TRANSIENT_CODES: ReadonlySet<string> = new Set([
-  ...['cancelled', 'source', 'store'],
-  ...['transient', 'rate-limited', 'rejected', 'not-authorized', 'not-the-platform'],
+  'cancelled',
+  'source',
+  'store',
+  'transient',
+  'rate-limited',
+  'rejected',
+  'not-authorized',
+  'not-the-platform',
 ]);
 
 async function send(

@@ -117,7 +117,9 @@ function hookMetrics({ counter }: Instruments) {
   const hooks = counter(
     'webhook_requests_total',
     'Number of webhook requests, by outcome.',
-    ...(['organization', 'source', 'outcome'] as const),
+    'organization',
+    'source',
+    'outcome',
   );
   return {
     hook: (organization: string, source: string, outcome: HookOutcome): void =>

@@ -41,21 +41,60 @@ export const PART_ROLES = ['user', 'assistant', 'team-member'] as const;
 
 /** Merge rules without parameters. */
 const BARE_MERGE_RULES = [
-  ...['require_at_least_one_review', 'require_all_reviews_approved', 'require_agent_review'],
-  ...['require_up_to_date_change_request', 'require_change_request_subject'],
-  ...['require_change_request_description', 'require_at_least_one_approved_review', 'require_author_to_merge'],
+  'require_at_least_one_review',
+  'require_all_reviews_approved',
+  'require_agent_review',
+  'require_up_to_date_change_request',
+  'require_change_request_subject',
+  'require_change_request_description',
+  'require_at_least_one_approved_review',
+  'require_author_to_merge',
 ] as const;
 
 /** Merge rules that name users. */
-const USER_MERGE_RULES = [
-  ...['require_specific_reviewers', 'require_one_of_specific_reviewers', 'allow_bypass'],
-] as const;
+const USER_MERGE_RULES = ['require_specific_reviewers', 'require_one_of_specific_reviewers', 'allow_bypass'] as const;
 
 /** Languages of spaces and translations. */
 export const LANGUAGES = [
-  ...['en', 'fr', 'de', 'es', 'it', 'pt', 'pt-br', 'ru', 'ja', 'zh', 'yue', 'ko', 'ar', 'hi', 'nl', 'pl', 'tr'],
-  ...['sv', 'no', 'da', 'fi', 'el', 'cs', 'hu', 'ro', 'th', 'vi', 'id', 'ms', 'he', 'uk', 'sk', 'bg', 'hr'],
-  ...['lt', 'lv', 'et', 'sl', 'zh-tw'],
+  'en',
+  'fr',
+  'de',
+  'es',
+  'it',
+  'pt',
+  'pt-br',
+  'ru',
+  'ja',
+  'zh',
+  'yue',
+  'ko',
+  'ar',
+  'hi',
+  'nl',
+  'pl',
+  'tr',
+  'sv',
+  'no',
+  'da',
+  'fi',
+  'el',
+  'cs',
+  'hu',
+  'ro',
+  'th',
+  'vi',
+  'id',
+  'ms',
+  'he',
+  'uk',
+  'sk',
+  'bg',
+  'hr',
+  'lt',
+  'lv',
+  'et',
+  'sl',
+  'zh-tw',
 ] as const;
 
 export type SpaceLanguage = (typeof LANGUAGES)[number];
@@ -66,14 +105,33 @@ export const INTEGRATION_TARGETS = ['all', 'site', 'space', 'organization'] as c
 export const INTEGRATION_VISIBILITIES = ['public', 'private', 'unlisted'] as const;
 
 export const INTEGRATION_CATEGORIES = [
-  ...['analytics', 'collaboration', 'content', 'gitsync', 'marketing', 'visitor-auth', 'other'],
+  'analytics',
+  'collaboration',
+  'content',
+  'gitsync',
+  'marketing',
+  'visitor-auth',
+  'other',
 ] as const;
 
 export const INTEGRATION_SCOPES = [
-  ...['space:content:read', 'space:content:write', 'space:metadata:read', 'space:metadata:write'],
-  ...['space:git:sync', 'page:feedback:read', 'site:metadata:read', 'site:views:read', 'site:script:inject'],
-  ...['site:script:cookies', 'site:visitor:auth', 'site:adaptive:read', 'site:adaptive:write', 'openapi:read'],
-  ...['openapi:write', 'conversations:ingest', 'site:visitor:claims'],
+  'space:content:read',
+  'space:content:write',
+  'space:metadata:read',
+  'space:metadata:write',
+  'space:git:sync',
+  'page:feedback:read',
+  'site:metadata:read',
+  'site:views:read',
+  'site:script:inject',
+  'site:script:cookies',
+  'site:visitor:auth',
+  'site:adaptive:read',
+  'site:adaptive:write',
+  'openapi:read',
+  'openapi:write',
+  'conversations:ingest',
+  'site:visitor:claims',
 ] as const;
 
 export type IntegrationScope = (typeof INTEGRATION_SCOPES)[number];

@@ -19,12 +19,32 @@ const link = z.strictObject({ title: text(0, 64), to: contentRef });
 const social = z.strictObject({ url: url().optional() });
 
 const FONTS = [
-  ...['ABCFavorit', 'Inter', 'Roboto', 'RobotoSlab', 'OpenSans', 'SourceSansPro', 'Lato', 'Ubuntu', 'Raleway'],
-  ...['Merriweather', 'Overpass', 'NotoSans', 'IBMPlexSerif', 'Poppins', 'FiraSans'],
+  'ABCFavorit',
+  'Inter',
+  'Roboto',
+  'RobotoSlab',
+  'OpenSans',
+  'SourceSansPro',
+  'Lato',
+  'Ubuntu',
+  'Raleway',
+  'Merriweather',
+  'Overpass',
+  'NotoSans',
+  'IBMPlexSerif',
+  'Poppins',
+  'FiraSans',
 ] as const;
 
 const MONOSPACE_FONTS = [
-  ...['FiraCode', 'IBMPlexMono', 'JetBrainsMono', 'SourceCodePro', 'RobotoMono', 'SpaceMono', 'DMMono', 'Inconsolata'],
+  'FiraCode',
+  'IBMPlexMono',
+  'JetBrainsMono',
+  'SourceCodePro',
+  'RobotoMono',
+  'SpaceMono',
+  'DMMono',
+  'Inconsolata',
 ] as const;
 
 const ownFont = z.looseObject({

@@ -248,8 +248,13 @@ const MAX_DELIMITERS = 500;
 
 const CONTAINERS = ['blockQuote', 'list'];
 const DELIMITED = [
-  ...['attention', 'labelStartImage', 'labelStartLink', 'labelEnd', 'strikethrough'],
-  ...['gfmFootnoteCall', 'gfmPotentialFootnoteCall'],
+  'attention',
+  'labelStartImage',
+  'labelStartLink',
+  'labelEnd',
+  'strikethrough',
+  'gfmFootnoteCall',
+  'gfmPotentialFootnoteCall',
 ];
 
 /**

@@ -10,8 +10,15 @@ import { resourcePath } from './paths.ts';
 
 /** States of a resource, worst first. */
 export const RESOURCE_STATES = [
-  ...(['failed', 'held', 'paused', 'planned', 'pending', 'stale', 'unknown', 'in-sync'] as const),
-];
+  'failed',
+  'held',
+  'paused',
+  'planned',
+  'pending',
+  'stale',
+  'unknown',
+  'in-sync',
+] as const;
 export type ResourceState = (typeof RESOURCE_STATES)[number];
 
 /** Changes of the last check by address, and their results. */

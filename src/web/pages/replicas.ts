@@ -78,7 +78,12 @@ function toReplica(
 ) {
   const state: keyof typeof LABELS = left <= 0 ? 'late' : isDraining ? 'draining' : 'working';
   return {
-    ...{ id, address, version, weight, organizations, state },
+    id,
+    address,
+    version,
+    weight,
+    organizations,
+    state,
     startedAt: isoTime(startedAt),
     seenAt: isoTime(seenAt),
     /** True for the replica that shows this. */

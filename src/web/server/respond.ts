@@ -83,7 +83,15 @@ export async function renderPage(
   const live = topics.length === 0 ? null : { etag, topics: [...topics, 'configuration'] };
   const organization = params.organization ?? null;
   const body = await layout({
-    ...{ title, main, path, organization, viewer, assets, live, configuration, now: request.now },
+    title,
+    main,
+    path,
+    organization,
+    viewer,
+    assets,
+    live,
+    configuration,
+    now: request.now,
     notice: DONE.get(done) ?? '',
     ...fleet,
   });

@@ -23,10 +23,23 @@ const target = z.enum(['all', 'site', 'space', 'organization']);
 const CATEGORIES = ['analytics', 'collaboration', 'content', 'gitsync', 'marketing', 'visitor-auth', 'other'] as const;
 const category = z.enum(CATEGORIES);
 const SCOPES = [
-  ...['space:content:read', 'space:content:write', 'space:metadata:read', 'space:metadata:write', 'space:git:sync'],
-  ...['page:feedback:read', 'site:metadata:read', 'site:views:read', 'site:script:inject', 'site:script:cookies'],
-  ...['site:visitor:auth', 'site:adaptive:read', 'site:adaptive:write', 'openapi:read', 'openapi:write'],
-  ...['conversations:ingest', 'site:visitor:claims'],
+  'space:content:read',
+  'space:content:write',
+  'space:metadata:read',
+  'space:metadata:write',
+  'space:git:sync',
+  'page:feedback:read',
+  'site:metadata:read',
+  'site:views:read',
+  'site:script:inject',
+  'site:script:cookies',
+  'site:visitor:auth',
+  'site:adaptive:read',
+  'site:adaptive:write',
+  'openapi:read',
+  'openapi:write',
+  'conversations:ingest',
+  'site:visitor:claims',
 ] as const;
 const scope = z.enum(SCOPES);
 
