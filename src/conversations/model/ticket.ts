@@ -96,6 +96,14 @@ export type SourceRecord =
   /** A record that cannot be read, with its position (`tickets.csv:17`). */
   | { readonly kind: 'rejected'; readonly place: string; readonly reason: string };
 
+/** Returns the record of a ticket that is not sent, or null: its messages must be read. */
+export function withoutTicket(key: string, reason: TicketSkipReason | 'gone' | null): SourceRecord | null {
+  if (reason === null) {
+    return null;
+  }
+  return reason === 'gone' ? { kind: 'gone', key } : { kind: 'skipped', key, reason };
+}
+
 /** Returns a ticket with a message of a customer; any other is skipped, without messages for the reason `nothing`. */
 export function ticketOrSkipped(ticket: Ticket, nothing: TicketSkipReason = 'empty'): SourceRecord {
   const { key, parts } = ticket;

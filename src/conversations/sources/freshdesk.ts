@@ -13,6 +13,7 @@ import {
   type Person,
   type SourceRecord,
   ticketOrSkipped,
+  withoutTicket,
 } from '../model/ticket.ts';
 import {
   nextLink,
@@ -23,7 +24,6 @@ import {
   readAnswer,
   readPages,
   readRecord,
-  withoutTicket,
 } from './provider.ts';
 import { pollUpdated, positionOf, RecentVersions, type UpdatedList } from './updated-list.ts';
 

@@ -19,6 +19,7 @@ import {
   PeopleCollector,
   type SourceRecord,
   ticketOrSkipped,
+  withoutTicket,
 } from '../model/ticket.ts';
 import { openGithubClient } from './github-client.ts';
 import {
@@ -29,7 +30,6 @@ import {
   readAnswer,
   readPages,
   readRecord,
-  withoutTicket,
 } from './provider.ts';
 import {
   type PollPosition,

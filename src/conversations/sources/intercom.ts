@@ -20,6 +20,7 @@ import {
   PeopleCollector,
   type SourceRecord,
   type TicketSkipReason,
+  withoutTicket,
 } from '../model/ticket.ts';
 import {
   openProviderClient,
@@ -31,7 +32,6 @@ import {
   readAnswer,
   readPages,
   readRecord,
-  withoutTicket,
 } from './provider.ts';
 
 const id = z.union([z.string().min(1), z.number().int()]).transform(String);

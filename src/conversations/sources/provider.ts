@@ -11,7 +11,7 @@ import { networkError, openDispatcher } from '../../platform/http/dispatcher.ts'
 import { RequestQueue } from '../../queue/dispatcher.ts';
 import { type Priority, type RateHeaders, type Reply, type RequestClass, toAbortSignal } from '../../queue/request.ts';
 import type { Batch, PollingSource, PollOptions } from '../model/source.ts';
-import type { SourceRecord, TicketSkipReason } from '../model/ticket.ts';
+import type { SourceRecord } from '../model/ticket.ts';
 
 export type HeaderRecord = Readonly<Record<string, string | string[] | undefined>>;
 
@@ -194,14 +194,6 @@ export abstract class ProviderSource<Options extends ProviderContext> implements
     const answer = await this.client.request({ ...request, accepts: gone });
     return gone.includes(answer.status) ? null : answer;
   }
-}
-
-/** Returns the record of a ticket that is not sent, or null: its messages must be read. */
-export function withoutTicket(key: string, reason: TicketSkipReason | 'gone' | null): SourceRecord | null {
-  if (reason === null) {
-    return null;
-  }
-  return reason === 'gone' ? { kind: 'gone', key } : { kind: 'skipped', key, reason };
 }
 
 function errorOf(what: string, status: number) {

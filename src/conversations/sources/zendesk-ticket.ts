@@ -9,10 +9,10 @@ import {
   PeopleCollector,
   type SourceRecord,
   ticketOrSkipped,
+  withoutTicket,
 } from '../model/ticket.ts';
 import { NOT_A_TIME, parseTimestamp } from './dates.ts';
 import { listOf } from './own-format.ts';
-import { withoutTicket } from './provider.ts';
 
 const id = z.number().int().nonnegative();
 const ids = z.array(id).nullish();
