@@ -1,11 +1,9 @@
-// Keeps the imports of src to what architecture.json allows, and proves that nothing else passes.
-
+/** Keeps the imports of src to what architecture.json allows, and proves that nothing else passes. */
 import { describe, expect, test } from 'vitest';
 import {
   findFolderProblems,
   findForbiddenImports,
   findImports,
-  findLayer,
   findTableProblems,
   findUnusedAllowances,
   type Layer,
@@ -53,143 +51,77 @@ describe('architecture.json', () => {
   });
 });
 
-describe('findFolderProblems', () => {
+test('findFolderProblems reports a cycle of folders, a folder without a purpose, and a purpose without a folder', () => {
   const sources = new Map([
     ['a/x/one.ts', [{ specifier: '../y/two.ts', line: 1 }]],
     ['a/y/two.ts', [{ specifier: '../x/one.ts', line: 1 }]],
   ]);
-
-  test('reports a cycle of folders, a folder without a purpose, and a purpose without a folder', () => {
-    const layers = [{ ...layer('a'), folders: { x: 'Does x.', z: 'Does z.' } }];
-    expect(findFolderProblems(sources, layers)).toEqual([
-      'src/a/y: has no purpose in architecture.json',
-      'a/z: has no files',
-      'src/a/x: imports itself by way of other folders',
-      'src/a/y: imports itself by way of other folders',
-    ]);
-  });
-});
-
-describe('findImports', () => {
-  test.each([
-    ["import { a } from './b.ts';", './b.ts'],
-    ["import type { A } from './b.ts';", './b.ts'],
-    ["import { type A, b } from './b.ts';", './b.ts'],
-    ["import a, * as b from './b.ts';", './b.ts'],
-    ["import './b.ts';", './b.ts'],
-    ["import {\n  a,\n} from './b.ts';", './b.ts'],
-    ["import data from './b.json' with { type: 'json' };", './b.json'],
-    ["export { a } from './b.ts';", './b.ts'],
-    ["export type { A } from './b.ts';", './b.ts'],
-    ["export * as b from './b.ts';", './b.ts'],
-    ["const { a } = await import('./b.ts');", './b.ts'],
-    ["let a: import('./b.ts').A;", './b.ts'],
-    ["type B = typeof import('./b.ts');", './b.ts'],
-    ["import b = require('./b.ts');", './b.ts'],
-    ["const { a } = require('./b.ts') as typeof b;", './b.ts'],
-    ["function f() { return () => import(/* late */ './b.ts'); }", './b.ts'],
-    ["new Worker(new URL('./b.ts', import.meta.url));", './b.ts'],
-    ["const b = new URL(isSource ? './b.ts' : data, import.meta.url);", './b.ts'],
-    ['const b = await import(path);', null],
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: source code of a template literal
-    ['const b = await import(`./${name}.ts`);', null],
-  ])('finds the import in %s', (text, specifier) => {
-    expect(findImports('a.ts', text)).toEqual([{ specifier, line: 1 }]);
-  });
-
-  test.each([
-    ['a comment', "// import { a } from './b.ts';\n/* import './b.ts' */"],
-    ['a string', `const a = "import { a } from './b.ts'";`],
-    ['a template literal', "const a = `export * from './b.ts'`;"],
-    ['a regular expression', "const a = /import '.\\/b.ts'/;"],
-    ['the URL of what is not code', "new URL('../', import.meta.url); new URL('./a.json', b); new URL(c);"],
-    ['an export without a source', 'export const a = 1;\nexport { a as b };'],
-  ])('ignores %s', (_, text) => {
-    expect(findImports('a.ts', text)).toEqual([]);
-  });
-
-  test('reports the line, also after a character of two code units', () => {
-    expect(findImports('a.ts', "const a = '👍';\n\nimport './b.ts';")).toEqual([{ specifier: './b.ts', line: 3 }]);
-  });
-
-  test('refuses a file that cannot be parsed', () => {
-    expect(() => findImports('a/b.ts', 'import from from')).toThrow('src/a/b.ts: ');
-  });
-});
-
-describe('findForbiddenImports', () => {
-  const layers = [layer('core'), layer('queue/rate-limit', 'core'), layer('queue', 'queue/rate-limit'), layer('a.ts')];
-  const forbidden = (path: string, text: string) =>
-    findForbiddenImports(new Map([[path, findImports(path, text)]]), layers);
-
-  test.each([
-    ['own folder', 'core/a.ts', "import './b.ts';"],
-    ['folder below its own that is not listed', 'core/a.ts', "import './deep/b.ts';"],
-    ['listed folder', 'queue/a.ts', "import './rate-limit/b.ts';"],
-    ['listed folder, from a nested one', 'queue/rate-limit/deep/a.ts', "import '../../../core/b.ts';"],
-    ['package', 'core/a.ts', "import 'zod'; import '@octokit/core'; import 'node:fs'; import 'zod/v4';"],
-  ])('allows an import from its %s', (_, path, text) => {
-    expect(forbidden(path, text)).toEqual([]);
-  });
-
-  test.each([
-    ['core/a.ts', "import '../queue/b.ts';", 'core may not import queue'],
-    ['core/a.ts', "import type { B } from '../queue/b.ts';", 'core may not import queue'],
-    ['queue/a.ts', "import '../core/b.ts';", 'queue may not import core'],
-    ['queue/rate-limit/a.ts', "import '../b.ts';", 'queue/rate-limit may not import queue'],
-    ['core/a.ts', "import '../a.ts';", 'core may not import a.ts'],
-    ['a.ts', "import './core/a.ts';", 'a.ts may not import core'],
-    ['new/a.ts', "import '../core/b.ts';", 'new/a.ts may not import core'],
-    ['core/a.ts', "import '../new/b.ts';", '../new/b.ts is not in a layer of architecture.json'],
-    ['core/a.ts', "import '../../test/b.ts';", '../../test/b.ts is not in a layer of architecture.json'],
-    ['core/a.ts', "import '/src/core/b.ts';", '/src/core/b.ts is not in a layer of architecture.json'],
-    ['core/a.ts', "import 'file:///core/b.ts';", 'file:///core/b.ts is not in a layer of architecture.json'],
-    ['core/a.ts', "import '#core/b.ts';", '#core/b.ts is not in a layer of architecture.json'],
-    ['core/a.ts', 'import(name);', 'the path of an import must be a literal'],
-  ])('refuses in %s: %s', (path, text, problem) => {
-    expect(forbidden(path, text)).toEqual([`src/${path}:1: ${problem}`]);
-  });
-});
-
-describe('findTableProblems', () => {
-  const sources = new Map([
-    ['core/a.ts', []],
-    ['queue/a.ts', []],
+  expect(findFolderProblems(sources, [{ ...layer('a'), folders: { x: 'Does x.', z: 'Does z.' } }])).toEqual([
+    'src/a/y: has no purpose in architecture.json',
+    'a/z: has no files',
+    'src/a/x: imports itself by way of other folders',
+    'src/a/y: imports itself by way of other folders',
   ]);
-
-  test('accepts a list in order', () => {
-    expect(findTableProblems(sources, [layer('core'), layer('queue', 'core')])).toEqual([]);
-  });
-
-  test.each([
-    ['a folder without a layer', [layer('core')], 'src/queue/a.ts: has no layer'],
-    ['a layer without files', [layer('core'), layer('queue'), layer('old')], 'old: has no files'],
-    ['an unknown import', [layer('core', 'old'), layer('queue')], 'core: imports old, which is not listed above it'],
-    ['an invalid order', [layer('core', 'queue'), layer('queue')], 'core: imports queue, which is not listed above it'],
-    [
-      'an import of itself',
-      [layer('core', 'core'), layer('queue')],
-      'core: imports core, which is not listed above it',
-    ],
-    ['a missing purpose', [layer('core'), { ...layer('queue'), purpose: '' }], 'queue: has no purpose'],
-  ])('refuses %s', (_, layers, problem) => {
-    expect(findTableProblems(sources, layers)).toEqual([problem]);
-  });
-
-  test('refuses a cycle', () => {
-    const cycle = [layer('core', 'queue'), layer('queue', 'core')];
-    expect(findTableProblems(sources, cycle)).toEqual(['core: imports queue, which is not listed above it']);
-  });
 });
 
-describe('findLayer', () => {
-  test('takes the longest name, and whole names only', () => {
-    const layers = [layer('queue'), layer('queue/model'), layer('a.ts')];
-    const names = ['queue/a.ts', 'queue/model/deep/a.ts', 'queue/models/a.ts', 'queues/a.ts', 'a.ts', 'a.ts.ts'];
-    expect(names.map((name) => findLayer(name, layers)?.name ?? null)).toEqual([
-      ...['queue', 'queue/model', 'queue', null, 'a.ts', null],
-    ]);
-  });
+test.each([
+  ["import { a } from './b.ts';", './b.ts'],
+  ["import type { A } from './b.ts';", './b.ts'],
+  ["import { type A, b } from './b.ts';", './b.ts'],
+  ["import a, * as b from './b.ts';", './b.ts'],
+  ["import './b.ts';", './b.ts'],
+  ["import {\n  a,\n} from './b.ts';", './b.ts'],
+  ["import data from './b.json' with { type: 'json' };", './b.json'],
+  ["export { a } from './b.ts';", './b.ts'],
+  ["export type { A } from './b.ts';", './b.ts'],
+  ["export * as b from './b.ts';", './b.ts'],
+  ["const { a } = await import('./b.ts');", './b.ts'],
+  ["let a: import('./b.ts').A;", './b.ts'],
+  ["type B = typeof import('./b.ts');", './b.ts'],
+  ["import b = require('./b.ts');", './b.ts'],
+  ["const { a } = require('./b.ts') as typeof b;", './b.ts'],
+  ["function f() { return () => import(/* late */ './b.ts'); }", './b.ts'],
+  ["new Worker(new URL('./b.ts', import.meta.url));", './b.ts'],
+  ["const b = new URL(isSource ? './b.ts' : data, import.meta.url);", './b.ts'],
+  ['const b = await import(path);', null],
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: source code of a template literal
+  ['const b = await import(`./${name}.ts`);', null],
+])('findImports finds the import in %s', (text, specifier) => {
+  expect(findImports('a.ts', text)).toEqual([{ specifier, line: 1 }]);
+});
+
+const FOLDERS = [layer('core'), layer('queue/rate-limit', 'core'), layer('queue', 'queue/rate-limit'), layer('a.ts')];
+
+test.each([
+  ['core/a.ts', "import '../queue/b.ts';", 'core may not import queue'],
+  ['core/a.ts', "import type { B } from '../queue/b.ts';", 'core may not import queue'],
+  ['queue/a.ts', "import '../core/b.ts';", 'queue may not import core'],
+  ['queue/rate-limit/a.ts', "import '../b.ts';", 'queue/rate-limit may not import queue'],
+  ['core/a.ts', "import '../a.ts';", 'core may not import a.ts'],
+  ['a.ts', "import './core/a.ts';", 'a.ts may not import core'],
+  ['new/a.ts', "import '../core/b.ts';", 'new/a.ts may not import core'],
+  ['core/a.ts', "import '../new/b.ts';", '../new/b.ts is not in a layer of architecture.json'],
+  ['core/a.ts', "import '../../test/b.ts';", '../../test/b.ts is not in a layer of architecture.json'],
+  ['core/a.ts', "import '/src/core/b.ts';", '/src/core/b.ts is not in a layer of architecture.json'],
+  ['core/a.ts', "import 'file:///core/b.ts';", 'file:///core/b.ts is not in a layer of architecture.json'],
+  ['core/a.ts', "import '#core/b.ts';", '#core/b.ts is not in a layer of architecture.json'],
+  ['core/a.ts', 'import(name);', 'the path of an import must be a literal'],
+])('findForbiddenImports refuses in %s: %s', (path, text, problem) => {
+  expect(findForbiddenImports(new Map([[path, findImports(path, text)]]), FOLDERS)).toEqual([
+    `src/${path}:1: ${problem}`,
+  ]);
+});
+
+test.each([
+  ['a folder without a layer', [layer('core')], 'src/queue/a.ts: has no layer'],
+  ['a layer without files', [layer('core'), layer('queue'), layer('old')], 'old: has no files'],
+  ['an unknown import', [layer('core', 'old'), layer('queue')], 'core: imports old, which is not listed above it'],
+  ['an invalid order', [layer('core', 'queue'), layer('queue')], 'core: imports queue, which is not listed above it'],
+  ['an import of itself', [layer('core', 'core'), layer('queue')], 'core: imports core, which is not listed above it'],
+  ['a missing purpose', [layer('core'), { ...layer('queue'), purpose: '' }], 'queue: has no purpose'],
+])('findTableProblems refuses %s', (_, layers, problem) => {
+  const sources = new Map(['core/a.ts', 'queue/a.ts'].map((path) => [path, []]));
+  expect(findTableProblems(sources, layers)).toEqual([problem]);
 });
 
 test('findUnusedAllowances reports an allowed import that no file makes', () => {

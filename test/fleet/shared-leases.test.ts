@@ -6,6 +6,7 @@ import { countCases, SEED } from '../support/campaign.ts';
 import { ModelFleet, type ModelReplica } from './model-fleet.ts';
 
 const TTL = 60_000;
+const MINUTE = 60_000;
 /** Neither a request nor an answer arrives. */
 const LOST = { request: null, answer: null };
 
@@ -64,13 +65,31 @@ describe('a fleet that starts', () => {
     expect(split.map((replica) => organizationsOf(replica).length)).toEqual([3, 3, 3]);
   });
 
-  test('a fleet at rest sends no claims and no releases', async () => {
-    const fleet = new ModelFleet([3, 3, 2, 1, 1]);
-    await startFleet(fleet, ['a', 'b', 'c']);
-    await fleet.clock.advance(20 * 60_000);
-    const { moves } = fleet.model;
-    await fleet.clock.advance(2 * 3_600_000);
-    expect(fleet.model.moves).toBe(moves);
+  test('with any weights, everything is claimed at once within the shares, and the fleet comes to rest', async () => {
+    const shards = fc.array(fc.oneof(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 30 })), {
+      minLength: 1,
+      maxLength: 12,
+    });
+    const replicas = fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 4 });
+    await fc.assert(
+      fc.asyncProperty(shards, replicas, fc.integer(), async (counts, weights, seed) => {
+        const fleet = new ModelFleet(counts, { seed });
+        const all = weights.map((weight, index) => fleet.add(`r${index}`, { weight }));
+        await fleet.clock.run(Promise.all(all.map(({ leases }) => leases.start())));
+        await fleet.clock.advance(5000);
+        const [total, allWeights] = [counts, weights].map((each) => each.reduce((a, b) => a + b)) as [number, number];
+        expect(all.flatMap(organizationsOf)).toHaveLength(total);
+        for (const [index, replica] of all.entries()) {
+          const share = Math.ceil((total * (weights[index] ?? 0)) / allWeights);
+          expect(organizationsOf(replica).length).toBeLessThan(share + Math.max(...counts));
+        }
+        await fleet.clock.advance(30 * TTL);
+        const { moves } = fleet.model;
+        await fleet.clock.advance(30 * TTL);
+        expect(fleet.model.moves).toBe(moves);
+      }),
+      { numRuns: 8 },
+    );
   });
 });
 
@@ -111,19 +130,30 @@ describe('take-over', () => {
     expect(organizationsOf(b)).toEqual(['organization/0-0']);
   });
 
-  test('after a join, shards move gently, and their work ends before the new owner begins', async () => {
-    const fleet = new ModelFleet(Array(20).fill(1));
+  test('after a join, at most 5 % move in a minute, none soon after its claim, and their work ends first', async () => {
+    const fleet = new ModelFleet(Array(40).fill(1));
     const a = fleet.add('a', { ending: 2000 });
     await fleet.clock.run(a.leases.start());
-    await fleet.clock.advance(3 * TTL);
-    const b = fleet.add('b');
-    void b.leases.start();
-    for (let second = 0; second < 1200; second += 1) {
-      await fleet.clock.advance(1000);
-      expect(fleet.doubled).toEqual([]);
+    await fleet.clock.advance(TTL);
+    const b = await fleet.join('b');
+    await fleet.clock.advance(TTL - 10_000);
+    expect(organizationsOf(a)).toHaveLength(40);
+    for (let minute = 0; minute < 25; minute += 1) {
+      const before = organizationsOf(a).length;
+      await fleet.advance(MINUTE);
+      expect(before - organizationsOf(a).length).toBeLessThanOrEqual(3);
     }
-    expect([organizationsOf(a).length, organizationsOf(b).length]).toEqual([10, 10]);
+    expect([organizationsOf(a).length, organizationsOf(b).length]).toEqual([20, 20]);
     expect(a.events.filter((event) => event.startsWith('abort'))).toEqual([]);
+  });
+
+  test('the light tokens move, and a heavy one stays where it is', async () => {
+    const fleet = new ModelFleet([100, 1, 1, 1, 1]);
+    const a = await fleet.join('a');
+    await fleet.clock.advance(3 * TTL);
+    const b = await fleet.join('b');
+    await fleet.advance(10 * TTL);
+    expect([organizationsOf(a).length, organizationsOf(b).length]).toEqual([100, 4]);
   });
 });
 
@@ -256,6 +286,16 @@ describe('failures of the database', () => {
     expect([...organizationsOf(a), ...organizationsOf(b)]).toHaveLength(3);
     expect(a.failures).toEqual(['the database is gone', null]);
     expect(fleet.doubled).toEqual([]);
+  });
+
+  test('those that start first after an outage of the whole fleet leave the others their shares', async () => {
+    const fleet = new ModelFleet(Array(12).fill(1));
+    for (const replica of await startFleet(fleet, ['a', 'b'])) {
+      replica.kill();
+    }
+    await fleet.clock.advance(10 * TTL);
+    const others = await startFleet(fleet, ['c', 'd']);
+    expect(others.map((replica) => organizationsOf(replica).length)).toEqual([6, 6]);
   });
 
   test('a replica that was evicted, without knowing, claims again and never works at the same time as the new owner', async () => {
