@@ -8,6 +8,7 @@ import {
   type Reply,
   toAbortSignal,
 } from '../../src/queue/request.ts';
+import type { QueueEvent } from '../../src/queue/snapshot.ts';
 import { fixedWindow } from '../support/rate-limiters.ts';
 import { SimulatedServer } from '../support/rate-simulator.ts';
 
@@ -94,7 +95,9 @@ describe('a stuck class does not block the other classes', () => {
 
 test('the circuit breaker limits requests during a minute of 503s, and all requests succeed afterwards', async () => {
   const server = new SimulatedServer({ limits: {} });
-  const queue = server.queue({ concurrency: 10, deadline: DEADLINE });
+  const states: string[] = [];
+  const onEvent = (event: QueueEvent) => event.kind === 'breaker' && states.push(event.state);
+  const queue = server.queue({ concurrency: 10, deadline: DEADLINE, onEvent });
   const recoveredAt = server.now + MINUTE;
   let sent = 0;
   const fault = { ok: false, error: new TransientError('503', true) } as const;
@@ -112,4 +115,5 @@ test('the circuit breaker limits requests during a minute of 503s, and all reque
   expect(sent).toBeLessThanOrEqual(15);
   await server.clock.run(all);
   expect(queue.snapshot()).toMatchObject({ breaker: 'closed', outcomes: { answered: 500, failed: 0 } });
+  expect(states).toEqual([...Array(4).fill('open'), 'closed']);
 });

@@ -26,8 +26,6 @@ export interface Limiter {
    * For this number of calls that all wait at `start`, while other clients send this number of calls per millisecond.
    */
   opening(calls: number, start: number, others: number): Opening;
-  /** End of the window in which a call was rejected; for a bucket, the time itself. */
-  resetAfter(refusedAt: number): number;
 }
 
 type Amount = (now: number) => number;
@@ -66,7 +64,6 @@ export function fixedWindow(limit: number | Amount, length: number): Limiter {
         at = end;
       }
     },
-    resetAfter: (refusedAt) => (Math.floor(refusedAt / length) + 1) * length,
   };
 }
 
@@ -75,11 +72,9 @@ export function firstCallWindow(limit: number | Amount, length: number): Limiter
   const limitAt = typeof limit === 'number' ? () => limit : limit;
   let end = Number.NEGATIVE_INFINITY;
   let used = 0;
-  const ends: number[] = [];
   return {
     take(now) {
       if (now >= end) {
-        ends.push(now + length);
         end = now + length;
         used = 0;
       }
@@ -89,7 +84,6 @@ export function firstCallWindow(limit: number | Amount, length: number): Limiter
       return { accepted, limit: most, remaining: Math.max(0, most - used), reset: end };
     },
     opening: (calls, start, others) => openingByWindows(calls, start, (at) => limitAt(at) - others * length, length),
-    resetAfter: (refusedAt) => ends.find((each) => each > refusedAt) ?? refusedAt,
   };
 }
 
@@ -109,7 +103,6 @@ export function tokenBucket(rate: number, burst: number): Limiter {
       const waits = Math.max(0, calls - burst) / (rate / 1000 - others);
       return { at: start + waits, last: waits > 0 ? 1 : calls };
     },
-    resetAfter: (refusedAt) => refusedAt,
   };
 }
 

@@ -37,24 +37,13 @@ export interface Scenario extends Behaviour {
   readonly sharers?: number;
   /** Calls per second of another client, which sends evenly and never waits. */
   readonly otherClient?: number;
-  /** Milliseconds before the first call. */
-  readonly delay?: number;
 }
 
 export interface Report {
   /** Makespan over floor. */
   readonly ratio: number;
-  /** Seconds from the start to the acceptance of the last call. */
-  readonly makespan: number;
   /** 429s of all simulated Octavo clients. */
   readonly refused: number;
-  /** 429s for requests that were not yet in flight when the first 429 arrived. */
-  readonly refusedLater: number;
-  /**
-   * Makespan over floor of the calls that remained at the end of the window in which the first 429 was sent; 1 without
-   * a 429.
-   */
-  readonly laterRatio: number;
   /** Share of the other client's calls that was rejected. */
   readonly denied: number;
 }
@@ -84,9 +73,6 @@ export class SimulatedServer {
   readonly counted = new Map<Limiter, number>();
   /** Time at which the last call was accepted, in the server's time. */
   lastAccepted = 0;
-  /** Times at which calls were accepted and rejected, in the server's time. */
-  readonly accepted: number[] = [];
-  readonly refused: number[] = [];
   #atOnce = 0;
 
   constructor(behaviour: Behaviour, seed = 1) {
@@ -138,7 +124,6 @@ export class SimulatedServer {
     }
     this.#atOnce += 1;
     const verdict = limiter?.take(this.now) ?? FREE;
-    (verdict.accepted ? this.accepted : this.refused).push(this.now);
     if (verdict.accepted) {
       this.lastAccepted = this.now;
       if (limiter !== undefined) {
@@ -192,37 +177,15 @@ export async function simulate(scenario: Scenario): Promise<Report> {
   const server = new SimulatedServer(scenario, scenario.seed);
   const { concurrency = CONCURRENCY, sharers = 1, limits, calls } = scenario;
   const queues = Array.from({ length: sharers }, () => server.queue({ concurrency }));
-  await server.clock.advance(scenario.delay ?? 0);
   const start = server.now;
   const otherClient = new Neighbour(server, limits.all, scenario.otherClient ?? 0);
   const requests = Array.from({ length: calls }, (_, index) => queues[index % sharers]?.request(server.call()));
   await server.clock.run(Promise.all(requests));
   otherClient.stop();
-  const floor = floorOf(scenario, server, start);
-  const makespan = server.lastAccepted - start;
   return {
-    ratio: makespan / floor,
-    makespan: makespan / 1000,
+    ratio: (server.lastAccepted - start) / floorOf(scenario, server, start),
     refused: queues.reduce((sum, queue) => sum + queue.snapshot().outcomes.refused, 0),
     denied: otherClient.denied,
-    ...afterFirstRefusal(scenario, server),
-  };
-}
-
-/** Result for the remaining calls after the window of the first 429. */
-function afterFirstRefusal(scenario: Scenario, server: SimulatedServer): Pick<Report, 'refusedLater' | 'laterRatio'> {
-  const { concurrency = CONCURRENCY, sharers = 1, rtt = RTT, otherClient = 0, calls, limits } = scenario;
-  const [first] = server.refused;
-  const resetAt = limits.all?.resetAfter(first ?? 0);
-  if (first === undefined || resetAt === undefined) {
-    return { refusedLater: 0, laterRatio: 1 };
-  }
-  const left = calls - server.accepted.filter((at) => at < resetAt).length;
-  const { at, last } = limits.all?.opening(left, resetAt, otherClient / 1000) ?? { at: resetAt, last: left };
-  const floor = at - resetAt + (Math.ceil(last / (concurrency * sharers)) - 1) * rtt;
-  return {
-    refusedLater: server.refused.filter((refusedAt) => refusedAt > first + 3 * rtt).length,
-    laterRatio: (server.lastAccepted - resetAt) / floor,
   };
 }
 
