@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { isEmoji } from '../../src/core/text/emoji.ts';
-import { operations } from '../../src/platform/operations/index.ts';
-import type { Operation } from '../../src/platform/operations/model/operation.ts';
 
 describe('an emoji', () => {
   test.each([
@@ -26,11 +24,5 @@ describe('an emoji', () => {
     ]) {
       expect(isEmoji(text)).toBe(false);
     }
-  });
-
-  test('is accepted in requests', () => {
-    const { body }: Operation = operations.updateSpace;
-    expect(body?.safeParse({ emoji: '1f4d8' }).success).toBe(true);
-    expect(body?.safeParse({ emoji: 'zzz' }).success).toBe(false);
   });
 });

@@ -1,10 +1,8 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readRegularFile } from '../../src/core/files/disk.ts';
-import { makeFifo } from '../support/fifo.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -21,18 +19,6 @@ describe('readRegularFile', () => {
     expect(() => readRegularFile(path, { limit: 69_999 })).toThrow('at most 0.1 MB are read');
     writeFileSync(path, '');
     expect(readRegularFile(path, { limit: 0 })).toHaveLength(0);
-  });
-
-  test('refuses files that could block', async () => {
-    const fifo = join(folder, 'fifo');
-    makeFifo(fifo);
-    expect(() => readRegularFile(fifo, { limit: 10 })).toThrow('it is a FIFO, not a regular file');
-    expect(() => readRegularFile('/dev/zero', { limit: 10 })).toThrow('it is a device, not a regular file');
-    expect(() => readRegularFile(folder, { limit: 10 })).toThrow('it is a directory, not a regular file');
-    const server = createServer();
-    await new Promise<void>((done) => server.listen(join(folder, 'socket'), done));
-    expect(() => readRegularFile(join(folder, 'socket'), { limit: 10 })).toThrow('it is a socket, not a regular file');
-    server.close();
   });
 
   test('refuses a sparse file by its size, and a generated one by its content', () => {

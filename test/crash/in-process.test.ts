@@ -24,12 +24,19 @@ const PASSES = 4;
 const STRIDE = Number(process.env.CRASH_STRIDE ?? countCases({ sample: 24, ci: 12, full: 1 }));
 const FROM = Number(process.env.CRASH_FROM ?? 1 + (SEED % STRIDE));
 
+/** The platform, and the record and the model that were applied to it; null: none. */
+interface Beginning {
+  readonly state: EmulatorState;
+  readonly record: AppliedRecord | null;
+  readonly model: Model | null;
+}
+
 describe.each(sampleVersions)('platform %s', (version) => {
   const { first, second, nothing } = scenarioOf(version);
   const platform = { platform: version, processing: { openapi: 0, translation: 0 } };
   let emulator: Emulator;
   let start: EmulatorState;
-  let made: { readonly state: EmulatorState; readonly record: AppliedRecord };
+  let made: Beginning;
 
   beforeAll(async () => {
     const world = await openWorld({ platform: version });
@@ -39,7 +46,7 @@ describe.each(sampleVersions)('platform %s', (version) => {
     emulator = await startEmulator({ seed: start, ...platform });
     const record = await recordOf(null);
     await settle(first, { record }, start);
-    made = { state: emulator.state(), record: await record.read() };
+    made = { state: emulator.state(), record: await record.read(), model: first };
   });
   afterAll(() => emulator.close());
 
@@ -78,12 +85,12 @@ describe.each(sampleVersions)('platform %s', (version) => {
 
   /** Initial and target model. */
   interface Way {
-    readonly from: () => { readonly state: EmulatorState; readonly record: AppliedRecord | null };
+    readonly from: () => Beginning;
     readonly to: Model;
   }
 
   const WAYS: Readonly<Record<string, Way>> = {
-    'from an empty organization': { from: () => ({ state: start, record: null }), to: first },
+    'from an empty organization': { from: () => ({ state: start, record: null, model: null }), to: first },
     'from one declaration to the next': { from: () => made, to: second },
     'from a declaration to an empty one': { from: () => made, to: nothing },
   };
@@ -129,15 +136,11 @@ describe.each(sampleVersions)('platform %s', (version) => {
   });
 
   /** Tests every STRIDE-th death among the writes; errors contain the name of the death. */
-  async function everyDeath(
-    writes: number,
-    run: (death: Death) => Promise<void>,
-    of: Pick<Death, 'of'> = {},
-  ): Promise<void> {
+  async function everyDeath(writes: number, of: Death['of'], run: (death: Death) => Promise<void>): Promise<void> {
     const wrong: string[] = [];
     for (let write = FROM; write <= writes && wrong.length < 10; write += STRIDE) {
       for (const when of ['before', 'after'] as const) {
-        await run({ write, when, ...of }).catch((error: unknown) => {
+        await run({ write, when, of }).catch((error: unknown) => {
           wrong.push(`${when} write ${write}: ${tell(error)}`);
         });
       }
@@ -151,93 +154,49 @@ describe.each(sampleVersions)('platform %s', (version) => {
     return typeof actual === 'string' ? actual : message;
   }
 
-  /** Number of writes of an undisturbed pass. */
-  async function writesOf(way: Way, source: BaseSource): Promise<number> {
-    emulator.restore(way.from().state);
-    emulator.requests.reset();
-    await runCrashingPass(emulator, manifestsOf(way.to), source, null);
-    const { total, byMethod } = emulator.requests;
-    return total - (byMethod.GET ?? 0);
-  }
+  const names = Object.keys(WAYS);
+  /** What is killed, at its writes to the platform or to its record. */
+  const VICTIMS = [
+    { victim: 'a daemon killed at any write', of: undefined, hasRecord: true, ways: names },
+    { victim: 'a daemon killed at a write to its record', of: 'record', hasRecord: true, ways: names.slice(0, 2) },
+    { victim: 'an apply with a git ref as base, killed at any write', hasRecord: false, ways: names.slice(0, 2) },
+  ] as const;
 
-  describe('a daemon killed at any write, with ownership in its record', () => {
-    test.each(Object.keys(WAYS))(
-      'converges after a restart, %s',
-      async (name) => {
-        const way = WAYS[name] as Way;
-        const { state, record: contents } = way.from();
-        const writes = await writesOf(way, { record: await recordOf(contents) });
-        expect(writes).toBeGreaterThan(15);
-        await everyDeath(writes, async (death) => {
-          emulator.restore(state);
-          const record = await recordOf(contents);
-          const { died } = await runCrashingPass(emulator, manifestsOf(way.to), { record }, death);
-          expect(died).toBe(true);
-          const left = { state: emulator.state(), record: await record.read() };
-          // Restarted with the same commit, it ends as declared.
-          await settle(way.to, { record }, start);
-          expect(leftover(way.to, emulator.state()).join()).toBe('');
+  test.each(VICTIMS.flatMap(({ ways, ...victim }) => ways.map((name) => ({ of: undefined, ...victim, name }))))(
+    '$victim, converges after a restart, $name',
+    async ({ name, of, hasRecord }) => {
+      const way = WAYS[name] as Way;
+      const { state, model, record: contents } = way.from();
+      const sourceOf = async (): Promise<BaseSource> =>
+        hasRecord ? { record: await recordOf(contents) } : { manifests: model === null ? null : manifestsOf(model) };
+      emulator.restore(state);
+      emulator.requests.reset();
+      const undisturbed = await runCrashingPass(emulator, manifestsOf(way.to), await sourceOf(), null);
+      const { total, byMethod } = emulator.requests;
+      const writes = of === 'record' ? undisturbed.recorded : total - (byMethod.GET ?? 0);
+      // The record has an intent or a confirmation for every change.
+      expect(writes).toBeGreaterThan(of === 'record' ? undisturbed.planned.plan.changes.length : 15);
+      await everyDeath(writes, of, async (death) => {
+        emulator.restore(state);
+        const source = await sourceOf();
+        const { died } = await runCrashingPass(emulator, manifestsOf(way.to), source, death);
+        expect(died).toBe(true);
+        const left = { state: emulator.state(), record: 'record' in source ? await source.record.read() : null };
+        // Restarted with the same commit, it ends as declared.
+        await settle(way.to, source, start);
+        if (!('record' in source)) {
+          return;
+        }
+        expect(leftover(way.to, emulator.state()).join()).toBe('');
+        const { entries } = await source.record.read();
+        expect(entries.filter(({ metadata }) => metadata.begun === true)).toEqual([]);
+        if (of === undefined) {
           // Restarted with a commit that declares nothing, it deletes everything that it ever created.
           emulator.restore(left.state);
           await settle(nothing, { record: await recordOf(left.record) }, start);
-        });
-      },
-      300_000,
-    );
-  });
-
-  describe('a daemon killed at a write to its record', () => {
-    test.each(['from an empty organization', 'from one declaration to the next'])(
-      'converges after a restart, %s',
-      async (name) => {
-        const way = WAYS[name] as Way;
-        const { state, record: contents } = way.from();
-        emulator.restore(state);
-        const undisturbed = await runCrashingPass(
-          emulator,
-          manifestsOf(way.to),
-          { record: await recordOf(contents) },
-          null,
-        );
-        // An intent or a confirmation for every change.
-        expect(undisturbed.recorded).toBeGreaterThan(undisturbed.planned.plan.changes.length);
-        await everyDeath(
-          undisturbed.recorded,
-          async (death) => {
-            emulator.restore(state);
-            const record = await recordOf(contents);
-            const { died } = await runCrashingPass(emulator, manifestsOf(way.to), { record }, death);
-            expect(died).toBe(true);
-            await settle(way.to, { record }, start);
-            expect(leftover(way.to, emulator.state()).join()).toBe('');
-            expect((await record.read()).entries.filter(({ metadata }) => metadata.begun === true)).toEqual([]);
-          },
-          { of: 'record' },
-        );
-      },
-      300_000,
-    );
-  });
-
-  describe('an apply killed at any write, with a git ref as base', () => {
-    test.each([
-      ['from an empty organization', null],
-      ['from one declaration to the next', first],
-    ] as const)(
-      'converges after a restart, %s',
-      async (name, base) => {
-        const way = WAYS[name] as Way;
-        const source = { manifests: base === null ? null : manifestsOf(base) };
-        const writes = await writesOf(way, source);
-        expect(writes).toBeGreaterThan(15);
-        await everyDeath(writes, async (death) => {
-          emulator.restore(way.from().state);
-          const { died } = await runCrashingPass(emulator, manifestsOf(way.to), source, death);
-          expect(died).toBe(true);
-          await settle(way.to, source, start);
-        });
-      },
-      300_000,
-    );
-  });
+        }
+      });
+    },
+    300_000,
+  );
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { PostgresDatabase } from '../../src/store/postgres/database.ts';
 import { countCases, pickCases, SEED } from '../support/campaign.ts';
 import { hasPgBouncer } from '../support/pgbouncer.ts';
-import { hasPostgres } from '../support/postgres.ts';
+import { hasPostgres, startPostgres } from '../support/postgres.ts';
 import { causeFaults, createDice, openProxied, WAYS } from './fault-schedule.ts';
 
 /*
@@ -25,8 +25,9 @@ describe.skipIf(!hasPostgres)('a database that fails', () => {
     test.skipIf(isPooled && !hasPgBouncer).concurrent(
       `through ${way}, loses and doubles nothing, and every call ends`,
       async () => {
-        await using opened = await openProxied(CLIENTS, { pool, isPooled }, pool, LIMITS);
-        const { cluster, name, proxies } = opened;
+        await using cluster = await startPostgres();
+        await using opened = await openProxied(cluster, CLIENTS, { pool, isPooled }, pool, LIMITS);
+        const { name, proxies } = opened;
         await using cleanup = new AsyncDisposableStack();
         const clients = opened.databases.map((database, number) => new Client(`client-${number}`, database));
         await cluster.query(TABLES, name);

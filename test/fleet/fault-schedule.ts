@@ -1,8 +1,9 @@
 /** Random faults of a database and of the connections to it, the same for the same seed. */
 import { setTimeout as pause } from 'node:timers/promises';
+import type { PostgresOptions } from '../../src/store/postgres/connection-pool.ts';
 import { openPostgresDatabase, type PostgresDatabase } from '../../src/store/postgres/database.ts';
 import { PgBouncer } from '../support/pgbouncer.ts';
-import { type PostgresCluster, startPostgres } from '../support/postgres.ts';
+import type { PostgresCluster } from '../support/postgres.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
 
 /** Ways to reach the server: the pool of each client, and a pooler in between. */
@@ -13,17 +14,17 @@ export const WAYS = {
 } as const;
 
 /**
- * Opens a database on a new server as several clients reach it, each through a proxy of its own. `connections`: those of the
- * pooler, if there is one.
+ * Opens a new database as several clients reach it, each through a proxy of its own. `connections`: those of the pooler, if
+ * there is one.
  */
 export async function openProxied(
+  cluster: PostgresCluster,
   clients: number,
   { pool, isPooled }: { readonly pool: number; readonly isPooled: boolean },
   connections: number,
-  limits: { readonly connectTimeout: number; readonly statementTimeout: number },
+  limits: Pick<PostgresOptions, 'connectTimeout' | 'statementTimeout' | 'silenceLimit'>,
 ) {
   await using opening = new AsyncDisposableStack();
-  const cluster = opening.use(await startPostgres());
   const url = new URL(await cluster.createDatabase());
   const name = url.pathname.slice(1);
   const bouncer = isPooled ? opening.use(await PgBouncer.start(cluster, connections)) : null;
@@ -40,7 +41,7 @@ export async function openProxied(
     databases.push(database);
   }
   const opened = opening.move();
-  return { cluster, name, proxies, databases, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+  return { name, proxies, databases, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 
 /** Whole numbers below `most`, the same for the same seed. */

@@ -8,7 +8,7 @@ import type { PostgresDatabase } from '../../src/store/postgres/database.ts';
 import { PostgresLeases } from '../../src/store/postgres/store.ts';
 import { countCases, pickCases, SEED } from '../support/campaign.ts';
 import { hasPgBouncer } from '../support/pgbouncer.ts';
-import { hasPostgres } from '../support/postgres.ts';
+import { hasPostgres, startPostgres } from '../support/postgres.ts';
 import { causeFaults, createDice, openProxied, WAYS } from './fault-schedule.ts';
 
 /*
@@ -35,8 +35,9 @@ describe.skipIf(!hasPostgres)('a fleet whose database fails', () => {
       `through ${way}, has one owner of each organization, and all are owned again soon`,
       async () => {
         const limits = { connectTimeout: 500, statementTimeout: 1000 };
-        await using opened = await openProxied(REPLICAS, { pool, isPooled }, 2 * pool, limits);
-        const { cluster, name, proxies } = opened;
+        await using cluster = await startPostgres();
+        await using opened = await openProxied(cluster, REPLICAS, { pool, isPooled }, 2 * pool, limits);
+        const { name, proxies } = opened;
         await using cleanup = new AsyncDisposableStack();
         const watch = new OwnerWatch();
         const replicas = opened.databases.map((database, number) =>

@@ -1,11 +1,12 @@
 // Connections to PostgreSQL that a network drops without a reset: calls go on with new ones, and slow statements are kept.
 import { describe, expect, test } from 'vitest';
-import { openPostgresDatabase, type PostgresDatabase } from '../../src/store/postgres/database.ts';
+import type { PostgresDatabase } from '../../src/store/postgres/database.ts';
 import { eventually } from '../support/octavo-process.ts';
-import { hasPgBouncer, PgBouncer } from '../support/pgbouncer.ts';
+import { hasPgBouncer } from '../support/pgbouncer.ts';
 import { hasPostgres } from '../support/postgres.ts';
 import { shareCluster } from '../support/shared-cluster.ts';
-import { TcpProxy } from '../support/tcp-proxy.ts';
+import type { TcpProxy } from '../support/tcp-proxy.ts';
+import { openProxied } from './fault-schedule.ts';
 
 /** Milliseconds without an answer until the server is asked. */
 const SILENCE = 600;
@@ -27,17 +28,10 @@ describe.runIf(hasPostgres).each(WAYS)('a database that is reached %s', (_way, i
 
   /** Opens a database behind a proxy. */
   async function open(pool: number) {
-    const cleanup = new AsyncDisposableStack();
-    const url = new URL(await cluster().createDatabase());
-    const bouncer = isPooled ? cleanup.use(await PgBouncer.start(cluster(), 10)) : null;
-    const proxy = cleanup.use(await TcpProxy.open({ port: bouncer?.port ?? cluster().port }));
-    const own = new URL(bouncer?.url(url.pathname.slice(1)) ?? url);
-    own.port = String(proxy.port);
-    own.searchParams.set('sslmode', 'disable');
     const limits = { statementTimeout: STATEMENT_TIMEOUT, connectTimeout: TEST_LIMIT, silenceLimit: SILENCE };
-    const database = await openPostgresDatabase({ url: String(own), pool, ...limits });
-    cleanup.defer(() => database.close());
-    return { database, proxy, name: url.pathname.slice(1), [Symbol.asyncDispose]: () => cleanup.disposeAsync() };
+    const opened = await openProxied(cluster(), 1, { pool, isPooled }, 10, limits);
+    const [proxy, database] = [opened.proxies[0] as TcpProxy, opened.databases[0] as PostgresDatabase];
+    return { database, proxy, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
   }
 
   /** Uses all connections of the pool, so that they are open and idle. */

@@ -42,9 +42,7 @@ async function send(entry: NewContent): Promise<void> {
   await outbox.sent((await next()).id, 1000);
 }
 
-const STORES = storeCases();
-
-describe.each(STORES)('an outbox in %s', (_name, open) => {
+describe.each(storeCases())('an outbox in %s', (_name, open) => {
   beforeEach(async () => {
     store = await open();
     outbox = store.outbox('org_1', LIMIT);
@@ -94,6 +92,7 @@ describe.each(STORES)('an outbox in %s', (_name, open) => {
     await outbox.put(deposit([content('b', 1, { notBefore: 500 }), content('a')]));
     await outbox.put(deposit([content('c')], { at: 300 }));
     expect(await outbox.dueAt({ open: 1 })).toBe(100);
+    expect(keysOf(await outbox.next({ ...BATCH, open: 9 }, 99))).toBeNull();
     const batch = await next();
     expect(batch).toMatchObject({ doubts: 0, items: [{ key: 'a' }, { key: 'c' }, { key: 'b' }] });
     await outbox.sent(batch.id, 1000);
@@ -101,13 +100,6 @@ describe.each(STORES)('an outbox in %s', (_name, open) => {
     expect(await outbox.dueAt({ open: 1 })).toBeNull();
     expect(await desk()).toMatchObject({ waiting: 0, sending: 0, counts: { queued: 3, sent: 3 } });
     expect((await outbox.status()).stored).toEqual({ items: 0, bytes: 0 });
-  });
-
-  test('does not send content before it is due', async () => {
-    await outbox.put(deposit([content('a', 1, { notBefore: 5000 })]));
-    expect(await outbox.next(BATCH, 4999)).toBeNull();
-    expect(await outbox.dueAt({ open: 1 })).toBe(5000);
-    expect((await next(5000)).items).toHaveLength(1);
   });
 
   test('ignores unchanged content that waits, is being sent, was sent, or is dead', async () => {
@@ -429,111 +421,6 @@ describe.each(STORES)('an outbox in %s', (_name, open) => {
     expect(await other.next(BATCH, 1000)).toBeNull();
     expect((await other.position('desk')).cursor).toBeNull();
     expect(await other.hint('desk', 'd', [], 100)).toBe(true);
-  });
-});
-
-describe.each(STORES)('batches in flight from an outbox in %s', (_name, open) => {
-  beforeEach(async () => {
-    store = await open();
-    outbox = store.outbox('org_1', LIMIT);
-  });
-
-  const putAll = (keys: readonly string[], version = 1) =>
-    outbox.put(deposit(keys.map((key) => content(key, version))));
-  const ids = (batches: readonly OutgoingBatch[]) => batches.map(({ id }) => id);
-  /** Starts a batch of at most two while others are in flight. */
-  const start = (inFlight: readonly OutgoingBatch[], { now = 1000, open: most = 4 } = {}) =>
-    outbox.next({ items: 2, bytes: 100_000, open: most, inFlight: ids(inFlight) }, now);
-  const dueAt = (inFlight: readonly OutgoingBatch[], most = 4) => outbox.dueAt({ open: most, inFlight: ids(inFlight) });
-  const started = async (inFlight: readonly OutgoingBatch[]) => required(await start(inFlight));
-
-  test('have different ids, and share no conversation', async () => {
-    await putAll(['a', 'b', 'c', 'd', 'e']);
-    const first = await started([]);
-    const second = await started([first]);
-    const third = await started([first, second]);
-    expect([first, second, third].map(keysOf)).toEqual([['a', 'b'], ['c', 'd'], ['e']]);
-    expect(new Set([first, second, third].map(({ id }) => id)).size).toBe(3);
-    expect(await start([first, second, third])).toBeNull();
-    expect(await dueAt([first, second, third])).toBeNull();
-  });
-
-  test('are settled one by one, in any order', async () => {
-    await putAll(['a', 'b', 'c', 'd']);
-    const first = await started([]);
-    const second = await started([first]);
-    await outbox.sent(second.id, 1000);
-    expect(await start([first])).toBeNull();
-    await outbox.bury(first.id, 'refused', 1000);
-    expect((await outbox.dead({}, 10)).map(({ key }) => key)).toEqual(['a', 'b']);
-    expect((await outbox.status()).sources[0]).toMatchObject({ waiting: 0, sending: 0, deadLetters: 2 });
-  });
-
-  test('hold back later content of their conversations, and nothing else', async () => {
-    await putAll(['a', 'b']);
-    const first = await started([]);
-    await putAll(['a', 'c'], 2);
-    const second = await started([first]);
-    expect(payloads(second)).toEqual(['{"key":"c","version":2}']);
-    expect(await start([first, second])).toBeNull();
-    await outbox.sent(second.id, 1000);
-    expect(await start([first])).toBeNull();
-    await outbox.sent(first.id, 1000);
-    expect(payloads(await start([]))).toEqual(['{"key":"a","version":2}']);
-  });
-
-  test('go first, as they were, once their response is lost and their delay has ended', async () => {
-    await putAll(['a', 'b', 'c', 'd', 'e']);
-    const first = await started([]);
-    const second = await started([first]);
-    await outbox.doubt(first.id, 5000);
-    const third = await started([second]);
-    expect(keysOf(third)).toEqual(['e']);
-    expect(await dueAt([second, third])).toBe(5000);
-    expect(await start([second, third], { now: 4999 })).toBeNull();
-    expect(await start([second, third], { now: 5000 })).toEqual({ ...first, doubts: 1 });
-    expect(await start([first, second, third], { now: 9999 })).toBeNull();
-  });
-
-  test('are not started while as many are open as allowed, in flight or in doubt', async () => {
-    await putAll(['a', 'b', 'c', 'd', 'e']);
-    const first = await started([]);
-    const second = await started([first]);
-    expect(await start([first, second], { open: 2 })).toBeNull();
-    expect(await dueAt([first, second], 2)).toBeNull();
-    await outbox.doubt(second.id, 5000);
-    expect(await start([first], { open: 2 })).toBeNull();
-    expect(await dueAt([first], 2)).toBe(5000);
-    expect(await dueAt([first], 3)).toBe(100);
-    await outbox.sent(first.id, 1000);
-    expect(keysOf(await start([], { open: 2 }))).toEqual(['e']);
-  });
-
-  test('become two batches when they are split, and neither is in flight', async () => {
-    await putAll(['a', 'b', 'c', 'd']);
-    const first = await started([]);
-    const second = await started([first]);
-    await outbox.split(first.id);
-    const half = await started([second]);
-    const other = await started([second, half]);
-    expect([half, other].map(keysOf)).toEqual([['a'], ['b']]);
-    expect([half, other].map(({ id }) => id)).not.toContain(second.id);
-    expect(await start([second, half, other])).toBeNull();
-  });
-
-  test('are all in doubt after a restart, and are returned one after the other', async () => {
-    await putAll(['a', 'b', 'c', 'd', 'e']);
-    const first = await started([]);
-    const second = await started([first]);
-    expect(await outbox.recover()).toBe(2);
-    expect(await outbox.recover()).toBe(0);
-    const again = await started([]);
-    const then = await started([again]);
-    expect([again, then]).toEqual([
-      { ...first, doubts: 1 },
-      { ...second, doubts: 1 },
-    ]);
-    expect(keysOf(await start([again, then]))).toEqual(['e']);
   });
 });
 

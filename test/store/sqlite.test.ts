@@ -1,4 +1,5 @@
 /** State file: what it keeps, its protection, and the errors of a file that cannot be used. */
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -53,6 +54,13 @@ function change(sql: string): void {
   database.close();
 }
 
+/** Overwrites pages of the file, from one page to another one. */
+function damage(from: number, to: number): void {
+  const bytes = readFileSync(file);
+  bytes.fill(0xa5, 4096 * from, 4096 * to);
+  writeFileSync(file, bytes);
+}
+
 /** Error of opening, in one line; the file must not be changed by it. */
 function refusal(): string {
   const before = statSync(file).isFile() ? readFileSync(file) : null;
@@ -67,56 +75,40 @@ function refusal(): string {
   throw new Error('it opened');
 }
 
-describe('names a file that cannot be opened, with advice, and does not change it', () => {
-  test('a file of random bytes', () => {
-    let seed = 1;
-    const bytes = Uint8Array.from({ length: 20_000 }, () => {
-      seed = (seed * 48_271) % 2_147_483_647;
-      return seed & 0xff;
-    });
-    writeFileSync(file, bytes);
-    expect(refusal()).toMatch(/^FILE is damaged; move it away and start again: .*deletes nothing/);
-  });
+const DAMAGED = /^FILE is damaged; move it away and start again: .*deletes nothing/;
 
-  test('a text file', () => {
-    writeFileSync(file, 'organizations: []\n');
-    expect(refusal()).toMatch(/^FILE is damaged; move it away/);
+describe('names a file that cannot be opened, with advice, and does not change it', () => {
+  test.each(['organizations: []\n', randomBytes(20_000)])('a file of another format', (content) => {
+    writeFileSync(file, content);
+    expect(refusal()).toMatch(DAMAGED);
   });
 
   test.each([0.3, 0.5, 0.9])('a file truncated to %d of its length', async (share) => {
     await fill(500);
     truncateSync(file, Math.floor(statSync(file).size * share));
-    expect(refusal()).toMatch(/^FILE is damaged; move it away/);
+    expect(refusal()).toMatch(DAMAGED);
   });
 
   test('a file with a damaged page that is not needed to open it', async () => {
     await fill(3000, 'x'.repeat(1500));
-    const bytes = readFileSync(file);
-    bytes.fill(0xa5, 4096 * 500, 4096 * 501);
-    writeFileSync(file, bytes);
-    expect(refusal()).toMatch(/^FILE is damaged; move it away/);
+    damage(500, 501);
+    expect(refusal()).toMatch(DAMAGED);
   });
 
-  test('the database of another program, whatever its layout number', () => {
-    for (const version of [0, 1, 2, 99]) {
-      rmSync(file, { force: true });
-      change(`CREATE TABLE songs (title TEXT); PRAGMA user_version = ${version};`);
-      expect(refusal()).toBe(
-        'FILE is the database of another program and was not changed; set store.path to another file',
-      );
-    }
+  test.each([0, 1, 2, 99])('the database of another program with the layout number %d', (version) => {
+    change(`CREATE TABLE songs (title TEXT); PRAGMA user_version = ${version};`);
+    expect(refusal()).toBe(
+      'FILE is the database of another program and was not changed; set store.path to another file',
+    );
   });
 
-  test('a file of a newer Octavo', async () => {
+  test.each([
+    ['of a newer Octavo', 'PRAGMA user_version = 99;', /^FILE was written by a newer Octavo \(layout 99; .*newer one$/],
+    ['without one of its tables', '', DAMAGED],
+  ])('a file %s', async (_what, statement, message) => {
     await fill(3);
-    change('PRAGMA user_version = 99; DROP TABLE approval;');
-    expect(refusal()).toMatch(/^FILE was written by a newer Octavo \(layout 99; .*run that version or a newer one$/);
-  });
-
-  test('a file without one of its tables', async () => {
-    await fill(3);
-    change('DROP TABLE approval');
-    expect(refusal()).toMatch(/^FILE is damaged; move it away/);
+    change(`${statement} DROP TABLE approval;`);
+    expect(refusal()).toMatch(message);
   });
 
   test('a folder', () => {
@@ -199,8 +191,6 @@ test('migrates a file of the first version, which has no application id, and kee
   expect((await store.organization('o').read()).entries).toEqual(entries(3));
   expect((await store.outbox('org_1', { items: 1, bytes: 1 }).status()).sources).toEqual([]);
   await store.close();
-  change('PRAGMA user_version = 99');
-  expect(refusal()).toContain('newer Octavo');
 });
 
 test('rejects a second process in one line, and loses no acknowledged write after kill -9', async () => {
@@ -286,10 +276,7 @@ describe('errors while the file is open', () => {
   test('damaged pages are detected when they are read', async () => {
     await fill(3000, 'x'.repeat(1500));
     const store = open();
-    const size = statSync(file).size;
-    const bytes = readFileSync(file);
-    bytes.fill(0xa5, 4096 * 20, size);
-    writeFileSync(file, bytes);
+    damage(20, Number.POSITIVE_INFINITY);
     await expect(store.organization('o').read()).rejects.toThrow(/octavo\.db is damaged; move it away and start again/);
     await store.close();
     expect(refusal()).toContain('is damaged');

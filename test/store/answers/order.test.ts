@@ -35,14 +35,6 @@ function openReversed(): Store {
 const show = (value: unknown) => inspect(value, { depth: null, maxArrayLength: null, maxStringLength: null });
 
 test.each([
-  ['SELECT a FROM t WHERE b IN (SELECT c FROM u ORDER BY c)', false],
-  ['SELECT a FROM t ORDER BY COALESCE(b, (SELECT 1)), a LIMIT ?', true],
-  ['UPDATE t SET a = 1 RETURNING a', false],
-])('%s has an order: %s', (statement, expected) => {
-  expect(isOrdered(statement)).toBe(expected);
-});
-
-test.each([
   ['records, history, statuses and sessions', RECORD_OPERATIONS],
   ['notifications', NOTIFICATION_OPERATIONS],
   ['the outbox', OUTBOX_OPERATIONS],

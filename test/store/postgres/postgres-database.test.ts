@@ -4,7 +4,6 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { StoreError } from '../../../src/core/errors.ts';
 import { openPostgresDatabase, type PostgresDatabase } from '../../../src/store/postgres/database.ts';
 import type { SqlValue } from '../../../src/store/sql/database.ts';
-import { hasPgBouncer, PgBouncer } from '../../support/pgbouncer.ts';
 import { hasPostgres } from '../../support/postgres.ts';
 import { shareCluster, shareDatabase } from '../../support/shared-cluster.ts';
 
@@ -180,20 +179,6 @@ describe.runIf(hasPostgres)('transactions', () => {
 
 describe.runIf(hasPostgres)('values', () => {
   test.each([
-    ['NUL', 'a\0b', 'a\ufffdb'],
-    ['lone surrogates', 'a\ud800b\udc00', 'a\ufffdb\ufffd'],
-    ['quotes and placeholders', `'"\\ $1 ? ?? -- /* */ :x %s`, `'"\\ $1 ? ?? -- /* */ :x %s`],
-    ['1 MB', 'ü😀'.repeat(170_000), 'ü😀'.repeat(170_000)],
-  ])('stores %s', async (_title, text, stored) => {
-    const { database } = await open();
-    await database.write('x', (sql) => sql.run('CREATE TABLE text (value TEXT)'));
-    await database.write('x', (sql) => sql.run('INSERT INTO text VALUES (?)', text));
-    expect(await database.read((sql) => sql.get('SELECT value FROM text WHERE value = ?', text))).toEqual({
-      value: stored,
-    });
-  });
-
-  test.each([
     ['larger than 64 bits', 1e21],
     ['not whole', 1.5],
     ['not a number', Number.NaN],
@@ -242,43 +227,9 @@ describe.runIf(hasPostgres)('failures', () => {
     expect(await names(database)).toEqual(['a1', 'a2', 'a3', 'b', 'c', 'e']);
   });
 
-  test('a connection that ends within a transaction fails the work, which stores nothing', async () => {
-    const { database, url } = await open();
-    const work = database.write('x', async (sql) => {
-      await sql.run("INSERT INTO item (name) VALUES ('a')");
-      await cluster().query(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE state = 'idle in transaction'",
-        url.split('/').at(-1),
-      );
-      await sql.run("INSERT INTO item (name) VALUES ('b')");
-    });
-    await expect(work).rejects.toThrow(StoreError);
-    expect(await names(database)).toEqual([]);
-  });
-
   test('ends a statement that takes too long', async () => {
     const { database } = await open({ pool: 1, statementTimeout: 200 });
     await expect(database.read((sql) => sql.get('SELECT pg_sleep(60)'))).rejects.toThrow(/did not answer in time/);
     expect(await names(database)).toEqual([]);
   });
-
-  test('calls wait for a free connection, and none is lost by failures', async () => {
-    const { database } = await open({ pool: 1 });
-    const calls = Array.from({ length: 30 }, (_, index) => insert(database, String(index % 10).padStart(2, '0')));
-    const ends = await Promise.allSettled(calls);
-    expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
-    expect(await names(database)).toHaveLength(10);
-    await database.close();
-    await expect(names(database)).rejects.toThrow('is closed');
-  });
-
-  test.runIf(hasPgBouncer)(
-    'works through PgBouncer in transaction mode, where each transaction has another connection',
-    async () => {
-      await using bouncer = await PgBouncer.start(cluster(), 2);
-      const { database } = await open({ pool: 5, port: bouncer.port });
-      await Promise.all(Array.from({ length: 20 }, (_, index) => insert(database, `n${index}`, index)));
-      expect(await database.read((sql) => sql.get('SELECT SUM(number) AS sum FROM item'))).toEqual({ sum: 190 });
-    },
-  );
 });

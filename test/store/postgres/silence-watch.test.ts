@@ -37,31 +37,6 @@ test('a connection without an answer is given up after 5 s if the server does no
   expect(slow.givenUpAt).toBeNull();
 });
 
-test('a statement that the server runs is checked again, and its connection given up once it does not', async () => {
-  let running = new Set(['x']);
-  const { clock, watch, questions, connect } = openWatch(() => running);
-  const connection = connect('x');
-  watch.watch(connection);
-  await clock.advance(14_000);
-  expect(connection.givenUpAt).toBeNull();
-  expect(questions).toEqual([4000, 8000, 12_000]);
-  running = new Set();
-  await clock.advance(4000);
-  expect(connection.givenUpAt).toBe(17_000);
-});
-
-test('nothing is given up while the server cannot be asked, and a lost connection soon after it can', async () => {
-  let answer: ReadonlySet<string> | null = null;
-  const { clock, watch, connect } = openWatch(() => answer);
-  const connection = connect('x');
-  watch.watch(connection);
-  await clock.advance(60_000);
-  expect(connection.givenUpAt).toBeNull();
-  answer = new Set();
-  await clock.advance(5000);
-  expect(connection.givenUpAt).toBe(65_000);
-});
-
 test.each([
   ['before the server is asked', 3900],
   ['while the server is asked', 4500],
@@ -80,20 +55,6 @@ test.each([
   // It is silent again.
   await clock.advance(10_000);
   expect(connection.givenUpAt).not.toBeNull();
-});
-
-test('a connection whose statement is answered while the server is asked, and that waits for another one, is kept', async () => {
-  const { clock, watch, connect } = openWatch(async () => {
-    await clock.sleep(1000);
-    return new Set<string>();
-  });
-  const connection = connect('x');
-  watch.watch(connection);
-  await clock.advance(4500);
-  watch.unwatch(connection);
-  watch.watch(connection);
-  await clock.advance(2000);
-  expect(connection.givenUpAt).toBeNull();
 });
 
 test('a connection that waits for nothing is not watched, and costs no timer', async () => {
