@@ -1,8 +1,7 @@
+/** Cases that the crash matrix and the soak test have found, each in isolation. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { EmulatorState } from '../../src/emulator/emulator.ts';
+import type { EmulatorState, FaultRule } from '../../src/emulator/emulator.ts';
 import { openWorld, UNLIMITED, type World } from '../support/world.ts';
-
-/* Cases that the crash matrix and the soak test have found, each in isolation. */
 
 let world: World;
 let start: EmulatorState;
@@ -19,6 +18,22 @@ beforeEach(async () => {
   await world.record.remove((await world.record.read()).entries.map((entry) => entry.address));
 });
 
+/** A request that is refused, and one that is processed once without an answer. */
+const refused = (operation: string): FaultRule => ({ match: { operation }, fault: { kind: 'status', status: 400 } });
+const lost = (operation: string): FaultRule => ({ match: { operation }, times: 1, fault: { kind: 'reset-after' } });
+
+/** Applies manifests while the platform has these faults. */
+async function applyWith(
+  faults: readonly FaultRule[],
+  manifests: string,
+  options: Parameters<World['apply']>[1] = policy,
+) {
+  world.emulator.setFaults(faults);
+  const applied = await world.apply(manifests, options);
+  world.emulator.setFaults([]);
+  return applied;
+}
+
 const site = (title: string, structure: string) =>
   `spaces: { s: { title: S } }\nsites: { w: { title: ${title}, structure: [${structure}] } }`;
 const SECTION = '{ section: x, title: Section, spaces: [{ key: e, space: s }] }';
@@ -28,28 +43,19 @@ const groups = () =>
 
 test('a lost response is looked up in a site that still has its old title', async () => {
   await world.settle(site('Old', SECTION), policy);
-  world.emulator.setFaults([
-    { match: { operation: 'createSectionGroup' }, times: 1, fault: { kind: 'reset-after' } },
-    { match: { operation: 'updateSite' }, fault: { kind: 'status', status: 400 } },
-  ]);
   const manifests = site('New', `${SECTION}, ${group('Group', '')}`);
-  await world.apply(manifests, policy);
-  world.emulator.setFaults([]);
+  await applyWith([lost('createSectionGroup'), refused('updateSite')], manifests);
   await world.settle(manifests, policy);
   expect(groups()).toEqual([['Group', true]]);
 });
 
 const BEFORE = site('Site', `${SECTION}, ${group('Outer', group('Inner', ''))}`);
 const AFTER = site('Site', `${SECTION}, ${group('Inner', '')}, ${group('Outer', '')}`);
-const refuse = (operation: string) =>
-  world.emulator.setFaults([{ match: { operation }, fault: { kind: 'status', status: 400 } }]);
 
 test('a replacement whose predecessor was not deleted is completed without a third resource', async () => {
   await world.settle(BEFORE, policy);
-  refuse('deleteSectionGroup');
-  await world.apply(AFTER, policy);
+  await applyWith([refused('deleteSectionGroup')], AFTER);
   expect(groups()).toHaveLength(3);
-  world.emulator.setFaults([]);
   const { planned } = await world.apply(AFTER, policy);
   expect(planned.plan.changes.map(({ action, address }) => `${action} ${address}`)).toEqual([
     'delete section-group/w/inner',
@@ -65,23 +71,16 @@ test('a replacement whose predecessor was not deleted is completed without a thi
 
 test('a replacement that was not started stays owned, and so does its predecessor', async () => {
   await world.settle(BEFORE, policy);
-  refuse('createSectionGroup');
-  await world.apply(AFTER, policy);
-  world.emulator.setFaults([]);
+  await applyWith([refused('createSectionGroup')], AFTER);
   await world.settle(site('Site', SECTION), policy);
   expect(groups()).toEqual([]);
 });
 
 test('both resources of a replacement are deleted with its declaration', async () => {
   await world.settle(BEFORE, policy);
-  refuse('deleteSectionGroup');
-  await world.apply(AFTER, policy);
+  await applyWith([refused('deleteSectionGroup')], AFTER);
   const nothing = site('Site', SECTION);
-  world.emulator.setFaults([
-    { match: { operation: 'deleteSectionGroup' }, times: 1, fault: { kind: 'status', status: 400 } },
-  ]);
-  await world.apply(nothing, policy);
-  world.emulator.setFaults([]);
+  await applyWith([{ ...refused('deleteSectionGroup'), times: 1 }], nothing);
   await world.settle(nothing, policy);
   expect(groups()).toEqual([]);
   const { entries } = await world.record.read();
@@ -90,9 +89,7 @@ test('both resources of a replacement are deleted with its declaration', async (
 
 test('a replacement that is reverted halfway is undone', async () => {
   await world.settle(BEFORE, policy);
-  refuse('deleteSectionGroup');
-  await world.apply(AFTER, policy);
-  world.emulator.setFaults([]);
+  await applyWith([refused('deleteSectionGroup')], AFTER);
   await world.settle(BEFORE, policy);
   expect(groups()).toEqual([
     ['Inner', false],
@@ -104,9 +101,7 @@ test('a replacement that is reverted halfway is undone', async () => {
 test('completes a replacement with a git ref as base, which has no ids', async () => {
   await world.settle(BEFORE, { ...policy, base: null });
   const base = { ...policy, base: { manifests: BEFORE } };
-  refuse('deleteSectionGroup');
-  await world.apply(AFTER, base);
-  world.emulator.setFaults([]);
+  await applyWith([refused('deleteSectionGroup')], AFTER, base);
   const { planned } = await world.apply(AFTER, base);
   expect(planned.plan.changes.map(({ action, address }) => `${action} ${address}`)).toEqual([
     'delete section-group/w/inner',
@@ -118,13 +113,9 @@ test('the space that was created with a section is owned although its own change
   const spaces = 'spaces: { s: { title: S }, t: { title: T } }';
   const withSection = (key: string, space: string) =>
     `${spaces}\nsites: { w: { title: Site, structure: [{ section: x, title: Section, spaces: [{ key: ${key}, space: ${space} }] }] } }`;
-  world.emulator.setFaults([
-    { match: { operation: 'createSection' }, times: 1, fault: { kind: 'reset-after' } },
-    { match: { operation: 'getSiteStructure' }, fault: { kind: 'status', status: 403 } },
-  ]);
-  await world.apply(withSection('a', 's'), policy);
+  const unreadable: FaultRule = { ...refused('getSiteStructure'), fault: { kind: 'status', status: 403 } };
+  await applyWith([lost('createSection'), unreadable], withSection('a', 's'));
   expect(world.emulator.state().siteSpaces).toHaveLength(1);
-  world.emulator.setFaults([]);
   await world.settle(withSection('b', 't'), policy);
   expect(world.emulator.state().siteSpaces).toHaveLength(1);
 });
@@ -135,13 +126,15 @@ test.each([
 ])('a %s that was created again with a lost response is owned', async (kind, create, look) => {
   const first = `${BEFORE}\ntranslations: { r: { space: s, from: en, to: fr } }`;
   await world.settle(first, policy);
-  world.emulator.setFaults([
-    { match: { operation: create }, fault: { kind: 'reset-after' } },
-    { match: { operation: create }, fault: { kind: 'hook', when: 'after', run: () => refuse(look) } },
-  ]);
-  const { results } = await world.apply(`${AFTER}\ntranslations: { r: { space: s, from: en, to: it } }`, policy);
+  const hide = () => world.emulator.setFaults([refused(look)]);
+  const { results } = await applyWith(
+    [
+      { match: { operation: create }, fault: { kind: 'reset-after' } },
+      { match: { operation: create }, fault: { kind: 'hook', when: 'after', run: hide } },
+    ],
+    `${AFTER}\ntranslations: { r: { space: s, from: en, to: it } }`,
+  );
   expect(results.find(({ action, address }) => action === 'create' && address.startsWith(kind))?.status).toBe('failed');
-  world.emulator.setFaults([]);
   await world.settle(`${site('Site', SECTION)}`, policy);
   expect(world.emulator.state().translations).toEqual([]);
   expect(groups()).toEqual([]);
@@ -179,13 +172,8 @@ test('a translation is created after its source has moved', async () => {
 test('a group that the site does not list yet is found and not created again', async () => {
   const spaces = site('Site', '{ key: e, space: s }');
   await world.settle(spaces, policy);
-  world.emulator.setFaults([
-    { match: { operation: 'createSectionGroup' }, times: 1, fault: { kind: 'reset-after' } },
-    { match: { operation: 'deleteSiteSpace' }, times: 1, fault: { kind: 'status', status: 400 } },
-  ]);
   const manifests = site('Site', group('Outer', ''));
-  await world.apply(manifests, policy);
-  world.emulator.setFaults([]);
+  await applyWith([lost('createSectionGroup'), { ...refused('deleteSiteSpace'), times: 1 }], manifests);
   await world.settle(manifests, policy);
   expect(groups()).toEqual([['Outer', true]]);
   await world.settle(spaces, policy);

@@ -64,20 +64,6 @@ describe('renewal', () => {
     expect(claimed.map(({ name, epoch, lost }) => [name, epoch, lost.aborted])).toEqual([['a', 1, false]]);
   });
 
-  test('repeats a failed renewal at once, and then every second', async () => {
-    const { clock, model, keeper, renewals, failures } = openKeeper();
-    await startHolding(keeper);
-    model.isGone = true;
-    await clock.advance(7000);
-    expect(renewals()).toEqual([0, 4000, 4000, 5000, 6000, 7000]);
-    expect(failures).toEqual(['the database is gone']);
-    model.isGone = false;
-    await clock.advance(1000);
-    expect(failures).toEqual(['the database is gone', null]);
-    expect(keeper.failure).toBeNull();
-    expect(keeper.left()).toBe(CERTAIN);
-  });
-
   test('a stalled renewal is followed by others, a few at a time, and its late answer counts for its own time', async () => {
     let stalls = false;
     const { clock, keeper, renewals, failures, claimed } = openKeeper(() => ({
@@ -95,53 +81,6 @@ describe('renewal', () => {
     expect(keeper.left()).toBe(CERTAIN - 30_000);
     expect(claimed[0]?.lost.aborted).toBe(false);
   });
-
-  test('a lease is lost when its time is over, exactly then, and it is released once the database answers', async () => {
-    const { clock, model, keeper, lost, claimed } = openKeeper();
-    await startHolding(keeper, ['a', 'b']);
-    model.isGone = true;
-    await clock.advance(CERTAIN - 1);
-    expect(lost).toEqual([]);
-    expect(claimed[0]?.left()).toBe(1);
-    await clock.advance(1);
-    expect(lost.map(({ name }) => name)).toEqual(['a', 'b']);
-    expect(claimed.map((lease) => [lease.left(), lease.lost.aborted])).toEqual([
-      [0, true],
-      [0, true],
-    ]);
-    model.isGone = false;
-    await clock.advance(2000);
-    // Nobody evicted this replica, so the database had the leases; they were given back, and not believed again.
-    expect(model.namesOf(null)).toEqual(['a', 'b', 'c']);
-    expect(keeper.held.size).toBe(0);
-    expect(await keeper.claim(['a'], 1)).toBe(1);
-    expect(claimed.at(-1)?.epoch).toBe(2);
-  });
-});
-
-test('leases that ended are released before a renewal extends them again', async () => {
-  let isCut = false;
-  let isReleaseLost = false;
-  const { clock, model, keeper, lost } = openKeeper((method) => {
-    const answer = isCut ? null : 0;
-    return { request: method === 'release' && isReleaseLost ? null : 0, answer };
-  });
-  await startHolding(keeper);
-  await clock.advance(INTERVAL);
-  const answeredAt = clock.monotonic();
-  isCut = true;
-  await clock.advance(CERTAIN);
-  expect(lost).toHaveLength(1);
-  // The connection works for one renewal, and is cut before the lease is released.
-  isReleaseLost = true;
-  isCut = false;
-  const seen = keeper.left();
-  while (keeper.left() === seen || keeper.left() <= 0) {
-    await clock.advance(100);
-  }
-  isCut = true;
-  await clock.advance(TTL);
-  expect(model.replicas.get('r1')?.expiresAt).toBeLessThanOrEqual(answeredAt + TTL + INTERVAL);
 });
 
 describe('a process that was suspended', () => {

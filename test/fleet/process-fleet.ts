@@ -126,6 +126,16 @@ export class ProcessFleet implements AsyncDisposable {
     });
   }
 
+  /** Declares these teams in all organizations, and waits until the platform has exactly them. */
+  async change(titles: readonly string[], seconds = 90): Promise<void> {
+    for (const id of this.organizations) {
+      this.declare(id, ...titles);
+    }
+    for (const id of this.organizations) {
+      await this.untilTeams(id, titles, seconds);
+    }
+  }
+
   /** Requests that change something, of all organizations. */
   writes(): readonly RequestEntry[] {
     return this.emulator.requests.entries.filter(({ method }) => method !== 'GET');

@@ -121,7 +121,7 @@ describe.skipIf(!hasPostgres)('three daemons', () => {
       }
       await work.finish();
       const story = `seed ${SEED}: ${names.join(', ')}`;
-      expect(findEpochFaults(fleet.writes(), ownerOf).filter(isNotFrozen(names)), story).toEqual([]);
+      expect(findEpochFaults(fleet.writes()).filter(isNotFrozen(names)), story).toEqual([]);
       expect(refused(fleet), story).toEqual([]);
       expect(owners.longest, story).toBeLessThan(TAKE_OVER + PATIENCE * owners.slowest);
       expect(await undelivered(fleet), story).toEqual([]);
@@ -150,7 +150,7 @@ describe.skipIf(!hasPostgres)('three daemons', () => {
       await work.finish();
       expect(owners.owned).toBe(ORGANIZATIONS);
       expect(owners.longest).toBeLessThan(HAND_OVER + PATIENCE * owners.slowest);
-      expect(findEpochFaults(fleet.writes(), ownerOf)).toEqual([]);
+      expect(findEpochFaults(fleet.writes())).toEqual([]);
       expect(refused(fleet)).toEqual([]);
       expect(await undelivered(fleet)).toEqual([]);
       expect(fleet.receiver.repeated).toBe(0);
@@ -173,10 +173,6 @@ function pickNames(count: number, dice: Dice): readonly string[] {
 function isNotFrozen(names: readonly string[]): (fault: string, index: number) => boolean {
   const frozen = names.filter((name) => name.startsWith('SIGSTOP')).length;
   return (_fault, index) => index >= frozen;
-}
-
-function ownerOf({ path }: { readonly path: string }): string | null {
-  return /^\/v1\/orgs\/([^/]+)\/teams/.exec(path)?.[1] ?? null;
 }
 
 /** Requests that the platform refused because of its rate limit. */

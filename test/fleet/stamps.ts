@@ -15,17 +15,14 @@ export function readStamp({ agent }: Pick<RequestEntry, 'agent'>): Stamp | null 
 
 /**
  * Returns the faults in the order of requests that change something: an epoch that goes back, or one that two replicas
- * share. `owner` names the organization of a request.
+ * share. Only requests about the teams of an organization count.
  */
-export function findEpochFaults(
-  entries: readonly RequestEntry[],
-  owner: (entry: RequestEntry) => string | null,
-): readonly string[] {
+export function findEpochFaults(entries: readonly RequestEntry[]): readonly string[] {
   const last = new Map<string, Stamp>();
   const faults: string[] = [];
   for (const entry of entries) {
-    const name = owner(entry);
-    if (entry.method === 'GET' || name === null) {
+    const [, name] = /^\/v1\/orgs\/([^/]+)\/teams/.exec(entry.path) ?? [];
+    if (entry.method === 'GET' || name === undefined) {
       continue;
     }
     const stamp = readStamp(entry);

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import {
   type AppError,
   CancelledError,
@@ -328,11 +328,14 @@ test('an estimate follows dependencies', () => {
 
 describe('refusal', () => {
   const lost = new LeaseLostError('organization/acme');
+  let mayBeSent: boolean;
+  const refusal = () => (mayBeSent ? null : lost);
+  beforeEach(() => {
+    mayBeSent = true;
+  });
 
   test('is asked for again when a request is sent, after all waiting', async () => {
     const world = setUp();
-    let mayBeSent = true;
-    const refusal = () => (mayBeSent ? null : lost);
     const first = world.queue.request(requestOf(world, 'first'));
     const second = world.queue.request(requestOf(world, 'second', ['done'], { refusal }));
     const refused = expect(second).rejects.toBe(lost);
@@ -356,8 +359,6 @@ describe('refusal', () => {
 
   test('of a retry keeps the error of the attempt before it', async () => {
     const world = setUp();
-    let mayBeSent = true;
-    const refusal = () => (mayBeSent ? null : lost);
     const request = world.queue.request(requestOf(world, 'write', [fault], { repeat: 'idempotent', refusal }));
     const failed = expect(request).rejects.toBe(fault);
     mayBeSent = false;
@@ -368,8 +369,6 @@ describe('refusal', () => {
 
   test('rejects waiting requests when they are checked again, and not those in flight', async () => {
     const world = setUp();
-    let mayBeSent = true;
-    const refusal = () => (mayBeSent ? null : lost);
     const inFlight = world.queue.request(requestOf(world, 'in flight', ['done'], { refusal }));
     const waiting = world.queue.request(requestOf(world, 'waiting', ['done'], { refusal }));
     const other = world.queue.request(requestOf(world, 'other'));
@@ -382,9 +381,8 @@ describe('refusal', () => {
 
   test('of one caller does not cancel a read that another one shares', async () => {
     const world = setUp();
-    let mayBeSent = true;
     const busy = world.queue.request(requestOf(world, 'busy'));
-    const mine = requestOf(world, 'read', ['done'], { key: '/v1/a', refusal: () => (mayBeSent ? null : lost) });
+    const mine = requestOf(world, 'read', ['done'], { key: '/v1/a', refusal });
     const first = world.queue.request(mine);
     const second = world.queue.request(requestOf(world, 'read', ['done'], { key: '/v1/a' }));
     const refused = expect(first).rejects.toBe(lost);

@@ -75,7 +75,10 @@ describe.each(CASES)('a database of %s', (_name, open, columns) => {
   });
 
   test('refuses a transaction inside another one, and statements after the end', async () => {
-    await expect(database.write('x', () => insert(database, 'a'))).rejects.toThrow('cannot start another one');
+    for (const start of [() => insert(database, 'a'), () => names(database)]) {
+      await expect(database.write<unknown>('x', start)).rejects.toThrow('cannot start another one');
+      await expect(database.read<unknown>(start)).rejects.toThrow('cannot start another one');
+    }
     const late = await database.write('x', async (sql) => () => sql.run('DELETE FROM item'));
     await expect(late()).rejects.toThrow('has ended');
     expect(await names(database)).toEqual([]);

@@ -57,7 +57,7 @@ function change(sql: string): void {
 /** Overwrites pages of the file, from one page to another one. */
 function damage(from: number, to: number): void {
   const bytes = readFileSync(file);
-  bytes.fill(0xa5, 4096 * from, 4096 * to);
+  bytes.subarray(4096 * from, 4096 * to).fill(0xa5);
   writeFileSync(file, bytes);
 }
 
