@@ -43,7 +43,7 @@ export function readImports(): SourceImports {
 }
 
 /** The layer that a file belongs to: the longest name that is its path or a folder above it; null if there is none. */
-export function findLayer(path: string, layers: readonly Layer[]): Layer | null {
+function findLayer(path: string, layers: readonly Layer[]): Layer | null {
   const owners = layers.filter(({ name }) => path === name || path.startsWith(`${name}/`));
   return owners.sort((a, b) => b.name.length - a.name.length)[0] ?? null;
 }

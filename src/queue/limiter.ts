@@ -822,7 +822,7 @@ interface Observation {
  * Detects whether the operations of a class have separate limits. The evidence is a response that contradicts a
  * response to another operation just before, while the responses to each operation agree with each other.
  */
-export class PerOperationLimits {
+class PerOperationLimits {
   readonly #last = new Map<string, Observation>();
   #evidence = 0;
 

@@ -57,16 +57,6 @@ export class TcpProxy implements AsyncDisposable {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Connections that are open on at least one side. */
-  get open(): number {
-    return this.#links.size;
-  }
-
-  /** Number of pieces of data, ends and resets that are held back. */
-  get held(): number {
-    return [...this.#links].reduce((sum, link) => sum + link.held, 0);
-  }
-
   /** Holds back everything in these directions, also of new connections. */
   stall(directions: readonly Direction[] = BOTH): void {
     for (const direction of directions) {
@@ -146,10 +136,6 @@ class Link {
     ];
   }
 
-  get held(): number {
-    return this.#streams.reduce((sum, stream) => sum + stream.held, 0);
-  }
-
   flush(): void {
     for (const stream of this.#streams) {
       stream.flush();
@@ -216,10 +202,6 @@ class Stream {
       }
       onChange();
     });
-  }
-
-  get held(): number {
-    return this.#held.length;
   }
 
   /** Passes on what is due, in order. */

@@ -78,7 +78,7 @@ export const COMMAND_LAYOUT = `CREATE TABLE command (
 CREATE INDEX command_open ON command (organization, number) WHERE done_at IS NULL;`;
 
 /** Table of the states. `content` is the last column: lists do not load it. */
-export const ORGANIZATION_STATE_LAYOUT = `CREATE TABLE organization_state (
+const ORGANIZATION_STATE_LAYOUT = `CREATE TABLE organization_state (
   organization TEXT NOT NULL, part TEXT NOT NULL, hash TEXT NOT NULL, epoch INTEGER NOT NULL, at INTEGER NOT NULL,
   content TEXT NOT NULL,
   PRIMARY KEY (organization, part)
