@@ -155,7 +155,7 @@ describe.each(sampleVersions)('platform %s', (version) => {
   }
 
   const names = Object.keys(WAYS);
-  /** What is killed, at its writes to the platform or to its record. */
+  /** Programs that are killed at their writes to the platform or to their record. */
   const VICTIMS = [
     { victim: 'a daemon killed at any write', of: undefined, hasRecord: true, ways: names },
     { victim: 'a daemon killed at a write to its record', of: 'record', hasRecord: true, ways: names.slice(0, 2) },

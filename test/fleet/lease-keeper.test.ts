@@ -136,19 +136,6 @@ describe('answers in another order than the requests', () => {
     expect(keeper.held.size).toBe(0);
   });
 
-  test('a claim whose answer is lost is found by the next renewal', async () => {
-    let answer: number | null = 0;
-    const { clock, keeper, claimed } = openKeeper((method) => ({
-      request: 0,
-      answer: method === 'claim' ? answer : 0,
-    }));
-    await startHolding(keeper, []);
-    answer = null;
-    void keeper.claim(['a'], 1);
-    await clock.advance(INTERVAL);
-    expect(claimed.map(({ name, epoch }) => [name, epoch])).toEqual([['a', 1]]);
-  });
-
   test('a release that fails is repeated after the next renewal', async () => {
     const { clock, model, keeper, lost } = openKeeper();
     await startHolding(keeper, ['a', 'b']);

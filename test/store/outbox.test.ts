@@ -234,22 +234,6 @@ describe.each(storeCases())('an outbox in %s', (_name, open) => {
     expect(sizes).toEqual([2, 1, 1]);
   });
 
-  test('sends a batch again after a lost response, and other batches in the meantime', async () => {
-    await outbox.put(deposit([content('a'), content('b')]));
-    const first = await next();
-    await outbox.doubt(first.id, 2000);
-    await outbox.put(deposit([content('c'), content('a', 2)]));
-    expect(keysOf(await next(1999))).toEqual(['c']);
-    await outbox.sent(first.id + 1, 1999);
-    // The older content of `a` is settled before the newer is sent.
-    expect(await outbox.next(BATCH, 1999)).toBeNull();
-    expect(await outbox.dueAt({ open: 4 })).toBe(2000);
-    expect(await next(2000)).toEqual({ ...first, doubts: 1 });
-    expect(await desk()).toMatchObject({ sending: 2, inDoubt: 2, waiting: 1 });
-    await outbox.sent(first.id, 2000);
-    expect(payloads(await next(2000))).toEqual(['{"key":"a","version":2}']);
-  });
-
   test('returns a batch that was not accepted to waiting, except items that are newer, ineligible or gone', async () => {
     await outbox.put(deposit([content('a'), content('b'), content('c')]));
     const batch = await next();
@@ -268,27 +252,6 @@ describe.each(storeCases())('an outbox in %s', (_name, open) => {
     expect((await next()).items).toHaveLength(1);
   });
 
-  test('halves a refused batch until the bad item is alone', async () => {
-    await outbox.put(deposit(['a', 'b', 'c', 'd', 'e'].map((key) => content(key))));
-    const requests: string[] = [];
-    for (let batch = await outbox.next(BATCH, 1000); batch !== null; batch = await outbox.next(BATCH, 1000)) {
-      requests.push(batch.items.map(({ key }) => key).join(''));
-      const isBad = batch.items.some(({ key }) => key === 'b');
-      if (!isBad) {
-        await outbox.sent(batch.id, 1000);
-      } else if (batch.items.length > 1) {
-        await outbox.split(batch.id);
-      } else {
-        await outbox.bury(batch.id, 'bad words', 1234);
-      }
-    }
-    expect(requests).toEqual(['abcde', 'abc', 'ab', 'a', 'de', 'c', 'b']);
-    expect(await outbox.dead({}, 10)).toEqual([
-      { key: 'b', source: 'desk', reason: 'bad words', at: 1234, bytes: content('b').payload.length },
-    ]);
-    expect(await desk()).toMatchObject({ deadLetters: 1, counts: { sent: 4, refused: 1 } });
-  });
-
   test('lists, retries, dismisses and replaces dead letters', async () => {
     await outbox.put(deposit(['a', 'b', 'c', 'd'].map((key) => content(key))));
     for (let left = 4; left > 0; left -= 1) {
@@ -296,6 +259,9 @@ describe.each(storeCases())('an outbox in %s', (_name, open) => {
     }
     expect((await outbox.dead({}, 2)).map(({ key }) => key)).toEqual(['d', 'c']);
     expect(await outbox.dead({ source: 'other' }, 10)).toEqual([]);
+    expect(await outbox.dead({ key: 'b' }, 10)).toEqual([
+      { key: 'b', source: 'desk', reason: 'no', at: 1003, bytes: content('b').payload.length },
+    ]);
     expect(await outbox.deadLetter('a')).toMatchObject({ reason: 'no', payload: content('a').payload });
     expect(await outbox.deadLetter('z')).toBeNull();
     expect(await outbox.retry({ key: 'a' }, 2000)).toBe(1);

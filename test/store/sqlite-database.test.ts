@@ -3,9 +3,8 @@ import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { StoreError } from '../../src/core/errors.ts';
-import { insertNewRows, type Sql, upsertRows } from '../../src/store/sql/database.ts';
+import type { Sql } from '../../src/store/sql/database.ts';
 import { SqliteDatabase } from '../../src/store/sqlite.ts';
-import { wrapDatabase } from '../support/wrapped-database.ts';
 
 let connection: DatabaseSync;
 let database: SqliteDatabase;
@@ -145,39 +144,4 @@ test('prepares each statement once', async () => {
     await database.write('any', (sql) => set(sql, 0, round));
   }
   expect(prepared).toBe(3);
-});
-
-describe('rows in few statements', () => {
-  const target = { table: 'item', key: ['owner', 'name'], columns: ['value'] } as const;
-
-  test.each([
-    ['replaces rows with the same key', upsertRows, (rows: Map<string, number>) => rows],
-    [
-      'keeps rows with the same key',
-      insertNewRows,
-      (rows: Map<string, number>, old: Map<string, number>) => [...rows, ...old],
-    ],
-  ])('%s', async (_title, insert, merge) => {
-    const items = fc.array(fc.tuple(fc.constantFrom('a', 'b'), fc.nat(40), fc.nat(9)), { maxLength: 200 });
-    await fc.assert(
-      fc.asyncProperty(items, items, async (first, second) => {
-        open();
-        connection.exec('CREATE TABLE item (owner TEXT, name INTEGER, value INTEGER, PRIMARY KEY (owner, name))');
-        let statements = 0;
-        const counting = wrapDatabase(database, (_statement, call) => {
-          statements += 1;
-          return call();
-        });
-        const keys = (rows: typeof first) => new Map(rows.map(([owner, name, value]) => [`${owner}${name}`, value]));
-        await database.write('any', (sql) => upsertRows(sql, { ...target, rows: first }));
-        await counting.write('any', (sql) => insert(sql, { ...target, rows: second }));
-        const rows = await database.read((sql) => sql.all('SELECT owner, name, value FROM item'));
-        const found = Object.fromEntries(rows.map(({ owner, name, value }) => [`${owner}${name}`, value]));
-        const [old, late] = [keys(first), keys(insert === upsertRows ? second : second.toReversed())];
-        expect(found).toEqual(Object.fromEntries([...old, ...merge(late, old)]));
-        expect(statements).toBeLessThanOrEqual(second.length / 64 + 7 + 7);
-      }),
-      { numRuns: 50 },
-    );
-  });
 });
