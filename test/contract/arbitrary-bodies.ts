@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import * as z from 'zod';
 import type { Operation } from '../../src/platform/operations/model/operation.ts';
-import { document } from './operation-world.ts';
+import { document } from '../emulator/fixture.ts';
 
 type Node = z.core.JSONSchema.BaseSchema;
 
@@ -53,7 +53,7 @@ function values(node: Node | boolean, making: Making): fc.Arbitrary<unknown> {
     return fc.jsonValue({ maxDepth: 1 });
   }
   if (node.title === 'rich document') {
-    return fc.constantFrom(document, { object: 'document', data: {}, nodes: [] });
+    return fc.constantFrom(document('x'), { object: 'document', data: {}, nodes: [] });
   }
   if (node.$ref !== undefined) {
     return values(making.definitions[node.$ref.replace('#/$defs/', '')] ?? true, making);

@@ -1,11 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { operations } from '../../src/platform/operations/index.ts';
-import type { AnyInput, Operation } from '../../src/platform/operations/model/operation.ts';
 import { bodiesOf } from './arbitrary-bodies.ts';
-import { call, cases } from './exercise.ts';
-import type { Case, Cases } from './operation-world.ts';
-import { openStage, type Stage } from './operation-world.ts';
+import { all, call, callsOf, openStage, type Stage } from './exercise.ts';
 
 /*
  * Everything that the client's schemas accept, the embedded platform's accept as well: both were derived from the
@@ -57,19 +53,21 @@ const LEFT_TO_THE_PLATFORM: Readonly<Record<string, RegExp>> = {
   updateSpace: /^body\.mergeRules\.rules\./,
 };
 
-const written = (Object.values(operations) as readonly Operation[]).filter(({ body }) => body !== null);
+const written = all.filter(({ body }) => body !== null);
 
 describe.each(written.map((operation) => [operation.name, operation] as const))('%s', (name, operation) => {
   test('is accepted by the platform with every body that the client accepts', async () => {
-    const made = cases[name as keyof Cases] as unknown as Case<Operation>;
-    const { path } = made.good(stage.ids) as AnyInput;
-    const ids = Object.values(stage.ids).filter((id): id is string => typeof id === 'string' && id !== '');
-    const state = stage.emulator.state();
-    const writer = stage.as(made.goodBy ?? 'admin');
+    const { emulator, writer } = stage;
+    const { path = {} } =
+      callsOf(stage.ids)
+        .get(name)
+        ?.sent.find(({ status }) => status < 300)?.input ?? {};
+    const ids = Object.values(stage.ids);
+    const state = emulator.state();
     await fc.assert(
       fc.asyncProperty(bodiesOf(operation, ids), async (body) => {
-        stage.emulator.restore(state);
-        const refusal = await call(writer, operation, { path, body } as AnyInput).then(
+        emulator.restore(state);
+        const refusal = await call(writer, operation, { path, body }).then(
           () => '',
           (error: Error) => error.message.replace(/^\w+: the platform refused it \(\d+\): /, ''),
         );
@@ -78,7 +76,7 @@ describe.each(written.map((operation) => [operation.name, operation] as const))(
       }),
       { numRuns: 15 },
     );
-    stage.emulator.restore(state);
+    emulator.restore(state);
   });
 });
 

@@ -7,7 +7,7 @@ const LINKS = `${SITE}/external-links`;
 const STATUS = { title: 'Status', url: 'https://status.acme.example' };
 
 /**
- * Operations and fields that only some versions have. `{link}` exists from 0.201.
+ * Operations and fields that only some versions have.
  * Source: docs/platform-notes.md#changes-by-version
  */
 export const versionRows: Readonly<Record<PlatformVersion, readonly Row[]>> = {
@@ -52,33 +52,6 @@ export const versionRows: Readonly<Record<PlatformVersion, readonly Row[]>> = {
   ],
   '0.201': [
     [`GET ${ORG}/members?sort=name`, 200, { count: 2 }],
-    [`POST ${LINKS}`, STATUS, 201, { object: 'site-external-link', draft: false, ...STATUS }],
-    [`POST ${LINKS}`, { ...STATUS, parent: '{group}', icon: 'gear' }, 201, { sectionGroup: '{group}', icon: 'gear' }],
-    [`POST ${LINKS}`, { ...STATUS, url: 'ftp://acme.example' }, 400, 'body.url'],
-    [`POST ${LINKS}`, { ...STATUS, parent: 'none' }, 400, 'body.parent'],
-    [`POST ${ORG}/sites/{plain}/external-links`, STATUS, 400, 'has no sections'],
-    [`PATCH ${LINKS}/{link}`, { parent: '{group}', draft: true }, 200, { sectionGroup: '{group}', draft: true }],
-    [`PATCH ${LINKS}/{link}`, { title: 'X' }, 400, 'body.title'],
-    [`PATCH ${LINKS}/none`, {}, 404],
-    [`DELETE ${LINKS}/{link}`, 205],
-    [`DELETE ${LINKS}/none`, 204],
-    [`DELETE ${ORG}/sites/none/external-links/{link}`, 404],
-    [
-      `PATCH ${SORT}`,
-      { item: at('site-external-link', '{link}'), position: { before: at('site-section', '{section}') } },
-      200,
-      { object: 'site-external-link', id: '{link}' },
-    ],
-    [
-      `PATCH ${SORT}`,
-      { item: at('site-section', '{section}'), position: { after: at('site-external-link', '{link}') } },
-      200,
-      { id: '{section}' },
-    ],
-    [
-      `PATCH ${SORT}`,
-      { item: at('site-external-link', 'none'), position: { after: at('site-section', '{api}') } },
-      400,
-    ],
+    [`POST ${LINKS}`, STATUS, 201],
   ],
 };

@@ -1,8 +1,7 @@
 /** An emulator with one of everything, for the tables of operations. */
 import { expect } from 'vitest';
 import { createState, emptyOrganization } from '../../src/emulator/emulator.ts';
-import type { RequestEntry } from '../../src/emulator/http/request-log.ts';
-import type { Body, Fixture, Reply } from './fixture.ts';
+import { type Body, clientOf, type Fixture, fixture, type Reply } from './fixture.ts';
 
 /**
  * Method and path, body if there is one, status, then the required content of the body or the message. Names in braces
@@ -27,8 +26,8 @@ export function readRow([request, ...rest]: Row, ids: Ids) {
 }
 
 /** Sends the request of a row and checks the reply. */
-export async function checkRow(world: Fixture, row: Row, ids: Ids, headers?: Record<string, string>): Promise<Reply> {
-  const { method, path, body, status, says } = readRow(row, ids);
+export async function checkRow(world: OperationWorld, row: Row, headers?: Record<string, string>): Promise<Reply> {
+  const { method, path, body, status, says } = readRow(row, world.ids);
   const reply = await world.call(method, path, body, headers);
   expect({ status: reply.status, error: reply.body.error?.message }).toMatchObject({ status });
   if (status >= 400) {
@@ -48,21 +47,12 @@ export const titled = (row: Row) => {
   return [`${method} ${path} ${JSON.stringify(body).slice(0, 80)} → ${status}`, row] as const;
 };
 
-/** Returns those of the operations that the log has no accepted, or no refused, request for. */
-export function findUntested(entries: readonly RequestEntry[], operations: readonly string[]): string[] {
-  const isCalled = (name: string, is: (status: number) => boolean) =>
-    entries.some(({ operation, status }) => operation === name && is(status ?? 0));
-  return operations.filter(
-    (name) => !isCalled(name, (status) => status < 300) || !isCalled(name, (status) => status >= 400),
-  );
-}
-
 export const ORG = '/orgs/org_acme';
 export const SITE = `${ORG}/sites/{site}`;
 export const long = (length: number) => 'é'.repeat(length);
 export const at = (type: string, id: string) => ({ type, id });
 
-export const SEED = createState({
+const SEED = createState({
   organizations: [
     emptyOrganization({
       id: 'org_acme',
@@ -89,7 +79,7 @@ Reset your *password* on [this page](export.md#pdf), not [that one](gone.md).
 
 {% include "Support" %}
 
-Version <code class="expression">space.vars.version</code>`;
+Version ![](/files/logo.svg) <code class="expression">space.vars.version</code>`;
 
 /** Content of the space \`one\`, as imported by git synchronization. */
 const CONTENT = {
@@ -158,8 +148,43 @@ async function buildIntegrations({ call }: Fixture): Promise<Record<string, stri
   return { installation, event: items[0].id, invite };
 }
 
-/** One of everything; rows refer to their ids in braces. */
-export async function buildWorld(made: Fixture): Promise<Record<string, string>> {
+/** Two context records of one topic with a finding each, and an external link. */
+async function buildLaterVersions({ org }: Fixture, site: string): Promise<Record<string, string>> {
+  const record = (id: string, title: string, body: string) => ({ id, type: 'ticket', title, body });
+  await org('PUT', `/sites/${site}/context-records`, [
+    record('r-1', 'Login loops', 'The login with SSO loops for ever.'),
+    record('r-2', 'SSO login', 'With SSO the login loops.'),
+  ]);
+  const first = async (list: string) => (await org('GET', `/sites/${site}/${list}`)).items[0].id as string;
+  const link = { title: 'Forum', url: 'https://forum.acme.example' };
+  return {
+    record: await first('context-records'),
+    topic: await first('topics'),
+    finding: await first('findings'),
+    link: (await org('POST', `/sites/${site}/external-links`, link)).id,
+  };
+}
+
+/** A platform with one of everything; rows refer to their ids in braces. */
+export interface OperationWorld extends Fixture {
+  readonly ids: Ids;
+}
+
+/**
+ * Starts a platform that has the operations of all versions at once. `through` receives its address and returns the one
+ * of requests.
+ */
+export async function openOperationWorld(through = async (url: string) => url): Promise<OperationWorld> {
+  const made = await fixture({
+    seed: SEED,
+    processing: { conversations: 0 },
+    features: { contextRecords: true, siteIssues: true, siteFindings: true, externalLinks: true },
+  });
+  const world = { ...made, ...clientOf(await through(made.emulator.url), made.emulator) };
+  return { ...world, ids: await buildWorld(world) };
+}
+
+async function buildWorld(made: Fixture): Promise<Record<string, string>> {
   const { org } = made;
   const conversations = await buildConversations(made);
   const create = async (method: string, path: string, body: unknown) => (await org(method, path, body)).id as string;
@@ -196,8 +221,9 @@ export async function buildWorld(made: Fixture): Promise<Record<string, string>>
   const translation = await create('POST', '/translations', { source, language: 'fr' });
   const collaboration = await buildCollaboration(made, { one, bo, ...conversations });
   const integrations = await buildIntegrations(made);
+  const later = await buildLaterVersions(made, site);
   return {
     ...{ ana, bo, team, saml, col, nested, one, two, inside, dead, site, plain, section, api, variant, group, parent },
-    ...{ own, spec, translation, ...conversations, ...collaboration, ...integrations },
+    ...{ own, spec, translation, ...conversations, ...collaboration, ...integrations, ...later },
   } as Record<string, string>;
 }

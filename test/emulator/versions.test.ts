@@ -1,34 +1,26 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { EmulatorState, PlatformVersion } from '../../src/emulator/emulator.ts';
-import { OPERATIONS } from '../../src/emulator/families.ts';
 import { getFeatures } from '../../src/emulator/model/features.ts';
-import { type Fixture, fixture } from './fixture.ts';
 import { versionRows } from './operation-rows-versions.ts';
 import {
   at,
-  buildWorld,
   checkRow,
-  findUntested,
+  type OperationWorld,
   ORG,
+  openOperationWorld,
   type Row,
   readRow,
-  SEED,
   SITE,
   titled,
 } from './operation-world.ts';
 
 /* Differences between the versions of the platform: the same state and the same requests. */
 
-let world: Fixture;
+let world: OperationWorld;
 let state: EmulatorState;
-let ids: Record<string, string>;
 
 beforeAll(async () => {
-  world = await fixture({ seed: SEED, processing: { conversations: 0 } });
-  ids = await buildWorld(world);
-  world.emulator.setFeatures(getFeatures('0.201'));
-  const link = { title: 'Forum', url: 'https://forum.acme.example' };
-  ids = { ...ids, link: (await world.org('POST', `/sites/${ids.site}/external-links`, link)).id };
+  world = await openOperationWorld();
   state = world.emulator.state();
 });
 afterAll(() => world.emulator.close());
@@ -39,7 +31,7 @@ function be(version: PlatformVersion): void {
 }
 
 const call = (row: Row, headers?: Record<string, string>) => {
-  const { method, path, body } = readRow(row, ids);
+  const { method, path, body } = readRow(row, world.ids);
   return world.call(method, path, body, headers);
 };
 
@@ -47,7 +39,7 @@ describe.each(Object.entries(versionRows))('%s', (version, rows) => {
   beforeEach(() => be(version as PlatformVersion));
 
   test.each(rows.map(titled))('%s', async (_, row) => {
-    await checkRow(world, row, ids);
+    await checkRow(world, row);
   });
 });
 
@@ -74,19 +66,8 @@ describe.each(VERSIONS)('a value of a later version than %s', (version) => {
   test.each(LATER)('%s %j answers %i from %s on', async (request, body, status, since) => {
     be(version);
     const isKnown = VERSIONS.indexOf(version) >= VERSIONS.indexOf(since);
-    await checkRow(world, [request, body, isKnown ? status : 400], ids);
+    await checkRow(world, [request, body, isKnown ? status : 400]);
   });
-});
-
-test('the tables create, update and delete external links with valid and invalid input', async () => {
-  world.emulator.requests.reset();
-  for (const row of versionRows['0.201']) {
-    be('0.201');
-    await call(row);
-  }
-  const names = OPERATIONS.filter(({ feature }) => feature === 'externalLinks').map(({ name }) => name);
-  expect(names).toHaveLength(3);
-  expect(findUntested(world.emulator.requests.entries, names)).toEqual([]);
 });
 
 describe('responses of a version', () => {
@@ -102,7 +83,7 @@ describe('responses of a version', () => {
     expect(await read(SITE)).not.toHaveProperty('agentsContext');
     expect((await read(`${SITE}/structure`)).structure.at(-1)).toEqual({
       object: 'site-external-link',
-      id: ids.link,
+      id: world.ids.link,
       title: 'Forum',
       url: 'https://forum.acme.example',
       draft: false,
@@ -116,10 +97,12 @@ describe('responses of a version', () => {
     be('0.201');
     await call([`PATCH ${SITE}/external-links/{link}`, { parent: '{group}' }, 200]);
     const { structure } = await read(`${SITE}/structure`);
-    const group = structure.find((item: { id: string }) => item.id === ids.group);
-    expect(group.children.map((child: { id: string }) => child.id)).toEqual([ids.link]);
+    const group = structure.find((item: { id: string }) => item.id === world.ids.group);
+    expect(group.children.map((child: { id: string }) => child.id)).toEqual([world.ids.link]);
     await call([`DELETE ${SITE}/section-groups/{group}`, 205]);
-    expect((await read(`${SITE}/structure`)).structure.map((item: { id: string }) => item.id)).toContain(ids.link);
+    expect((await read(`${SITE}/structure`)).structure.map((item: { id: string }) => item.id)).toContain(
+      world.ids.link,
+    );
   });
 });
 
@@ -144,7 +127,7 @@ describe('prefer: return=minimal', () => {
 
   test.each(writes.map(titled))('%s from 0.201 on, and as usual before', async (_, row) => {
     be('0.201');
-    const { status, headers } = await checkRow(world, row, ids, prefer);
+    const { status, headers } = await checkRow(world, row, prefer);
     expect(headers.get('preference-applied')).toBe(status === 204 ? 'return=minimal' : null);
     be('0.201');
     expect((await call(row)).status).not.toBe(204);

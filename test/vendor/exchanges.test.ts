@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { OPERATIONS } from '../../src/emulator/families.ts';
 import { operations } from '../../src/platform/operations/index.ts';
-import { exerciseAll } from '../contract/exercise.ts';
-import { ORGANIZATION, openStage } from '../contract/operation-world.ts';
+import { call, exerciseAll, openStage } from '../contract/exercise.ts';
+import { ORG } from '../emulator/operation-world.ts';
 import { pickCases, SIZE } from '../support/campaign.ts';
 import { DISAGREEMENTS } from './disagreements.ts';
 import { openDocument, VERSIONS, type Version } from './document.ts';
@@ -48,6 +48,7 @@ async function clientExchanges(): Promise<readonly Exchange[]> {
   });
   try {
     await exerciseAll(stage);
+    await expect(call(stage.stranger, operations.getOrganization, {})).rejects.toThrow();
     return proxies.flatMap(({ exchanges }) => exchanges);
   } finally {
     await stage.close();
@@ -60,7 +61,14 @@ beforeAll(async () => {
   const flows = await flowExchanges();
   const all = [...rows.described, ...(await clientExchanges()), ...flows.described];
   exchanges = [...all, ...rows.latest, ...flows.latest];
-  found.set('0.146', judged('0.146', all));
+  // Moves of external links, which 0.146 does not have, are refused by its enums as a whole.
+  found.set(
+    '0.146',
+    judged(
+      '0.146',
+      all.filter(({ requestBody }) => !requestBody.includes('site-external-link')),
+    ),
+  );
   found.set('0.202', judged('0.202', exchanges));
 }, 120_000);
 
@@ -93,7 +101,7 @@ describe.each(versions)('%s', (version) => {
         return passed.map((one) => `${exchange.method} ${exchange.path} ${Object.keys(one)}`);
       });
     // The only answer all of whose fields have other names in the vendor's documents.
-    const ping = `POST /v1/orgs/${ORGANIZATION}/ping serviceVisitorClaims`;
+    const ping = `POST /v1${ORG}/ping serviceVisitorClaims`;
     const passed = new Set(unseen);
     expect([...passed]).toEqual(SIZE === 'sample' && !passed.has(ping) ? [] : [ping]);
   });
