@@ -165,11 +165,4 @@ describe('a body', () => {
       expect(parsed?.success).toBe(open.has(name));
     },
   );
-
-  test.each(taking.map((operation) => [operation.name, operation] as const))(
-    'of %s is rejected if it is a text',
-    (_, operation) => {
-      expect(operation.body?.safeParse('text').success).toBe(false);
-    },
-  );
 });

@@ -178,23 +178,6 @@ test('ingestion uses its own rate limit, or that of writes if there is none', as
   ]);
 });
 
-test('faults drop an ingestion before or after it takes effect', async () => {
-  const made = await start();
-  const post = (id: string) => made.call('POST', '/orgs/org_acme/conversations', ticket(id, 'PDF'));
-  const match = { operation: 'ingestConversations' };
-  made.emulator.setFaults([
-    { match, times: 1, fault: { kind: 'reset-before' } },
-    { match, times: 1, fault: { kind: 'reset-after' } },
-    { match, times: 1, fault: { kind: 'status', status: 503 } },
-  ]);
-  await expect(post('1')).rejects.toThrow();
-  await expect(post('2')).rejects.toThrow();
-  expect((await post('3')).status).toBe(503);
-  expect((await post('4')).status).toBe(204);
-  expect(made.emulator.state().conversations?.map((record) => record.externalId)).toEqual(['2', '4']);
-  expect(made.emulator.requests.count('ingestConversations')).toBe(4);
-});
-
 test('an issue has a title and valid details that link its conversation', async () => {
   const made = await start();
   await ingest(made, [

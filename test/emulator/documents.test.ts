@@ -410,10 +410,3 @@ test('content is restored from a state, and change requests of an older state ge
   expect(await titles(made, CR)).toEqual(['One']);
   expect(await at('POST', `${CR}/merge`)).toMatchObject({ result: 'merge' });
 });
-
-test('later versions list no links, and respond 201 to a template', async () => {
-  const latest = await startSpace({ platform: '0.201' });
-  const template = { id: 'T' };
-  expect((await latest.call('GET', `/spaces/${latest.space}/links`)).status).toBe(404);
-  expect((await latest.call('POST', `/spaces/${latest.space}/content/template`, template)).status).toBe(201);
-});

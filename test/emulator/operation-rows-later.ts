@@ -1,3 +1,4 @@
+/** Rows of operations that only later versions of the platform have. */
 import { at, long, ORG, type Row, type Rows, SITE } from './operation-world.ts';
 
 const record = (id: string, title: string, body = title) => ({ id, type: 'ticket', title, body });

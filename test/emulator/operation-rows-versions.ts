@@ -53,5 +53,7 @@ export const versionRows: Readonly<Record<PlatformVersion, readonly Row[]>> = {
   '0.201': [
     [`GET ${ORG}/members?sort=name`, 200, { count: 2 }],
     [`POST ${LINKS}`, STATUS, 201],
+    ['GET /spaces/{one}/links', 404, 'No such operation'],
+    ['POST /spaces/{one}/content/template', { id: 'guide' }, 201],
   ],
 };

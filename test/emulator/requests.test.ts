@@ -45,8 +45,26 @@ test.each([
   ['GET', `${ORG}/`],
   ['POST', `${ORG}/agent-instructions`],
   ['PUT', '/integrations'],
+  ['GET', '/spaces/a/'],
+  ['GET', '/spaces//search'],
+  ['GET', '/Spaces/a'],
+  ['GET', '/%73paces/a'],
 ])('responds 404 to an unknown operation: %s %s', async (method, path) => {
-  expect(await call(method, path)).toMatchObject({ status: 404, body: { error: { code: 404 } } });
+  expect(await call(method, path)).toMatchObject({
+    status: 404,
+    body: { error: { message: expect.stringContaining('No such operation') } },
+  });
+});
+
+test.each([
+  ['a%2Fb', 'a/b'],
+  ['%2525', '%25'],
+  ['%zz', '%zz'],
+  [':spaceId', ':spaceId'],
+  ['x'.repeat(9000), 'x'.repeat(9000)],
+])('decodes the id in a path once: %s', async (encoded, id) => {
+  const message = `Space "${id}" not found`;
+  expect((await call('GET', `/spaces/${encoded}`)).body).toEqual({ error: { code: 404, message } });
 });
 
 test('responds 415 to another content type, and 400 to invalid JSON', async () => {

@@ -58,61 +58,6 @@ test.each([
   expect(normalizeMarkdown(from)).toBe(to);
 });
 
-test('builds a document as the platform documents it', () => {
-  expect(toDocument('See [**this**](https://example.com)\n\n- item\n\n---\n\n```js\na\n```')).toEqual({
-    object: 'document',
-    data: {},
-    nodes: [
-      {
-        object: 'block',
-        type: 'paragraph',
-        nodes: [
-          { object: 'text', leaves: [{ object: 'leaf', text: 'See ', marks: [] }] },
-          {
-            object: 'inline',
-            type: 'link',
-            data: { ref: { kind: 'url', url: 'https://example.com' } },
-            nodes: [
-              { object: 'text', leaves: [{ object: 'leaf', text: 'this', marks: [{ object: 'mark', type: 'bold' }] }] },
-            ],
-          },
-        ],
-      },
-      {
-        object: 'block',
-        type: 'list-unordered',
-        nodes: [
-          {
-            object: 'block',
-            type: 'list-item',
-            nodes: [
-              {
-                object: 'block',
-                type: 'paragraph',
-                nodes: [{ object: 'text', leaves: [{ object: 'leaf', text: 'item', marks: [] }] }],
-              },
-            ],
-          },
-        ],
-      },
-      { object: 'block', type: 'divider', data: {}, isVoid: true },
-      {
-        object: 'block',
-        type: 'code',
-        data: { syntax: 'js' },
-        nodes: [
-          {
-            object: 'block',
-            type: 'code-line',
-            data: {},
-            nodes: [{ object: 'text', leaves: [{ object: 'leaf', text: 'a', marks: [] }] }],
-          },
-        ],
-      },
-    ],
-  });
-});
-
 describe('content that Markdown cannot express', () => {
   const text = (value: string) => ({ object: 'text', leaves: [{ object: 'leaf', text: value, marks: [] }] });
   const paragraph = (...nodes: unknown[]) => ({ object: 'block', type: 'paragraph', nodes });

@@ -5,14 +5,11 @@ import type { Api } from '../../node_modules/gitbook-api-0.146/dist/client.d.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/emulator.ts';
 
 /*
- * The vendor's own client of 0.146 works with the embedded platform: a team is created, spaces are written and
- * reviewed, a site is published and asked, tickets become clusters, and all of it is deleted.
+ * The vendor's own client of 0.146 works with the embedded platform: lists in pages, writes, a stream of events, and
+ * errors. The comparison with the vendor's documents covers all operations.
  */
 
 type Client = Api<unknown>;
-
-/** Calls, each of a different operation. */
-const AT_LEAST = 50;
 
 let emulator: Emulator;
 let api: Client;
@@ -39,19 +36,6 @@ async function refused(call: Promise<unknown>): Promise<GitBookAPIError> {
   return error as GitBookAPIError;
 }
 
-/** A rich document of one paragraph. */
-const document = (text: string) => ({
-  object: 'document' as const,
-  data: {},
-  nodes: [
-    {
-      object: 'block' as const,
-      type: 'paragraph' as const,
-      nodes: [{ object: 'text' as const, leaves: [{ object: 'leaf' as const, text, marks: [] }] }],
-    },
-  ],
-});
-
 test('reads the user, the organization and its members', async () => {
   expect((await api.getApiInformation()).data).toMatchObject({ version: expect.any(String) });
   const { data: organizations } = await api.orgs.listOrganizationsForAuthenticatedUser();
@@ -65,24 +49,6 @@ test('reads the user, the organization and its members', async () => {
   expect(members.items.length).toBe(3);
   const [ana] = members.items;
   expect((await api.orgs.getMemberInOrganizationById(org, ana?.id ?? '')).data.user).toEqual(ana?.user);
-});
-
-test('creates a team and changes its members', async () => {
-  const { data: members } = await api.orgs.listMembersInOrganizationById(org);
-  const [one, two] = members.items.map(({ id }) => id) as [string, string];
-  const { data: team, status } = await api.orgs.createOrganizationTeam(org, { title: 'Translators', members: [one] });
-  expect([status, team.title, team.members]).toEqual([201, 'Translators', 1]);
-  expect((await api.orgs.updateTeamInOrganizationById(org, team.id, { title: 'Polyglots' })).data.title).toBe(
-    'Polyglots',
-  );
-  expect((await api.orgs.updateMembersInOrganizationTeam(org, team.id, { add: [two], remove: [one] })).status).toBe(
-    204,
-  );
-  await api.orgs.addMemberToOrganizationTeamById(org, team.id, one, { role: 'owner' as never });
-  const { data: inTeam } = await api.orgs.listTeamMembersInOrganizationById(org, team.id);
-  expect(inTeam.items.map((item) => item.team.role).sort()).toEqual(['member', 'owner']);
-  expect((await api.orgs.removeTeamFromOrganizationById(org, team.id)).status).toBe(205);
-  expect((await api.orgs.removeTeamFromOrganizationById(org, team.id)).status).toBe(204);
 });
 
 test('reads all pages of a list', async () => {
@@ -111,19 +77,6 @@ describe('a space', () => {
     emulator.writePages(space, [{ title: 'Login', body: 'To sign in with SSO, open the login page.' }]);
   });
 
-  test('is moved, copied, deleted and restored', async () => {
-    const { data: shelf } = await api.orgs.createCollection(org, { title: 'Shelf' });
-    expect((await api.spaces.moveSpace(space, { parent: shelf.id })).data.parent).toBe(shelf.id);
-    expect((await refused(api.spaces.moveSpace(space, { parent: shelf.id }))).code).toBe(409);
-    expect((await api.collections.listSpacesInCollectionById(shelf.id)).data.items.map(({ id }) => id)).toEqual([
-      space,
-    ]);
-    const { data: copy } = await api.spaces.duplicateSpace(space);
-    expect((await api.spaces.deleteSpaceById(copy.id)).status).toBe(205);
-    expect((await api.spaces.restoreSpace(copy.id)).data.id).toBe(copy.id);
-    expect((await api.spaces.updateSpaceById(space, { title: 'Handbook' })).data.title).toBe('Handbook');
-  });
-
   test('has pages that are read and searched', async () => {
     const { data: revision } = await api.spaces.getCurrentRevision(space);
     expect(revision.object).toBe('revision');
@@ -136,33 +89,6 @@ describe('a space', () => {
     expect(hits.items.map(({ title }) => title)).toEqual(['Login']);
     const { data: everywhere } = await api.orgs.searchOrganizationContent(org, { query: 'sign in' });
     expect(everywhere.items.length).toBeGreaterThan(0);
-  });
-
-  test('has a change request that is opened, commented on and merged', async () => {
-    const { data: opened, status } = await api.spaces.createChangeRequest(space, { subject: 'Say more' });
-    expect([status, opened.status]).toEqual([201, 'draft']);
-    const about = {
-      subject: 'Say more about SSO',
-      description: document('Because people ask'),
-      status: 'open' as const,
-    };
-    const { data: changed } = await api.spaces.updateChangeRequestById(space, opened.id, about);
-    expect(changed).toMatchObject({ status: 'open', description: about.description });
-    const { data: listed } = await api.spaces.listChangeRequestsForSpace(space, { status: 'open' as never });
-    expect(listed.items.map(({ id }) => id)).toEqual([opened.id]);
-    const { data: comment } = await api.spaces.postCommentInChangeRequest(space, opened.id, {
-      body: { markdown: 'Well' },
-    });
-    const answer = { body: { markdown: 'Yes' } };
-    await api.spaces.postCommentReplyInChangeRequest(space, opened.id, comment.id, answer);
-    const resolved = { resolved: true, addedReactions: ['1f44d'] };
-    const { data: done } = await api.spaces.updateCommentInChangeRequest(space, opened.id, comment.id, resolved);
-    expect(done).toMatchObject({ status: 'resolved', replies: 1, reactions: [{ emoji: '1f44d', count: 1 }] });
-    const { data: updated } = await api.spaces.updateChangeRequest(space, opened.id);
-    expect(updated.result).toBe('update');
-    const { data: merged } = await api.spaces.mergeChangeRequest(space, opened.id);
-    expect(merged.result).toBe('merge');
-    expect((await api.spaces.getChangeRequestById(space, `${opened.number}`)).data.status).toBe('merged');
   });
 
   test('is published on a site that answers questions', async () => {
@@ -189,25 +115,6 @@ describe('a space', () => {
     });
     expect((await api.orgs.unpublishSite(org, site.id)).data).toMatchObject({ published: false });
     expect((await api.orgs.deleteSiteById(org, site.id)).status).toBe(205);
-  });
-
-  test('is translated and gets an OpenAPI specification', async () => {
-    const translation = {
-      source: { space, language: 'en' as never },
-      language: 'de' as never,
-      instructions: document('Du'),
-    };
-    const { data: made } = await api.orgs.createTranslation(org, translation);
-    expect((await api.orgs.runTranslation(org, made.id)).status).toBe(204);
-    expect((await api.orgs.getTranslation(org, made.id)).data).toMatchObject({
-      status: 'completed',
-      stats: { runs: 2 },
-    });
-    const source = { text: JSON.stringify({ openapi: '3.1.0', info: { title: 'T', version: '1' }, paths: {} }) };
-    const put = (slug: string) => api.orgs.createOrUpdateOpenApiSpecBySlug(org, slug, { source });
-    expect([(await put('petstore')).status, (await put('petstore')).status]).toEqual([201, 200]);
-    const { data: spec } = await api.orgs.getOpenApiSpecBySlug(org, 'petstore');
-    expect(spec).toMatchObject({ slug: 'petstore', processingState: 'complete' });
   });
 });
 
@@ -241,10 +148,4 @@ test('receives errors with a reason', async () => {
     const error = await refused(call());
     expect([error.code, error.errorMessage]).toEqual([code, expect.stringMatching(says)]);
   }
-});
-
-test('the vendor client has called many operations', () => {
-  const called = Object.entries(emulator.requests.byOperation);
-  expect(called.length).toBeGreaterThanOrEqual(AT_LEAST);
-  expect(called.map(([operation]) => operation)).not.toContain('unknown');
 });
