@@ -23,8 +23,12 @@ async function canSee(page: ProviderPage, signedIn: Awaited<ReturnType<ProviderP
 test('a right answer signs a person in', async () => {
   await using provider = await startLyingProvider();
   await using page = await openProviderPage(provider);
-  const { answer: begun } = await page.begin();
+  const { answer: begun, sent } = await page.begin();
   expect(begun.headers['set-cookie']).toMatch(/; Path=\/; HttpOnly; SameSite=Lax$/);
+  expect(Object.fromEntries(sent)).toMatchObject({
+    ...{ response_type: 'code', client_id: 'octavo', code_challenge_method: 'S256' },
+    ...{ scope: expect.stringContaining('openid'), redirect_uri: 'http://localhost/oidc/callback' },
+  });
   const answer = await page.signIn();
   expect(answer.body).toContain('content="0; url=/o/acme"');
   expect(await canSee(page, answer)).toBe(true);
@@ -92,12 +96,17 @@ test('user info about another account is refused', async () => {
   expect((await page.signIn()).statusCode).toBe(403);
 });
 
-test('another state, no state, and an error of the provider are refused', async () => {
+test('another state, no state, another browser, and an error of the provider are refused', async () => {
   await using provider = await startLyingProvider();
   await using page = await openProviderPage(provider);
   const { cookie, sent } = await page.begin();
   for (const query of ['code=c&state=another', 'code=c', '', `state=${sent.get('state')}`, 'error=access_denied']) {
     expect((await page.get(`/oidc/callback?${query}`, { cookie })).statusCode, query).toBe(403);
+  }
+  const { cookie: another } = await page.begin();
+  for (const ofBrowser of ['', another]) {
+    const answer = await page.get(`/oidc/callback?code=c&state=${sent.get('state')}`, { cookie: ofBrowser });
+    expect([answer.statusCode, cookiesOf(answer)]).toEqual([403, '']);
   }
   const denied = await page.get(`/oidc/callback?error=access_denied&state=${sent.get('state')}`, { cookie });
   expect(errorOf(denied)).toEqual([403, 'The sign-in was refused: access_denied. Sign in again.']);
@@ -190,4 +199,15 @@ test('a provider that never answers is given up after ten seconds', async () => 
   }
   expect(spy.mock.calls).toEqual([[10_000], [10_000]]);
   spy.mockRestore();
+});
+
+test('a provider that is down keeps no page from starting, and is reported at a sign-in', async () => {
+  const provider = await startLyingProvider();
+  await provider[Symbol.asyncDispose]();
+  await using page = await openProviderPage(provider);
+  expect((await page.get('/sign-in')).statusCode).toBe(200);
+  const message = 'The sign-in provider cannot be used now (ECONNREFUSED). Try again later.';
+  expect(errorOf((await page.begin()).answer)).toEqual([502, message]);
+  const { issuer } = provider;
+  expect(page.log).toEqual([['warn', { issuer, reason: 'ECONNREFUSED' }, 'sign-in provider failed']]);
 });

@@ -1,8 +1,9 @@
-/** An OpenID Connect provider whose every answer a test can change. */
-import { generateKeyPairSync, sign } from 'node:crypto';
+/** An OpenID Connect provider that checks codes as a real one does, and whose every answer a test can change. */
+import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 
 type Answer = Readonly<Record<string, unknown>>;
 
@@ -23,8 +24,8 @@ export interface LyingProvider extends AsyncDisposable {
   key: Answer;
   /** Answers instead of the provider: a status with a body, or `hang`. By path. */
   readonly instead: Map<string, { readonly status: number; readonly body: string; readonly type?: string } | 'hang'>;
-  /** Nonce of the sign-in that has begun. */
-  nonce: string;
+  /** Parameters of the sign-in that has begun. */
+  sent: URLSearchParams;
 }
 
 const KEYS = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -38,24 +39,35 @@ export async function startLyingProvider(): Promise<LyingProvider> {
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const asked: string[] = [];
   const provider: LyingProvider = {
-    ...{ issuer, asked, metadata: {}, claims: {}, tokens: {}, header: {}, key: {}, nonce: '' },
-    ...{ userInfo: { sub: 'u-1' }, instead: new Map() },
+    ...{ issuer, asked, metadata: {}, claims: {}, tokens: {}, header: {}, key: {} },
+    ...{ userInfo: { sub: 'u-1' }, instead: new Map(), sent: new URLSearchParams() },
     [Symbol.asyncDispose]: async () => {
       server.close();
       server.closeAllConnections();
     },
   };
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+  server.on('request', async (request: IncomingMessage, response: ServerResponse) => {
     const path = request.url?.split('?')[0] ?? '';
     asked.push(path);
-    const other = provider.instead.get(path);
+    const isRefused = path === '/token' && !(await isProven(provider, request));
+    const other = isRefused ? { status: 400, body: '{"error":"invalid_grant"}' } : provider.instead.get(path);
     if (other === 'hang') {
       return;
     }
-    const { status = 200, body = JSON.stringify(answerOf(provider, path)), type = 'application/json' } = other ?? {};
+    const usual = { status: 200, body: JSON.stringify(answerOf(provider, path)), type: 'application/json' };
+    const { status, body, type } = { ...usual, ...other };
     response.writeHead(status, { 'content-type': type }).end(body);
   });
   return provider;
+}
+
+/** Returns true if a request has the secret of the client, and with a code the proof and the address of its sign-in. */
+async function isProven({ sent }: LyingProvider, request: IncomingMessage): Promise<boolean> {
+  const form = new URLSearchParams(await text(request));
+  const proof = createHash('sha256').update(String(form.get('code_verifier'))).digest('base64url');
+  const isOwn = proof === sent.get('code_challenge') && form.get('redirect_uri') === sent.get('redirect_uri');
+  const secret = decodeURIComponent(atob(request.headers.authorization?.replace(/^Basic /, '') ?? ''));
+  return secret === 'octavo:secret-of-octavo' && (form.get('grant_type') === 'refresh_token' || isOwn);
 }
 
 function answerOf(provider: LyingProvider, path: string): Answer {
@@ -80,8 +92,9 @@ function answerOf(provider: LyingProvider, path: string): Answer {
       };
 }
 
-function tokensOf({ issuer, claims, nonce, tokens, header }: LyingProvider): Answer {
+function tokensOf({ issuer, claims, sent, tokens, header }: LyingProvider): Answer {
   const now = Math.floor(Date.now() / 1000);
+  const nonce = sent.get('nonce');
   const usual = { iss: issuer, aud: 'octavo', sub: 'u-1', iat: now, exp: now + 600, nonce, groups: [] };
   const person = { email: 'ana@acme.example', email_verified: true };
   const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');

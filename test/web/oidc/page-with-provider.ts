@@ -33,7 +33,7 @@ export async function openProviderPage(
   const begin = async () => {
     const answer = await page.get('/oidc/start?back=/o/acme');
     const sent = new URL(String(answer.headers.location ?? 'http://none')).searchParams;
-    provider.nonce = sent.get('nonce') ?? '';
+    provider.sent = sent;
     return { answer, cookie: cookiesOf(answer), sent };
   };
   const signIn = async () => {

@@ -184,6 +184,34 @@ test('a copy of the cookie is refused after its owner has signed out or signed i
   expect(await isSignedIn(next)).toBe(false);
 });
 
+test('a refresh token that another replica uses at the same time ends no session', async () => {
+  await using provider = await refreshing();
+  const store = openMemoryStore();
+  await using other = await openProviderPage(provider, { store });
+  const cookie = cookiesOf(await other.signIn());
+  const inOther = () => other.get('/o/acme/audit', { ...JSON_ONLY, cookie });
+  other.advance(RECHECK);
+  const sessions = store.sessions();
+  let reads = 0;
+  const late = {
+    ...sessions,
+    get: async (...all: Parameters<typeof sessions.get>) => {
+      reads += 1;
+      if (reads === 2) {
+        provider.instead.clear();
+        expect((await inOther()).statusCode).toBe(200);
+      }
+      return sessions.get(...all);
+    },
+  };
+  await using page = await openProviderPage(provider, { sessions: late });
+  page.advance(RECHECK);
+  provider.instead.set('/token', { status: 400, body: '{"error":"invalid_grant"}' });
+  for (const again of [1, 2]) {
+    expect((await page.get('/o/acme/audit', { ...JSON_ONLY, cookie })).statusCode, String(again)).toBe(200);
+  }
+});
+
 test('a sign-out while the provider is asked again is not undone', async () => {
   await using provider = await refreshing();
   const sessions = openMemoryStore().sessions();
