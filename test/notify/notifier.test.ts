@@ -6,6 +6,7 @@ import type { ConditionCode } from '../../src/core/condition-codes.ts';
 import { Notifier } from '../../src/notify/notifier.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { Condition, DeliveryRecord, Fact, Notifications } from '../../src/store/notifications.ts';
+import { createVirtualClock } from '../queue/virtual-clock.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -29,7 +30,9 @@ const fact = (code: ConditionCode, organization: string | null = 'org_1', over: 
 const event = (id: string, organization = 'org_1') =>
   ({ id, code: 'applied', organization, at: now, summary: id, details: [], path: null }) as const;
 
-function open(config: Partial<Config> = {}, pagers: readonly string[] = []): Notifier {
+type Options = ConstructorParameters<typeof Notifier>[0];
+
+function open(config: Partial<Config> = {}, pagers: readonly string[] = [], more: Partial<Options> = {}): Notifier {
   const rest = { for: {}, groupWait: 30_000, groupInterval: 5 * MINUTE, quietHours: [] };
   const names = [...new Set((config.routes ?? [{ channels: ['ops'] }]).flatMap(({ channels }) => channels))];
   return new Notifier({
@@ -48,6 +51,7 @@ function open(config: Partial<Config> = {}, pagers: readonly string[] = []): Not
     onError: (error) => {
       throw error;
     },
+    ...more,
   });
 }
 
@@ -311,6 +315,22 @@ describe('the notifier', () => {
     await until(notifier, now + MINUTE);
     const expected = ['firing sent', 'resolved failed', 'resolved sent'];
     expect((await sent()).map(({ kind, state }) => `${kind} ${state}`)).toEqual(expected);
+  });
+
+  test.each([
+    ['once a minute', true, 5],
+    ['every 5 seconds while changes of other replicas do not wake it', false, 60],
+  ])('checks what is stored %s', async (_often, isWoken, expected) => {
+    const clock = createVirtualClock();
+    let checks = 0;
+    const onFiring = () => {
+      checks += 1;
+    };
+    const stopping = new AbortController();
+    void open({}, [], { clock, isWoken: () => isWoken, onFiring }).run(stopping.signal);
+    await clock.advance(5 * MINUTE - 1);
+    stopping.abort();
+    expect(checks).toBe(expected);
   });
 
   test('reminds nobody before the announcement has arrived', async () => {

@@ -198,35 +198,17 @@ test('a mail has the texts in its subject and bodies, and no other header, recip
     const text = [title, `- ${heading}`, detail === '' ? '' : `    ${detail}`, `    ${URL_OF_PAGE}`];
     expect(withoutEmpty(received?.mail.text?.split('\n') ?? [])).toEqual(withoutEmpty(text));
     const html = received?.mail.html ?? '';
-    expect(html.match(/<[^>]*>?/g)?.map((tag) => tag.toLowerCase())).toEqual(TAGS(detail !== ''));
+    const tags = html
+      .match(/<[^>]*>?/g)
+      ?.join('')
+      .toLowerCase();
+    expect(tags).toBe(detail === '' ? ELEMENTS.replace('<br>', '') : ELEMENTS);
     expect(bodyText(html)).toBe(squeezed([title, heading, 'Open', detail].join(' ')));
   });
 });
 
 /** Elements of the HTML body of a mail with one item. */
-const TAGS = (hasDetail: boolean) => [
-  '<!doctype html>',
-  '<html lang="en">',
-  '<head>',
-  '<meta charset="utf-8">',
-  '<title>',
-  '</title>',
-  '</head>',
-  '<body>',
-  '<h1>',
-  '</h1>',
-  '<ul>',
-  '<li>',
-  '<strong>',
-  '</strong>',
-  `<a href="${URL_OF_PAGE}">`,
-  '</a>',
-  ...(hasDetail ? ['<br>'] : []),
-  '</li>',
-  '</ul>',
-  '</body>',
-  '</html>',
-];
+const ELEMENTS = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title></title></head><body><h1></h1><ul><li><strong></strong><a href="${URL_OF_PAGE}"></a><br></li></ul></body></html>`;
 
 function bodyText(html: string): string {
   const convert = compile({

@@ -49,10 +49,10 @@ describe.each(Object.keys(HTTP_CHANNELS))('channel %s', (kind) => {
     ['429 without a time', { status: 429 }, null],
     ['408', { status: 408 }, null],
   ])('reports that %s was not taken, and the time to wait', async (_, fault, retryAfter) => {
-    const { error, count } = await fail(kind, fault);
+    const { error, count, receiver } = await fail(kind, fault);
     expect(error).toBeInstanceOf(ChannelError);
     expect(error).toMatchObject({ failure: 'not-taken', retryAfter });
-    expect(count).toBe(0);
+    expect([count, receiver.requests.length]).toEqual([0, 1]);
   });
 
   test.each([400, 401, 403, 404, 410, 413])('reports that %i is a rejection', async (status) => {

@@ -37,7 +37,7 @@ async function openMail(options: MailSinkOptions & { host?: string; to?: string[
   return { sink, channel };
 }
 
-test('a mail has a text and an HTML body, and asks for no automatic answer', async () => {
+test('a mail has a text and an HTML body, asks for no automatic answer, and is answered by the resolve of its thread', async () => {
   const { sink, channel } = await openMail();
   expect(await channel.send(outgoing(), signal)).toBeNull();
   const [received] = sink.mails;
@@ -60,12 +60,8 @@ test('a mail has a text and an HTML body, and asks for no automatic answer', asy
     '<li><strong>acme: The token was refused</strong> (since 09:00 UTC) <a href="https://octavo.example/o/acme">Open</a><br>Create a new token</li>',
   );
   expect(received?.source).toMatch(/^Auto-Submitted: auto-generated\r$/m);
-});
-
-test('a resolve is an answer to the first mail of its thread', async () => {
-  const { sink, channel } = await openMail();
   await channel.send(outgoing({ id: 'ntf_2', message: resolvedMessage() }), signal);
-  expect(sink.mails[0]?.mail).toMatchObject({
+  expect(sink.mails[1]?.mail).toMatchObject({
     subject: 'Resolved: The platform refuses the token: acme',
     messageId: '<ntf_2@acme.example>',
     inReplyTo: '<ntf_1@acme.example>',

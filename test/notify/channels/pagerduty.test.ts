@@ -53,15 +53,6 @@ test('an incident stays open until all of its conditions are resolved', async ()
   expect([...pagerDuty.incidents.values()]).toMatchObject([{ isOpen: true, pages: 1 }]);
 });
 
-test('a reminder and a repeated message page nobody again', async () => {
-  const { pagerDuty, channel } = await openPagerDuty();
-  pagerDuty.faults.push('lost');
-  await expect(channel.send(outgoing(), signal)).rejects.toMatchObject({ failure: 'unknown' });
-  await channel.send(outgoing(), signal);
-  await channel.send(outgoing({ id: 'ntf_2' }), signal);
-  expect([...pagerDuty.incidents.values()]).toMatchObject([{ isOpen: true, pages: 1 }]);
-});
-
 test('the end of what nobody was paged for opens nothing', async () => {
   const { pagerDuty, channel } = await openPagerDuty();
   await channel.send(outgoing({ id: 'ntf_2', message: resolvedMessage() }), signal);

@@ -18,8 +18,6 @@ async function openSlack(part: { token?: string; channel?: string } = {}) {
   return { slack, channel: endWithTest(openSlackChannel(config, channelContext()), slack) };
 }
 
-const paths = (slack: FakeSlack) => slack.requests.map(({ path }) => path);
-
 test('the first message is one of the channel, and its receipt leads to it', async () => {
   const { slack, channel } = await openSlack();
   const receipt = await channel.send(outgoing(), signal);
@@ -125,13 +123,6 @@ test('a wrong token and an unknown channel are rejections that do not repeat the
     });
     expect(String((error as Error).stack) + JSON.stringify(error)).not.toContain('canary');
   }
-});
-
-test('the client of Slack neither waits, retries nor logs', async () => {
-  const { slack, channel } = await openSlack();
-  slack.faults.push({ status: 429, headers: { 'retry-after': '3600' } });
-  await expect(channel.send(outgoing(), signal)).rejects.toMatchObject({ failure: 'not-taken', retryAfter: 3_600_000 });
-  expect(paths(slack)).toEqual(['/api/chat.postMessage']);
 });
 
 test('an incoming webhook gets each message for itself', async () => {

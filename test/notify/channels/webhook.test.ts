@@ -12,7 +12,7 @@ async function open(secret?: string) {
   return { receiver, channel: endWithTest(openWebhookChannel(config, channelContext()), receiver) };
 }
 
-test('sends versioned JSON that its receiver can verify', async () => {
+test('sends versioned JSON that its receiver can verify, and a resolve that names the thread', async () => {
   const { receiver, channel } = await open();
   expect(await channel.send(outgoing(), signal)).toBeNull();
   expect(receiver.messages.get('ntf_1')).toEqual({
@@ -41,24 +41,11 @@ test('sends versioned JSON that its receiver can verify', async () => {
     },
   });
   expect(receiver.requests[0]?.headers['user-agent']).toBe('octavo/0.0.0');
-});
-
-test('a resolve has an id of its own, and names the thread', async () => {
-  const { receiver, channel } = await open();
-  await channel.send(outgoing(), signal);
   await channel.send(outgoing({ id: 'ntf_2', message: resolvedMessage() }), signal);
   expect(receiver.messages.get('ntf_2')).toMatchObject({
     thread: 'ntf_1',
     data: { state: 'resolved', items: [{ state: 'resolved', resolvedAt: '2026-03-14T09:05:00.000Z' }] },
   });
-});
-
-test('a receiver recognizes a repeated message by its id', async () => {
-  const { receiver, channel } = await open();
-  receiver.faults.push('lost');
-  await expect(channel.send(outgoing(), signal)).rejects.toMatchObject({ failure: 'unknown' });
-  await channel.send(outgoing(), signal);
-  expect([receiver.messages.size, receiver.repeated]).toEqual([1, 1]);
 });
 
 test('a message that is signed with another secret is rejected', async () => {

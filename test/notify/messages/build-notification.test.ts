@@ -187,8 +187,10 @@ describe('texts from elsewhere', () => {
     const redact = createRedactor(['canary-secret']);
     const summary = `${'x'.repeat(495)} canary-secret`;
     const details = ['https://hooks.slack.com/services/T0/B0/abcdefgh', 'Bearer abc.def', 'canary-secret'];
+    details.push('divided: canary-\u200bsec\u2060ret');
     const text = JSON.stringify(build({ conditions: [condition('acme', { summary, details })] }, { redact }));
     expect(text).not.toMatch(/canary|abcdefgh|abc\.def/);
+    expect(text).toContain('"divided: [secret]"');
   });
 
   test('have no secrets of URLs, in any of their texts', () => {

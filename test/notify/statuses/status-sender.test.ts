@@ -10,7 +10,6 @@ import {
   TransientError,
 } from '../../../src/core/errors.ts';
 import { leaseRefusal } from '../../../src/daemon/fleet/sending-terms.ts';
-import { isFullCommit } from '../../../src/notify/status-progress.ts';
 import type { StatusContent } from '../../../src/store/commit-statuses.ts';
 import { countCases, SEED } from '../../support/campaign.ts';
 import { commitOf, World } from './status-world.ts';
@@ -176,22 +175,6 @@ describe('a request that fails', () => {
     await world.sender.sendDue();
     expect(world.shown).toEqual(new Map([[commitOf(2), 'success']]));
   });
-
-  test('creates no second deployment after a lost answer', async () => {
-    const world = new World();
-    let isLost = true;
-    world.fault = (name, isDone) => {
-      if (name.startsWith('create') && isDone && isLost) {
-        isLost = false;
-        throw new TransientError('Fake does not answer', true);
-      }
-    };
-    await world.want(1, 'running');
-    await world.settle();
-    await world.want(1, 'success');
-    await world.settle();
-    expect(world.deployments).toEqual([{ commit: commitOf(1), states: ['in_progress', 'success'] }]);
-  });
 });
 
 test('what is wanted again after a lost answer is sent again', async () => {
@@ -258,16 +241,4 @@ test('with kills at any step, every commit ends with what was wanted last, and o
     }),
     { seed: SEED, numRuns: countCases({ sample: 300, ci: 1000, full: 10_000 }) },
   );
-});
-
-test.each([
-  ['a'.repeat(40), true],
-  ['0'.repeat(64), true],
-  ['a'.repeat(7), false],
-  ['main', false],
-  ['A'.repeat(40), false],
-  ['', false],
-  [null, false],
-])('takes %s for a full commit id: %s', (commit, expected) => {
-  expect(isFullCommit(commit)).toBe(expected);
 });

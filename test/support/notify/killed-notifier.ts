@@ -20,9 +20,6 @@ export type Outcome = 'sent' | 'refused' | 'limited' | 'rejected' | 'lost-before
 export interface Received {
   readonly delivery: NotificationDelivery;
   readonly receipt: Receipt | null;
-  /** Conditions of the message that fired when it was sent. */
-  readonly firing: readonly string[];
-  readonly at: number;
 }
 
 /** Rules of the campaign: two chats, one of them with quiet hours, and a pager. */
@@ -192,12 +189,11 @@ export class KilledNotifier {
   }
 
   async #deliver(attempt: DeliveryAttempt, step: (name: string) => Promise<void>): Promise<Receipt> {
-    const { delivery, receipt, conditions } = attempt;
+    const { delivery, receipt } = attempt;
     await step('before send');
     const outcome = this.outcomes.shift() ?? 'sent';
     if (outcome === 'sent' || outcome === 'lost-after') {
-      const firing = conditions.filter(({ state }) => state === 'firing').map(({ id }) => id);
-      this.received.push({ delivery, receipt, firing, at: this.now });
+      this.received.push({ delivery, receipt });
     }
     await step('after send');
     if (outcome === 'sent') {
