@@ -1,9 +1,10 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openWorkspace, type Workspace } from '../../support/workspace.ts';
 import { tokenEntry } from '../page-app.ts';
 import { type PageDaemon, startPage } from '../page-daemon.ts';
 import { hasBrowser, openBrowser } from './open-browser.ts';
+import { signIn } from './page-check.ts';
 
 const UI = {
   tokens: [tokenEntry('ana@acme.example', 'ana-token')],
@@ -20,30 +21,17 @@ beforeAll(async () => {
 afterAll(async () => browser?.close());
 
 /** Starts a daemon that holds a deletion, and signs in. */
-async function open(
-  work: Workspace,
-  options = {},
-): Promise<{ page: PageDaemon; context: BrowserContext; tab: Page; problems: string[] }> {
+async function open(work: Workspace, options = {}) {
+  await using stack = new AsyncDisposableStack();
   work.repository.write('a.yaml', 'collections:\n  a: { title: A }\n  b: { title: B }\n');
   work.repository.commit('Two');
-  const page = await startPage(work, { ui: UI });
+  const page = stack.use(await startPage(work, { ui: UI }));
   work.repository.write('a.yaml', 'collections:\n  a: { title: A }\n');
   work.repository.commit('One');
   await pass(page);
-  const context = await browser.newContext(options);
-  const problems: string[] = [];
-  context.on('console', (message) => {
-    if (message.type() === 'error') {
-      problems.push(message.text());
-    }
-  });
-  context.on('weberror', (error) => problems.push(String(error.error())));
-  const tab = await context.newPage();
-  await tab.goto(`${page.url}/`);
-  await tab.getByLabel('Token').fill('ana-token');
-  await tab.getByRole('button', { name: 'Sign in' }).press('Enter');
-  await tab.waitForURL(`${page.url}/`);
-  return { page, context, tab, problems };
+  const opened = stack.use(await signIn(browser, page.url, 'ana-token', options));
+  const all = stack.move();
+  return { ...opened, page, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
 async function pass(page: PageDaemon): Promise<void> {
@@ -55,7 +43,8 @@ const planUrl = ({ daemon, url }: PageDaemon) =>
 
 test.runIf(hasBrowser)('a plan is approved by keyboard alone', async () => {
   await using work = await openWorkspace();
-  const { page, context, tab, problems } = await open(work);
+  await using opened = await open(work);
+  const { page, tab, problems } = opened;
   await tab.goto(planUrl(page));
   const focused = tab.locator('button:focus', { hasText: /^Approve/ });
   for (let presses = 0; presses < 60 && (await focused.count()) === 0; presses += 1) {
@@ -66,15 +55,14 @@ test.runIf(hasBrowser)('a plan is approved by keyboard alone', async () => {
   await page.daemon.organizations[0]?.idle();
   expect(work.emulator.requests.count('deleteCollection')).toBe(1);
   expect(problems).toEqual([]);
-  await context.close();
-  await page.daemon.stop();
 });
 
 test.runIf(hasBrowser)(
   'a reason that is half typed survives an update, and its plan cannot be approved any more',
   async () => {
     await using work = await openWorkspace();
-    const { page, context, tab, problems } = await open(work);
+    await using opened = await open(work);
+    const { page, tab, problems } = opened;
     await tab.goto(planUrl(page));
     const reason = tab.getByLabel(/^Reason/).first();
     await reason.fill('because the');
@@ -89,14 +77,13 @@ test.runIf(hasBrowser)(
     expect((await answered).status()).toBe(409);
     await tab.getByText('Nothing was approved or rejected').waitFor(WAIT);
     expect(problems.filter((problem) => !problem.includes('409'))).toEqual([]);
-    await context.close();
-    await page.daemon.stop();
   },
 );
 
 test.runIf(hasBrowser)('details stay open, and the page shows the next pass without a reload', async () => {
   await using work = await openWorkspace();
-  const { page, context, tab, problems } = await open(work);
+  await using opened = await open(work);
+  const { page, tab, problems } = opened;
   await tab.goto(`${page.url}/o/org_acme`);
   const details = tab.locator('#pause');
   await details.locator('summary').click();
@@ -109,13 +96,12 @@ test.runIf(hasBrowser)('details stay open, and the page shows the next pass with
   expect(await details.getAttribute('open')).not.toBe(null);
   expect(await tab.evaluate('window.isSame')).toBe(true);
   expect(problems).toEqual([]);
-  await context.close();
-  await page.daemon.stop();
 });
 
 test.runIf(hasBrowser)('eight tabs have one stream, and the visible one is current', async () => {
   await using work = await openWorkspace();
-  const { page, context, problems } = await open(work);
+  await using opened = await open(work);
+  const { page, context, problems } = opened;
   let streams = 0;
   context.on('request', (request) => {
     streams += request.url().endsWith('/events') ? 1 : 0;
@@ -134,18 +120,15 @@ test.runIf(hasBrowser)('eight tabs have one stream, and the visible one is curre
   await pass(page);
   await expect.poll(() => last.locator('main').getAttribute('data-etag'), WAIT).not.toBe(before);
   expect(problems).toEqual([]);
-  await context.close();
-  await page.daemon.stop();
 });
 
 test.runIf(hasBrowser)('without JavaScript, a person signs in, reads, and approves', async () => {
   await using work = await openWorkspace();
-  const { page, context, tab } = await open(work, { javaScriptEnabled: false });
+  await using opened = await open(work, { javaScriptEnabled: false });
+  const { page, tab } = opened;
   await tab.goto(planUrl(page));
   await tab.getByRole('button', { name: /^Approve/ }).click();
   await tab.getByText('Approved.', { exact: true }).waitFor(WAIT);
   await page.daemon.organizations[0]?.idle();
   expect(work.emulator.requests.count('deleteCollection')).toBe(1);
-  await context.close();
-  await page.daemon.stop();
 });

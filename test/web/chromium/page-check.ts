@@ -1,6 +1,6 @@
 /** Checks of a page in a browser: accessibility, scripts that must not run, and its width. */
 import axe from 'axe-core';
-import type { BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 
 const AXE = axe.source;
 const ALL_RULES = { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] };
@@ -45,6 +45,23 @@ export function watch(context: BrowserContext): readonly string[] {
   });
   void context.addInitScript(WATCH);
   return problems;
+}
+
+/** Opens a window in which a person has signed in with a token. */
+export async function signIn(
+  browser: Browser,
+  url: string,
+  token: string,
+  options: Parameters<Browser['newContext']>[0] = {},
+) {
+  const context = await browser.newContext(options);
+  const problems = watch(context);
+  const tab = await context.newPage();
+  await tab.goto(`${url}/`);
+  await tab.getByLabel('Token').fill(token);
+  await tab.getByRole('button', { name: 'Sign in' }).press('Enter');
+  await tab.waitForURL(`${url}/`);
+  return { context, tab, problems, [Symbol.asyncDispose]: () => context.close() };
 }
 
 /** Returns everything that is wrong with the page in a tab. Removes rows of the page. */

@@ -2,10 +2,8 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasBrowser, OTHER_HOST, openBrowser } from './open-browser.ts';
-import { check, checkInWindows, watch, withFindings } from './page-check.ts';
+import { check, checkInWindows, signIn, watch, withFindings } from './page-check.ts';
 import { everyKind, failing, nothing, type StatePage, veryMuch } from './states.ts';
-
-type Options = Parameters<Browser['newContext']>[0];
 
 /** Posts a form from the page in a tab, as a browser does. */
 const POST = `(path, fields) => {
@@ -30,18 +28,6 @@ describe.runIf(hasBrowser)('the web page', () => {
   });
   afterAll(async () => browser?.close());
 
-  /** Opens a window in which a person has signed in. */
-  async function signIn({ url }: StatePage, person: string, options: Options = {}) {
-    const context = await browser.newContext(options);
-    const problems = watch(context);
-    const tab = await context.newPage();
-    await tab.goto(`${url}/sign-in`);
-    await tab.getByLabel('Token').fill(`${person}-token`);
-    await tab.getByRole('button', { name: 'Sign in' }).click();
-    await tab.waitForURL(`${url}/`);
-    return { context, tab, problems };
-  }
-
   /** Posts a form. Returns the status of the answer, which the tab then shows. */
   async function post(tab: Page, path: string, fields: Readonly<Record<string, string>>): Promise<number> {
     const answered = tab.waitForResponse((response) => response.request().method() === 'POST');
@@ -65,7 +51,8 @@ describe.runIf(hasBrowser)('the web page', () => {
 
   test('shows every error as an accessible page', { timeout: 120_000 }, async () => {
     await using page = await failing();
-    const { context, tab } = await signIn(page, 'approver');
+    await using opened = await signIn(browser, page.url, 'approver-token');
+    const { context, tab } = opened;
     expect(await checkAll(page, tab, checkInWindows)).toEqual({});
     expect(await tab.locator('main').textContent()).not.toContain('secret of the inside');
     await tab.goto(`${page.url}/`);
@@ -91,7 +78,6 @@ describe.runIf(hasBrowser)('the web page', () => {
     found[429] = await checkInWindows(tab);
     Object.assign(found, await otherPeople(page, context));
     expect(withFindings(found)).toEqual({});
-    await context.close();
   });
 
   /** Checks the pages for a person who may not act, for one who has not signed in, and for another host name. */
@@ -114,13 +100,13 @@ describe.runIf(hasBrowser)('the web page', () => {
 
   test('shows a person who may only read why an action is refused', async () => {
     await using page = await failing();
-    const { context, tab } = await signIn(page, 'viewer');
+    await using opened = await signIn(browser, page.url, 'viewer-token');
+    const { tab } = opened;
     expect(await post(tab, '/o/acme/actions', { action: 'reconcile' })).toBe(403);
     expect(await tab.locator('main').textContent()).toContain(
       'This needs the role operator; you have the role viewer.',
     );
     expect(await check(tab)).toEqual([]);
-    await context.close();
   });
 
   test.each([
@@ -130,20 +116,20 @@ describe.runIf(hasBrowser)('the web page', () => {
   ] as const)('shows %s in dark on a phone', { timeout: 120_000 }, async (_what, open) => {
     await using page = await open();
     const options = { colorScheme: 'dark', viewport: { width: 360, height: 740 } } as const;
-    const { context, tab, problems } = await signIn(page, 'approver', options);
+    await using opened = await signIn(browser, page.url, 'approver-token', options);
+    const { tab, problems } = opened;
     expect(await checkAll(page, tab)).toEqual({});
     expect(problems).toEqual([]);
-    await context.close();
   });
 
   test('shows a person without any role that there is nothing', async () => {
     await using page = await nothing();
-    const { context, tab } = await signIn(page, 'nobody');
+    await using opened = await signIn(browser, page.url, 'nobody-token');
+    const { tab } = opened;
     for (const path of ['/', '/audit', '/budget', '/log']) {
       await tab.goto(`${page.url}${path}`);
       expect(await check(tab), path).toEqual([]);
       expect(await tab.locator('main').textContent()).not.toMatch(/empty|new\b/);
     }
-    await context.close();
   });
 });

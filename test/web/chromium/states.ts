@@ -1,12 +1,11 @@
 /** Servers whose organizations have every kind of resource, nothing at all, or very much. */
 import { StoreError } from '../../../src/core/errors.ts';
-import type { Backend, OrganizationState } from '../../../src/web/model/backend.ts';
+import type { Backend, FleetState, OrganizationState } from '../../../src/web/model/backend.ts';
 import { pickCases } from '../../support/campaign.ts';
 import { samples } from '../../support/kind-samples.ts';
 import { type Fake, fakeDaemon, NOW, type OrganizationCase, passOf } from '../fake-daemon.ts';
 import { openPageApp, type PageApp, tokenEntry } from '../page-app.ts';
 import { withParts } from '../some-backend.ts';
-import { EMPTY_FLEET, largeMonitoring, MONITORING_PAGES } from './monitoring-states.ts';
 
 /** A server with its pages by name. */
 export interface StatePage extends PageApp {
@@ -56,7 +55,28 @@ export async function everyKind(): Promise<StatePage> {
 }
 
 const PAGES_OF_ORGANIZATION = ['', '/passes', '/conversations', '/dead-letters', '/clusters', '/audit'];
-const PAGES = ['/', '/audit', '/budget', '/log'];
+const MONITORING_PAGES = ['/conditions', '/deliveries', '/replicas'];
+const PAGES = ['/', '/audit', '/budget', '/log', ...MONITORING_PAGES];
+
+/** A fleet that has just begun: nobody has anything. */
+const EMPTY_FLEET: FleetState = {
+  ...{ replica: 'host-1-ab', replicas: [], left: 60_000, failure: null, latency: null, unowned: [] },
+  notificationsUnowned: null,
+};
+
+/** 120 replicas with long names, and 300 organizations that none of them has. */
+const LARGE_FLEET: FleetState = {
+  replica: 'r-7',
+  replicas: Array.from({ length: 120 }, (_, index) => ({
+    ...{ id: `r-${index}`, version: '1.2.3', weight: 1, isDraining: index % 3 === 0, organizations: index },
+    ...{ address: `${'x'.repeat(300)} ${index}`, left: index % 5 === 0 ? -1 : 60_000 },
+    ...{ startedAt: NOW - 3_600_000, seenAt: NOW - 1000 },
+  })),
+  ...{ left: 20_000, failure: 'a reason without an end, '.repeat(60), latency: 12.5, notificationsUnowned: 90_000 },
+  unowned: Array.from({ length: 300 }, (_, index) => ({
+    ...{ organization: `org_${index}`, age: index * 1000, isConfigured: index % 2 === 0 },
+  })),
+};
 
 /** An organization that has just been added, and one without manifests. */
 export async function nothing(): Promise<StatePage> {
@@ -65,7 +85,7 @@ export async function nothing(): Promise<StatePage> {
     { id: 'new', plan: { manifests: 'teams: {}' }, checked: null, end: null },
   );
   const paths = ['empty', 'new'].flatMap((id) => PAGES_OF_ORGANIZATION.map((path) => `/o/${id}${path}`));
-  const all = [...PAGES, ...MONITORING_PAGES, ...paths];
+  const all = [...PAGES, ...paths];
   return serve(fake.backend.organizations(), new Map(all.map((path) => [path, path])), { fleet: () => EMPTY_FLEET });
 }
 
@@ -77,8 +97,7 @@ export async function veryMuch(): Promise<StatePage> {
   await fillHistory(fake);
   const plan = `/o/large/plans/${encodeURIComponent(fake.plans[0]?.checksum ?? '')}`;
   const paths = ['/', '/audit', ...MONITORING_PAGES, '/o/large', '/o/large/passes', plan, '/o/large/passes/150'];
-  const more = await largeMonitoring();
-  return serve(fake.backend.organizations(), new Map(paths.map((path) => [path, path])), more);
+  return serve(fake.backend.organizations(), new Map(paths.map((path) => [path, path])), { fleet: () => LARGE_FLEET });
 }
 
 async function fillHistory({ backend, plans: [plan = null] }: Fake): Promise<void> {
