@@ -179,6 +179,21 @@ describe('the notifier', () => {
     expect([await kinds('ops'), await kinds('mail')]).toEqual([[], ['firing 1']]);
   });
 
+  test('opens one incident of a pager about two channels that fail, which ends with the last of them', async () => {
+    const notifier = open({ routes: [{ channels: ['pager'] }] }, ['pager']);
+    const chats = ['chat', 'night'];
+    for (const subject of chats) {
+      await notifier.report({ reporter: `channel/${subject}`, facts: [fact('channel-failing', null, { subject })] });
+    }
+    await until(notifier, now + HOUR);
+    expect(await kinds('pager')).toEqual(['firing 2']);
+    for (const [index, subject] of chats.entries()) {
+      await notifier.report({ reporter: `channel/${subject}`, facts: [] });
+      await until(notifier, now + HOUR);
+      expect(await kinds('pager')).toEqual(['firing 2', ...(index === 0 ? [] : ['resolved 2'])]);
+    }
+  });
+
   test('sends events only where they are listed, those of half a minute in one message', async () => {
     const notifier = open({ routes: [{ channels: ['ops'] }, { channels: ['team'], codes: ['applied'] }] });
     await notifier.addEvents([event('e1')]);
