@@ -64,13 +64,6 @@ test.each<[Record<string, string>, number]>([
   },
 );
 
-test('a link on another site is opened again, so that the strict cookie is sent', async () => {
-  await using page = await open();
-  const answer = await page.get('/?q=1', { 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'document' });
-  expect(answer.statusCode).toBe(200);
-  expect(answer.body).toContain('<meta http-equiv="refresh" content="0; url=/?q=1">');
-});
-
 test('the user header of the proxy counts only from the proxy', async () => {
   const proxy = { userHeader: 'X-Forwarded-User', groupsHeader: 'x-forwarded-groups' };
   const roles = [{ role: 'viewer', groups: ['docs'] }];

@@ -190,7 +190,7 @@ test('a query can neither add a notice nor make a page fail', async () => {
   }
 });
 
-test('a link elsewhere cannot make a page say that something was approved', async () => {
+test('a link or a form elsewhere can neither do something nor make a page say that it was done', async () => {
   await using page = await openPageApp({
     ui: { tokens: people(['ana']), roles: [{ role: 'approver', people: ['*'] }] },
   });
@@ -205,6 +205,12 @@ test('a link elsewhere cannot make a page say that something was approved', asyn
   const headers = { 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'document' };
   const reopened = await page.server.app.inject({ url: path, headers });
   expect(reopened.body).toContain('content="0; url=/o/acme/audit?before=9"');
+  const { cookie } = await signIn(page, 'ana-token');
+  const form = { action: 'reconcile', back: '/o/acme?q=a' };
+  const post = (site: string) => page.post('/o/acme/actions', form, { cookie, 'sec-fetch-site': site });
+  expect((await post('same-origin')).headers.location).toBe('/o/acme?q=a&done=reconcile');
+  const { statusCode, body } = await post('cross-site');
+  expect([statusCode, body]).toEqual([403, expect.stringContaining('does not come from a page of this server')]);
 });
 
 test('a plan is downloaded, as a file with a harmless name', async () => {

@@ -18,16 +18,13 @@ afterAll(() => page[Symbol.asyncDispose]());
 
 test.each<[string, number, string]>([
   ['a page', 200, `GET /o/acme/audit HTTP/1.1\r\n${ASK}\r\n`],
-  ['two Host headers', 400, `GET /o/acme/audit HTTP/1.1\r\nHost: localhost\r\n${ASK}\r\n`],
   ['two Host headers, the first of which is wrong', 400, `GET / HTTP/1.1\r\nHost: evil.example\r\n${ASK}\r\n`],
   ['a whole URL', 400, `GET http://localhost/o/acme/audit HTTP/1.1\r\n${ASK}\r\n`],
   ['the URL of another host', 400, `GET http://evil.example/ HTTP/1.1\r\n${ASK}\r\n`],
   ['no path', 400, `OPTIONS * HTTP/1.1\r\n${ASK}\r\n`],
-  ['no Host header', 400, `GET / HTTP/1.1\r\nConnection: close\r\n${BEARER}\r\n`],
   ['HTTP/1.0 without a Host header', 421, `GET / HTTP/1.0\r\n${BEARER}\r\n`],
   ['a Host header with a user', 421, `GET / HTTP/1.1\r\nHost: localhost@evil.example\r\nConnection: close\r\n\r\n`],
   ['a Host header with a path', 421, `GET / HTTP/1.1\r\nHost: evil.example/localhost\r\nConnection: close\r\n\r\n`],
-  ['an empty Host header', 421, `GET / HTTP/1.1\r\nHost:\r\nConnection: close\r\n\r\n`],
   ['a very long address', 431, `GET /${'a'.repeat(20_000)} HTTP/1.1\r\n${ASK}\r\n`],
   ['a long address', 404, `GET /${'a'.repeat(10_000)} HTTP/1.1\r\n${ASK}\r\n`],
   ['a long name of an organization', 400, `GET /o/${'a'.repeat(10_000)} HTTP/1.1\r\n${ASK}\r\n`],
@@ -38,13 +35,7 @@ test.each<[string, number, string]>([
   ['a NUL', 404, `GET /o/acme%00/audit HTTP/1.1\r\n${ASK}\r\n`],
   ['an address that cannot be decoded', 400, `GET /o/%E0%A4%A HTTP/1.1\r\n${ASK}\r\n`],
   ['a backslash', 404, `GET /\\evil.example HTTP/1.1\r\n${ASK}\r\n`],
-  ['two slashes', 404, `GET //evil.example HTTP/1.1\r\n${ASK}\r\n`],
-  ['two lengths', 400, `${FORM}Content-Length: 5\r\nContent-Length: 6\r\n\r\na=bcd`],
   ['a length and chunks', 400, `${FORM}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
-  ['another transfer encoding', 400, `${FORM}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`],
-  ['a length with a sign', 400, `${FORM}Content-Length: +5\r\n\r\na=bcd`],
-  ['a header with a space before its colon', 400, `GET / HTTP/1.1\r\n${ASK}X-A : b\r\n\r\n`],
-  ['a header over two lines', 400, `GET / HTTP/1.1\r\n${ASK}X-A: b\r\n c\r\n\r\n`],
   ['a text as a form', 415, `${FORM}Content-Type: text/plain\r\nContent-Length: 16\r\n\r\naction=reconcile`],
   ['a multipart form', 415, `${FORM}Content-Type: multipart/form-data; boundary=a\r\nContent-Length: 5\r\n\r\n--a--`],
   ['broken JSON', 400, `${FORM}Content-Type: application/json\r\nContent-Length: 5\r\n\r\n{"a":`],
@@ -54,15 +45,12 @@ test.each<[string, number, string]>([
     `${FORM}Content-Type: application/json\r\nContent-Length: 18\r\n\r\n{"__proto__":{}  }`,
   ],
   ['TRACE', 404, `TRACE / HTTP/1.1\r\n${ASK}\r\n`],
-  ['PUT', 404, `PUT /o/acme/actions HTTP/1.1\r\n${ASK}Content-Length: 0\r\n\r\n`],
-  ['DELETE', 404, `DELETE /o/acme HTTP/1.1\r\n${ASK}\r\n`],
   [
     'OPTIONS of another site',
     404,
     `OPTIONS /o/acme/actions HTTP/1.1\r\n${ASK}Origin: https://evil.example\r\nAccess-Control-Request-Method: POST\r\n\r\n`,
   ],
   ['another method in a header', 404, `GET /o/acme/actions HTTP/1.1\r\n${ASK}X-HTTP-Method-Override: POST\r\n\r\n`],
-  ['another method in the query', 404, `GET /o/acme/actions?_method=POST HTTP/1.1\r\n${ASK}\r\n`],
   [
     'another path in a header',
     200,
@@ -88,17 +76,6 @@ test.each([
   const answer = await sendBytes(url, form, ...Array.from({ length: 160 }, () => encode('a'.repeat(65_536))));
   expectSafe(answer);
   expect(answer.status).toBe(413);
-});
-
-test('a second request in the body of the first one is not answered', async () => {
-  const inner = `GET /o/acme/audit HTTP/1.1\r\n${ASK}\r\n`;
-  const keep = FORM.replace('Connection: close\r\n', '');
-  const answer = await sendBytes(
-    url,
-    `${keep}Content-Type: text/plain\r\nContent-Length: ${inner.length}\r\n\r\n${inner}`,
-  );
-  expect(answer.status).toBe(415);
-  expect(answer.body).not.toContain('HTTP/1.1 200');
 });
 
 test('of cookies with the same name the first counts, and none makes the server fail', async () => {

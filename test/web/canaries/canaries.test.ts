@@ -16,10 +16,9 @@ const UNREACHABLE = ['', '/passes', '/conversations', '/audit'].map(
 );
 
 /** Returns an address of every route, by its pattern. Routes that only change something are asked with GET, too. */
-async function samplesOf({ daemon, get }: PageDaemon): Promise<ReadonlyMap<string, string>> {
-  const viewer = { ...JSON_ONLY, authorization: 'Bearer canary-token-of-viewer' };
-  const { deadLetters } = JSON.parse(await (await get('/o/org_acme/dead-letters', viewer)).text());
-  const [organization] = daemon.organizations.filter(({ id }) => id === 'org_acme');
+async function samplesOf(page: PageDaemon): Promise<ReadonlyMap<string, string>> {
+  const { deadLetters } = await viewOf(page, '/o/org_acme/dead-letters');
+  const [organization] = page.daemon.organizations.filter(({ id }) => id === 'org_acme');
   const plan = `/o/org_acme/plans/${encodeURIComponent(organization?.lastPlan?.checksum ?? '')}`;
   return new Map([
     ...[
@@ -178,12 +177,27 @@ async function searchTheRest(page: PageDaemon, work: Workspace, search: Search):
 beforeEach(() => vi.stubEnv('OCTAVO_CANARY', CANARIES['variable of the environment']));
 afterEach(() => vi.unstubAllEnvs());
 
-async function deadLetters({ get }: PageDaemon): Promise<number> {
-  const answer = await get('/o/org_acme/conversations', {
-    ...JSON_ONLY,
-    authorization: 'Bearer canary-token-of-viewer',
-  });
-  return JSON.parse(await answer.text()).outbox.deadLetters;
+async function viewOf({ get }: PageDaemon, path: string) {
+  const answer = await get(path, { ...JSON_ONLY, authorization: 'Bearer canary-token-of-viewer' });
+  return JSON.parse(await answer.text());
+}
+
+const deadLetters = async (page: PageDaemon) => (await viewOf(page, '/o/org_acme/conversations')).outbox.deadLetters;
+
+/** Checks that the pages show the sources, budgets and log of the daemon: otherwise, the search proves nothing. */
+async function checkMonitoring(page: PageDaemon): Promise<void> {
+  const { sources, redactions } = await viewOf(page, '/o/org_acme/conversations');
+  expect(sources[0]).toMatchObject({ name: 'drop', kind: 'folder', state: 'working' });
+  expect(redactions.map(({ type }: { readonly type: string }) => type)).toContain('email');
+  const { queues } = await viewOf(page, '/budget');
+  expect(queues).toMatchObject([
+    { name: 'org_acme', organizations: ['org_acme', 'org_unreachable'], breaker: 'closed' },
+  ]);
+  expect(JSON.stringify((await viewOf(page, '/log')).records)).toContain('octavo is running');
+  const path = '/o/org_acme/dead-letters';
+  expect((await viewOf(page, '/o/org_acme')).waiting).toContainEqual(
+    expect.objectContaining({ kind: 'dead-letters', path }),
+  );
 }
 
 test.each(['oidc', 'proxy'] as const)(
@@ -197,6 +211,7 @@ test.each(['oidc', 'proxy'] as const)(
     work.repository.commit('One');
     await page.daemon.organizations.find(({ id }) => id === 'org_acme')?.trigger('manual');
     await eventually('a dead letter', async () => (await deadLetters(page)) > 0);
+    await checkMonitoring(page);
     // Every page and every other route has an address that is searched.
     const samples = await samplesOf(page);
     const known = await routes();

@@ -23,17 +23,6 @@ test('returns the newest records first, with their fields', () => {
   ]);
 });
 
-test('selects by level, organization and number', () => {
-  const buffer = new LogBuffer();
-  for (let index = 0; index < 10; index += 1) {
-    buffer.add(line(String(index), { level: index % 2 === 0 ? 30 : 50, organization: index < 5 ? 'a' : 'b' }));
-  }
-  const messages = (filter: object) => buffer.read({ ...everything, ...filter }).map(({ message }) => message);
-  expect(messages({ level: 'warn' })).toEqual(['9', '7', '5', '3', '1']);
-  expect(messages({ includes: (id: string) => id === 'a', limit: 2 })).toEqual(['4', '3']);
-  expect(messages({ before: 3 })).toEqual(['2', '1', '0']);
-});
-
 test('keeps 2,000 records, and numbers them since the start', () => {
   const buffer = new LogBuffer();
   for (let index = 0; index < 9000; index += 1) {

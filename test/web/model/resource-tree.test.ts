@@ -1,3 +1,4 @@
+/** Order of resources on the page of an organization. */
 import { expect, test } from 'vitest';
 import type { Declared } from '../../../src/core/resource.ts';
 import { resourceTree } from '../../../src/web/model/resources.ts';
@@ -13,36 +14,21 @@ function tree(...given: readonly (readonly [address: string, within: string | nu
   return resourceTree(new Map(all.map((each) => [each.address, each as unknown as Declared])));
 }
 
-const order = ({ resources }: ReturnType<typeof tree>) => resources.map(({ address }) => address);
-
-test('resources follow what they are part of, sorted by address', () => {
-  const found = tree(['b', null], ['a/2', 'a'], ['a', null], ['a/1/x', 'a/1'], ['a/1', 'a'], ['lost', 'nowhere']);
-  expect(order(found)).toEqual(['a', 'a/1', 'a/1/x', 'a/2', 'b', 'lost']);
-  expect(found.resources.map((each) => found.parentOf(each)?.address ?? null)).toEqual([
-    null,
-    'a',
-    'a/1',
-    'a',
-    null,
-    null,
-  ]);
-  expect(found.kinds).toEqual([{ kind: 'page', count: 6 }]);
-});
-
-test('resources below themselves are shown once, the first of them at the top', () => {
-  const found = tree(['a', null], ['x', 'z'], ['y', 'x'], ['z', 'y'], ['y/1', 'y'], ['self', 'self']);
-  expect(order(found)).toEqual(['a', 'x', 'y', 'y/1', 'z', 'self']);
-  expect(found.resources.map((each) => found.parentOf(each)?.address ?? null)).toEqual([
-    null,
-    null,
-    'x',
-    'y',
-    'y',
-    null,
-  ]);
-});
-
-test('the tree is made once for the same manifests', () => {
-  const declared = new Map<string, Declared>();
-  expect(resourceTree(declared)).toBe(resourceTree(declared));
+test('resources follow what they are part of, and those below themselves are shown once', () => {
+  const found = tree(
+    ['a', null],
+    ['x', 'z'],
+    ['y', 'x'],
+    ['z', 'y'],
+    ['y/1', 'y'],
+    ['self', 'self'],
+    ['lost', 'nowhere'],
+  );
+  const shown = found.resources.map((each) => `${each.address} in ${found.parentOf(each)?.address ?? 'nothing'}`);
+  const [roots, cycle] = [
+    ['a in nothing', 'lost in nothing'],
+    ['x in nothing', 'y in x', 'y/1 in y', 'z in y'],
+  ];
+  expect(shown).toEqual([...roots, ...cycle, 'self in nothing']);
+  expect(found.kinds).toEqual([{ kind: 'page', count: 7 }]);
 });

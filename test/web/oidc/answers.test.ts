@@ -88,14 +88,6 @@ test('an email counts only if the provider says that it is verified', async () =
   }
 });
 
-test('user info about another account is refused', async () => {
-  await using provider = await startLyingProvider();
-  await using page = await openProviderPage(provider);
-  provider.claims = { email: undefined };
-  provider.userInfo = { sub: 'u-2', email: 'ana@acme.example', email_verified: true };
-  expect((await page.signIn()).statusCode).toBe(403);
-});
-
 test('another state, no state, another browser, and an error of the provider are refused', async () => {
   await using provider = await startLyingProvider();
   await using page = await openProviderPage(provider);

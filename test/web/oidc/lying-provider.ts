@@ -64,7 +64,9 @@ export async function startLyingProvider(): Promise<LyingProvider> {
 /** Returns true if a request has the secret of the client, and with a code the proof and the address of its sign-in. */
 async function isProven({ sent }: LyingProvider, request: IncomingMessage): Promise<boolean> {
   const form = new URLSearchParams(await text(request));
-  const proof = createHash('sha256').update(String(form.get('code_verifier'))).digest('base64url');
+  const proof = createHash('sha256')
+    .update(String(form.get('code_verifier')))
+    .digest('base64url');
   const isOwn = proof === sent.get('code_challenge') && form.get('redirect_uri') === sent.get('redirect_uri');
   const secret = decodeURIComponent(atob(request.headers.authorization?.replace(/^Basic /, '') ?? ''));
   return secret === 'octavo:secret-of-octavo' && (form.get('grant_type') === 'refresh_token' || isOwn);

@@ -1,7 +1,6 @@
 /** Pages of organizations, resources, plans and passes. */
 import { describe, expect, test } from 'vitest';
 import { DesiredStateError } from '../../../src/core/errors.ts';
-import { age } from '../../../src/web/html/text.ts';
 import type { PageDefinition, PageRequest } from '../../../src/web/page.ts';
 import { organizationPage } from '../../../src/web/pages/organization.ts';
 import { planPage } from '../../../src/web/pages/plan.ts';
@@ -71,15 +70,9 @@ test('the list of passes links each plan, and shows when each pass ended', async
   const path = `/o/org_1/plans/${encodeURIComponent(plan?.checksum ?? '')}`;
   const shown = await render(organizationPage, fake, request({}));
   const [without = '', withPlan = ''] = shown.split('<tr').filter((row) => row.includes('/passes/'));
-  expect(withPlan).toContain(`<a href="${path}">2 planned</a>`);
+  expect(withPlan).toContain(`href="${path}"`);
+  expect(withPlan).toMatch(/>1 minute ago<.*>2 planned</s);
   expect(without).not.toContain('/plans/');
-  expect(withPlan).toContain('title="2026-06-01T12:01:00.000Z">1 minute ago</time>');
-});
-
-test('a time that is not known is never, and one to come is in words', () => {
-  expect(String(age(null, NOW))).toBe('<span class="faint">never</span>');
-  expect(String(age('no time', NOW))).toBe('<span class="faint">never</span>');
-  expect(String(age(new Date(NOW + 300_000).toISOString(), NOW))).toContain('>in 5 minutes</time>');
 });
 
 test('the page of an organization names the commit that broke the manifests, not a later one', async () => {
@@ -104,21 +97,14 @@ test('the page of an organization names the commit that broke the manifests, not
   expect(await render(organizationPage, valid, request({}))).not.toContain('Invalid since');
 });
 
-describe('the forms of an organization', () => {
-  test('are shown to operators', async () => {
-    const fake = await fakeDaemon(DELETION);
-    const shown = await render(organizationPage, fake, request({}, { role: 'operator' }));
-    expect(shown).toContain('name="action" value="reconcile"');
-    expect(shown).toContain('name="action" value="pause"');
-    expect(await render(organizationPage, fake, request({}, { role: 'viewer' }))).not.toContain('method="post"');
-  });
-
-  test('resume what is paused', async () => {
-    const fake = await fakeDaemon(DELETION);
-    await fake.store.history('org_1').pause({ address: 'team/a', reason: 'r', by: ana, since: NOW, until: null });
-    const shown = await render(resourcePage, fake, request({ '*': 'team/a' }, { role: 'operator' }));
-    expect(shown).toContain('name="action" value="resume"');
-    expect(shown).toContain('Paused by ana@acme.example until it is resumed: r');
-    expect(shown).not.toContain('name="action" value="pause"');
-  });
+test('operators check an organization, and pause or resume it and its resources', async () => {
+  const fake = await fakeDaemon(DELETION);
+  const ofOrganization = await render(organizationPage, fake, request({}, { role: 'operator' }));
+  expect(ofOrganization).toContain('name="action" value="reconcile"');
+  expect(ofOrganization).toContain('name="action" value="pause"');
+  await fake.store.history('org_1').pause({ address: 'team/a', reason: 'r', by: ana, since: NOW, until: null });
+  const shown = await render(resourcePage, fake, request({ '*': 'team/a' }, { role: 'operator' }));
+  expect(shown).toContain('name="action" value="resume"');
+  expect(shown).toContain('Paused by ana@acme.example until it is resumed: r');
+  expect(shown).not.toContain('name="action" value="pause"');
 });
