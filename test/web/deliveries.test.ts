@@ -41,17 +41,16 @@ async function openApp() {
       actions: someBackend([someOrganization('acme')], { asked, answer: { events: 1 } }).actions,
     }),
   });
-  const request = (person: string, accept: string) => ({ authorization: `Bearer ${person}-token`, accept });
-  const post = async (person: string, payload: Readonly<Record<string, string>>, accept = 'application/json') =>
-    page.server.app.inject({ method: 'POST', url: '/deliveries', headers: request(person, accept), payload });
-  const get = async (person: string, url = '/deliveries') =>
-    (await page.server.app.inject({ url, headers: request(person, 'text/html') })).body;
-  return { page, asked, post, get };
+  const as = (person: string, accept: string) => ({ authorization: `Bearer ${person}-token`, accept });
+  const post = (person: string, fields: Readonly<Record<string, string>>, accept = 'application/json') =>
+    page.post('/deliveries', fields, as(person, accept));
+  const get = async (person: string, url = '/deliveries') => (await page.get(url, as(person, 'text/html'))).body;
+  return { asked, post, get, [Symbol.asyncDispose]: () => page.server.close() };
 }
 
 test('an operator of every organization sends events again, once for two clicks', async () => {
-  const { page, asked, post } = await openApp();
-  await using _page = page;
+  await using app = await openApp();
+  const { asked, post } = app;
   const answers = [await post('ana', EVENT), await post('ana', EVENT)];
   expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200]);
   expect(answers[0]?.json()).toEqual({ events: 1 });
@@ -61,8 +60,8 @@ test('an operator of every organization sends events again, once for two clicks'
 });
 
 test('others may not, and nothing is sent', async () => {
-  const { page, asked, post } = await openApp();
-  await using _page = page;
+  await using app = await openApp();
+  const { asked, post } = app;
   for (const person of ['ben', 'cy']) {
     expect((await post(person, EVENT)).statusCode).toBe(403);
   }
@@ -73,8 +72,8 @@ test('others may not, and nothing is sent', async () => {
 });
 
 test('the button is there for the channels that gave something up, and for those who may use it', async () => {
-  const { page, get, post } = await openApp();
-  await using _page = page;
+  await using app = await openApp();
+  const { get, post } = app;
   const text = await get('ana');
   expect(text.match(/<button aria-label="Send events again: [^"]*">/g)).toEqual([
     '<button aria-label="Send events again: ops">',

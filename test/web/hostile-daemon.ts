@@ -33,9 +33,12 @@ export const DELETION: OrganizationCase = {
   },
 };
 
-/** Address with a text. The state file keeps neither halves of surrogate pairs nor NUL, and finds nothing by them. */
+/** Returns a text as the state file keeps it: without halves of surrogate pairs and NUL. */
+const stored = (text: string) => text.toWellFormed().replaceAll('\u0000', '');
+
+/** Address with a text. */
 export function addressWith(text: string): string {
-  return `team/${text.toWellFormed().replaceAll('\u0000', '')}`;
+  return `team/${stored(text)}`;
 }
 
 export interface HostileDaemon {
@@ -144,7 +147,7 @@ function hostileParts(texts: readonly string[]): OrganizationParts {
   const events = overview.events();
   events.onRead?.(
     texts.map((text, index) => ({
-      cluster: someCluster({ id: text, label: text, impact: text, url: index % 2 === 0 ? url : text }),
+      cluster: someCluster({ id: text, label: text, impact: text, url: index % 2 === 0 ? `javascript:${text}` : url }),
       verdict: { passes: true },
     })),
   );
@@ -183,7 +186,12 @@ async function hostileNotifications(texts: readonly string[]): Promise<Notificat
     someCondition(
       `c${index}`,
       someFact({
-        ...{ subject: text, summary: text, details: [text, all], path: index % 2 === 0 ? text : '/o/org_1' },
+        ...{
+          subject: text,
+          summary: text,
+          details: [text, all],
+          path: index % 2 === 0 ? `javascript:${text}` : '/o/org_1',
+        },
         ...{ organization: index % 3 === 0 ? null : text, since: NOW - index * 1000 },
       }),
       index % 2 === 0 ? {} : { state: 'pending' },
@@ -195,7 +203,9 @@ async function hostileNotifications(texts: readonly string[]): Promise<Notificat
     notifications,
     NOW,
     [someCondition('cause', cause), ...conditions],
-    texts.map((text, index) => someDelivery(`d${index}`, { channel: text, about: [`c${index}`], createdAt: NOW })),
+    texts.map((text, index) =>
+      someDelivery(`d${index}`, { channel: stored(text), about: [`c${index}`], createdAt: NOW }),
+    ),
   );
-  return someNotifications(notifications, texts);
+  return someNotifications(notifications, texts.map(stored));
 }

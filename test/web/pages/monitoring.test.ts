@@ -1,6 +1,5 @@
 /** Pages of conversations, clusters, budget, audit and log. */
 import { expect, test } from 'vitest';
-import { ClusterOverview } from '../../../src/clusters/events.ts';
 import { LogBuffer } from '../../../src/web/model/log-buffer.ts';
 import { auditPage } from '../../../src/web/pages/audit.ts';
 import { budgetPage } from '../../../src/web/pages/budget.ts';
@@ -8,25 +7,16 @@ import { clustersPage } from '../../../src/web/pages/clusters.ts';
 import { conversationsPage } from '../../../src/web/pages/conversations.ts';
 import { deadLetterPage, deadLettersPage } from '../../../src/web/pages/dead-letters.ts';
 import { logPage } from '../../../src/web/pages/log.ts';
-import { someCluster } from '../../clusters/samples.ts';
+import { organizationPage } from '../../../src/web/pages/organization.ts';
 import { request } from '../fake-daemon.ts';
 import { hostileDaemon } from '../hostile-daemon.ts';
 import { type Asked, NOW, render, someBackend, someOrganization, someRequest } from '../some-backend.ts';
 
-test('addresses of clusters and change requests are links only if they are http or https', async () => {
-  const overview = new ClusterOverview({ now: () => NOW });
-  overview.events().onRead?.([{ cluster: someCluster({ url: 'javascript:alert(1)' }), verdict: { passes: true } }]);
-  const backend = someBackend([someOrganization('acme', { clusters: { enabled: true }, overview })]);
-  const shown = await render(clustersPage, backend, someRequest({ organization: 'acme' }));
-  expect(shown).not.toContain('javascript:');
-  expect(shown).toContain('Login with SSO fails');
-});
-
 test('only operators get forms', async () => {
   const { backend } = await hostileDaemon(['k']);
-  for (const page of [conversationsPage, deadLettersPage, deadLetterPage, clustersPage]) {
-    expect(await render(page, backend, request({ key: 'k' }, { role: 'viewer' }))).not.toContain('<form');
-    const shown = await render(page, backend, request({ key: 'k' }));
+  for (const page of [conversationsPage, deadLettersPage, deadLetterPage, clustersPage, organizationPage]) {
+    expect(await render(page, backend, request({ key: 'k' }, { role: 'viewer' }))).not.toContain('method="post"');
+    const shown = await render(page, backend, request({ key: 'k' }, { role: 'operator' }));
     expect(shown).toContain('method="post" action="/o/org_1/actions"');
   }
 });
@@ -83,11 +73,4 @@ test('the log is filtered by level, and pages back without losing a record', asy
   const older = await render(logPage, backend, someRequest({}, { level: 'error', before: '51' }));
   expect(older).toContain('m49;');
   expect(older).not.toContain('m51;');
-});
-
-test('an organization without conversations and clusters says how to enable them', async () => {
-  const backend = someBackend([someOrganization('acme')]);
-  const request = someRequest({ organization: 'acme' });
-  expect(await render(conversationsPage, backend, request)).toContain('<code>conversations.sources</code>');
-  expect(await render(clustersPage, backend, request)).toContain('<code>clusters.enabled</code>');
 });
