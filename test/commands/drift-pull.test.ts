@@ -2,13 +2,12 @@ import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, wr
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EmulatorState } from '../../src/emulator/emulator.ts';
+import { jobAt } from '../forge/samples.ts';
 import { runGit } from '../git/repository.ts';
 import { pickCases } from '../support/campaign.ts';
-import { FakeForge } from '../support/fake-forge.ts';
-import { FakeGitea, FakeGitHub, FakeGitLab } from '../support/fake-pulls.ts';
+import { FakeForge, FakeGiteaPull, FakeGitHubPull, FakeGitLabPull } from '../support/fake-forge.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 
-type Fake = FakeGitHub | FakeGitLab | FakeGitea;
 type Name = 'github' | 'gitlab' | 'gitea';
 const FORGES = ['github', 'gitlab', 'gitea'] as const;
 const BRANCH = 'octavo/drift/org_acme.manifests';
@@ -48,11 +47,11 @@ async function createTemplate(): Promise<Template> {
 /** A repository on a forge, whose manifests have been applied. */
 class Scene implements AsyncDisposable {
   readonly work: Workspace;
-  readonly fake: Fake;
+  readonly fake: FakeForge;
   readonly name: Name;
   readonly bare: string;
 
-  private constructor(work: Workspace, fake: Fake, name: Name, bare: string) {
+  private constructor(work: Workspace, fake: FakeForge, name: Name, bare: string) {
     this.work = work;
     this.fake = fake;
     this.name = name;
@@ -64,21 +63,14 @@ class Scene implements AsyncDisposable {
     const bare = join(work.folder, 'bare.git');
     cpSync(template.folder, work.folder, { recursive: true, preserveTimestamps: true });
     work.repository.git('remote', 'add', 'origin', bare);
-    const fake = await new { github: FakeGitHub, gitlab: FakeGitLab, gitea: FakeGitea }[name](bare).listen();
+    const fake = await new { github: FakeGitHubPull, gitlab: FakeGitLabPull, gitea: FakeGiteaPull }[name](
+      bare,
+    ).listen();
     return new Scene(work, fake, name, bare);
   }
 
   get env(): Record<string, string> {
-    if (this.name === 'gitlab') {
-      return { GITLAB_CI: 'true', CI_API_V4_URL: this.fake.apiUrl, CI_PROJECT_ID: '5', GITLAB_TOKEN: FakeForge.token };
-    }
-    return {
-      ...(this.name === 'gitea' ? { GITEA_ACTIONS: 'true' } : {}),
-      GITHUB_ACTIONS: 'true',
-      GITHUB_API_URL: this.fake.apiUrl,
-      GITHUB_REPOSITORY: 'acme/docs',
-      GITHUB_TOKEN: FakeForge.token,
-    };
+    return jobAt(this.fake, this.name);
   }
 
   run(...args: string[]) {
@@ -288,10 +280,18 @@ test('keeps the branch when the token cannot open a pull request, and opens it i
   expect((await scene.run()).stderr).toContain(' is opened: ');
 });
 
-test('opens no second pull request after a lost response', async () => {
+test.each([
+  ['a lost response', 'dropped'],
+  ['a rate limit has passed', { status: 429, headers: { 'retry-after': '1' } }],
+] as const)('opens one pull request after %s', async (_what, fault) => {
   await using scene = await Scene.open();
   await scene.change('Writers', 'By hand');
-  scene.fake.fault = (request) => (/^POST .*(pulls|merge_requests)$/.test(request) ? 'dropped' : null);
+  let isFirst = true;
+  scene.fake.fault = (request) => {
+    const isOpening = /^POST .*(pulls|merge_requests)$/.test(request) && isFirst;
+    isFirst &&= !isOpening;
+    return isOpening ? fault : null;
+  };
   expect((await scene.run()).code).toBe(0);
   expect(scene.fake.pulls.all).toHaveLength(1);
 });

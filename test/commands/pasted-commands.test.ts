@@ -4,9 +4,8 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { pathArgument, shellCommand, shellWord } from '../../src/core/text/shell.ts';
-import { FORGES } from '../forge/samples.ts';
+import { FORGES, jobAt } from '../forge/samples.ts';
 import { codePoint } from '../support/code-points.ts';
-import { FakeForge } from '../support/fake-forge.ts';
 import { HOSTILE_TEXTS } from '../support/hostile-texts.ts';
 import { eventually } from '../support/octavo-process.ts';
 import { spawn, spawnSync } from '../support/programs.ts';
@@ -135,16 +134,9 @@ describe('the printed approve command runs unchanged', () => {
     await using fake = await (FORGES[0] as (typeof FORGES)[number]).open();
     const { work, where } = await openHeld();
     await using _ = work;
-    const [base, head] = ['HEAD~1', 'HEAD'].map((ref) => work.repository.git('rev-parse', ref));
-    const event = join(work.folder, 'event.json');
-    writeFileSync(event, JSON.stringify({ pull_request: { number: 12, head: { sha: head }, base: { sha: base } } }));
-    const ended = await work.inside(['plan', FOLDER, '--comment', ...where], {
-      GITHUB_ACTIONS: 'true',
-      GITHUB_API_URL: fake.apiUrl,
-      GITHUB_REPOSITORY: 'acme/docs',
-      GITHUB_EVENT_PATH: event,
-      GITHUB_TOKEN: FakeForge.token,
-    });
+    const [base = '', head = ''] = ['HEAD~1', 'HEAD'].map((ref) => work.repository.git('rev-parse', ref));
+    const job = jobAt(fake, 'github', { base, head, event: join(work.folder, 'event.json') });
+    const ended = await work.inside(['plan', FOLDER, '--comment', ...where], job);
     expect(ended.code).toBe(0);
     const body = String(fake.own[0]?.body);
     expect(body).toContain('1 change; once merged, approve only what is held with:');

@@ -193,18 +193,6 @@ describe('a comment that is too long', () => {
   };
   const planText = (comment: string) => codeIn(comment).at(-1) ?? '';
 
-  test('keeps held changes, deletions and access changes, then updates, and counts creations', async () => {
-    const text = planText(planComment(await dangerous(5000, 300, 200), MARKER, ROOM));
-    expect(text.match(/^ {2}- team\/gone-\d+ /gm)).toHaveLength(300);
-    expect(text.match(/p\d+@acme\.example joins\s+team\/joined/g)).toHaveLength(200);
-    expect(text).toMatch(/^ {2}- saml\/okta .*held: /m);
-    expect(text).toContain('~ team/joined');
-    expect(text).toContain('~ space/kept');
-    const shown = text.match(/^ {2}\+ team\/a\d+/gm)?.length ?? 0;
-    expect(shown).toBeGreaterThan(0);
-    expect(text).toContain(`… not shown: ${5000 - shown} creations (${5000 - shown} team)`);
-  });
-
   test('omits creations first, then updates, access changes and deletions, for any limit', async () => {
     const plan = await dangerous(60, 40, 30);
     const order = ['- saml/okta', '- team/gone-', '~ team/joined', '~ space/kept', '+ team/a'];
@@ -214,14 +202,14 @@ describe('a comment that is too long', () => {
       fc.property(fc.integer({ min: 1200, max: whole }), (maxLength) => {
         const comment = planComment(plan, MARKER, { ...ROOM, maxLength });
         expect(comment.length).toBeLessThanOrEqual(maxLength);
-        const lines = planText(comment).split('\n');
+        const text = planText(comment);
+        const lines = text.split('\n');
         const shown = order.map((start) => lines.filter((line) => line.startsWith(`  ${start}`)).length);
         const firstCut = shown.findIndex((count, at) => count < (totals[at] ?? 0));
         expect(firstCut === -1 ? [] : shown.slice(firstCut + 1).filter((count) => count > 0)).toEqual([]);
-        const leftOut =
-          planText(comment)
-            .replaceAll(/\s+/g, ' ')
-            .match(/not shown: (.*?\)) (?=[A-Z])/)?.[1] ?? '';
+        const joins = text.match(/p\d+@acme\.example joins\s+team\/joined/g) ?? [];
+        expect((shown[4] ?? 0) === 0 || joins.length === 30).toBe(true);
+        const leftOut = text.replaceAll(/\s+/g, ' ').match(/not shown: (.*?\)) (?=[A-Z])/)?.[1] ?? '';
         const counted = [...leftOut.matchAll(/(\d+) (?:held )?(?:creation|update|deletion)/g)].map(([, count]) =>
           Number(count),
         );

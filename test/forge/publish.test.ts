@@ -74,21 +74,6 @@ describe('consecutive runs', () => {
     expect(bodies).toEqual(['a person says something', bodyOf([9, 1], 'org_2'), bodyOf([2, 2])]);
   });
 
-  test('change nothing if a later run has commented', async () => {
-    const forge = new MemoryForge();
-    await run(forge, [5, 1]);
-    expect(await run(forge, [4, 7])).toBe('outdated');
-    expect(forge.comments.map(({ body }) => body)).toEqual([bodyOf([5, 1])]);
-  });
-
-  test('create a deleted comment again', async () => {
-    const forge = new MemoryForge();
-    await run(forge, [1, 1]);
-    forge.comments = [];
-    expect(await run(forge, [2, 1])).toBe('created');
-    expect(forge.comments).toHaveLength(1);
-  });
-
   test('create a comment again that is deleted during the update', async () => {
     const forge = new MemoryForge();
     await run(forge, [1, 1]);
@@ -109,27 +94,6 @@ describe('consecutive runs', () => {
 });
 
 describe('a failing forge', () => {
-  test('gets one comment after a lost response', async () => {
-    const forge = new MemoryForge();
-    forge.resultOf = (what) => (what === 'create' ? 'lost' : 'done');
-    expect(await run(forge, [1, 1])).toBe('created');
-    expect(forge.comments).toHaveLength(1);
-  });
-
-  test('gets reads and updates again, with pauses', async () => {
-    const forge = new MemoryForge();
-    forge.add(bodyOf([1, 1]));
-    const failed = new Set<string>();
-    forge.resultOf = (what) => {
-      const isFirst = !failed.has(what);
-      failed.add(what);
-      return isFirst ? 'failed' : 'done';
-    };
-    const clock = createInstantClock();
-    expect(await run(forge, [2, 1], clock)).toBe('updated');
-    expect(clock.waits).toEqual([1000, 1000]);
-  });
-
   test('is abandoned after all retries', async () => {
     const clock = createInstantClock();
     const down = new TransientError('down', true);

@@ -64,15 +64,6 @@ describe('GitHub Actions', () => {
     });
   });
 
-  test('returns no pull request for a push', async () => {
-    expect(await jobOf(GITHUB, { ref: 'refs/heads/main' })).toEqual({
-      label: 'GitHub Actions',
-      summaryFile: '/summary.md',
-      pull: null,
-      proposal: null,
-    });
-  });
-
   test.each([
     ['a comment on a pull request', { issue: { number: 12, pull_request: { url: 'https://x.example' } } }, true],
     ['a comment on an issue', { issue: { number: 12 } }, false],
@@ -163,21 +154,5 @@ describe('GitLab CI', () => {
   test('returns no merge request for a branch, and ignores the job token', async () => {
     expect((await jobOf({ ...GITLAB, CI_MERGE_REQUEST_IID: undefined })).pull).toBeNull();
     expect((await jobOf({ ...GITLAB, GITLAB_TOKEN: undefined })).pull?.token).toBeNull();
-  });
-});
-
-test('detects Bitbucket Pipelines', async () => {
-  const env = { BITBUCKET_BUILD_NUMBER: '8', BITBUCKET_REPO_FULL_NAME: 'acme/docs', BITBUCKET_COMMIT: HEAD };
-  expect((await jobOf(env)).pull).toBeNull();
-  const { pull } = await jobOf({ ...env, BITBUCKET_PR_ID: '12', BITBUCKET_PR_DESTINATION_BRANCH: 'main' });
-  expect(pull).toMatchObject({ forge: 'bitbucket', number: 12, head: HEAD, base: 'origin/main', run: [8, 0] });
-});
-
-test('returns no job outside of CI', async () => {
-  expect(await jobOf({ CI: 'true', GITHUB_TOKEN: 'x' })).toEqual({
-    label: null,
-    pull: null,
-    proposal: null,
-    summaryFile: null,
   });
 });

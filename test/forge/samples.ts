@@ -1,4 +1,5 @@
-/** The forges with their fakes, and sample comments. */
+/** The forges with their fakes, and the CI jobs and pull requests that they have. */
+import { writeFileSync } from 'node:fs';
 import type { Clock } from '../../src/core/clock.ts';
 import type { PullRequest } from '../../src/forge/ci-job.ts';
 import { FakeForge, FakeGiteaPull, FakeGitHubPull, FakeGitLabPull } from '../support/fake-forge.ts';
@@ -25,6 +26,42 @@ export function pullAt(fake: Pick<FakeForge, 'apiUrl'>, forge: PullRequest['forg
     runUrl: 'https://forge.example/run/1',
     token: FakeForge.token,
     tokenVariable: 'GITHUB_TOKEN',
+  };
+}
+
+/** Pull request 12 as a CI job sees it. */
+export interface JobPull {
+  readonly base: string;
+  readonly head: string;
+  /** File for the event of a workflow. */
+  readonly event: string;
+  readonly run?: number;
+}
+
+/** Variables of a CI job at a forge, which runs for a pull request or none. */
+export function jobAt(fake: Pick<FakeForge, 'apiUrl' | 'url'>, forge: string, pull?: JobPull): Record<string, string> {
+  const { base = '', head = '', event = '', run = 1 } = pull ?? {};
+  if (forge === 'gitlab') {
+    const project = {
+      GITLAB_CI: 'true',
+      CI_API_V4_URL: fake.apiUrl,
+      CI_PROJECT_ID: '5',
+      GITLAB_TOKEN: FakeForge.token,
+    };
+    const request = { CI_MERGE_REQUEST_IID: '12', CI_MERGE_REQUEST_DIFF_BASE_SHA: base, CI_COMMIT_SHA: head };
+    return pull === undefined ? project : { ...project, ...request, CI_PIPELINE_ID: String(run), CI_JOB_ID: '1' };
+  }
+  if (pull !== undefined) {
+    writeFileSync(event, JSON.stringify({ pull_request: { number: 12, head: { sha: head }, base: { sha: base } } }));
+  }
+  return {
+    ...(forge === 'gitea' ? { GITEA_ACTIONS: 'true' } : {}),
+    GITHUB_ACTIONS: 'true',
+    GITHUB_API_URL: fake.apiUrl,
+    GITHUB_SERVER_URL: fake.url,
+    GITHUB_REPOSITORY: 'acme/docs',
+    GITHUB_TOKEN: FakeForge.token,
+    ...(pull === undefined ? {} : { GITHUB_EVENT_PATH: event, GITHUB_RUN_ID: String(run), GITHUB_RUN_ATTEMPT: '1' }),
   };
 }
 

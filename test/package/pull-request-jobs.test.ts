@@ -1,11 +1,12 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { parse as parseYaml } from 'yaml';
+import { parseAllDocuments, parse as parseYaml } from 'yaml';
+import { commandLinesIn, faultOf } from '../docs/command-lines.ts';
+import { jobAt } from '../forge/samples.ts';
 import { runGit } from '../git/repository.ts';
 import { type CiMachine, filled, makeMachine, runGitLabJob, runSteps, type Step } from '../support/ci-steps.ts';
 import { FakeForge, FakeGiteaPull, FakeGitHubPull, FakeGitLabPull } from '../support/fake-forge.ts';
-import { FakeGitea, FakeGitHub, FakeGitLab } from '../support/fake-pulls.ts';
 import { TOKEN } from '../support/octavo-process.ts';
 import { spawnSync } from '../support/programs.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
@@ -49,27 +50,15 @@ async function openPull(
 
 type Pull = Awaited<ReturnType<typeof openPull>>;
 
-function gitHubMachine(
-  fake: FakeForge,
-  { work, base, head }: Pull,
-  more: Readonly<Record<string, string>> = {},
-): CiMachine {
+function gitHubMachine(fake: FakeForge, { work, base, head }: Pull, forge = 'github'): CiMachine {
   const folder = join(work.folder, 'machine');
-  const event = join(work.folder, 'event.json');
   const machine = makeMachine(folder, {
+    ...jobAt(fake, forge, { base, head, event: join(work.folder, 'event.json'), run: 77 }),
     CI: 'true',
     ORIGIN: work.repository.directory,
-    GITHUB_ACTIONS: 'true',
-    GITHUB_API_URL: fake.apiUrl,
-    GITHUB_SERVER_URL: fake.url,
-    GITHUB_REPOSITORY: 'acme/docs',
-    GITHUB_EVENT_PATH: event,
-    GITHUB_RUN_ID: '77',
-    GITHUB_RUN_ATTEMPT: '1',
     GITHUB_SHA: head,
-    ...more,
+    GITHUB_TOKEN: '',
   });
-  writeFileSync(event, JSON.stringify({ pull_request: { number: 12, head: { sha: head }, base: { sha: base } } }));
   return {
     ...machine,
     expressions: {
@@ -174,7 +163,7 @@ test('examples/pull-request/gitea.yaml: a pull request gets its plan as a commen
   fake.self = -2;
   const pull = await openPull();
   await using _work = pull.work;
-  const machine = gitHubMachine(fake, pull, { GITEA_ACTIONS: 'true' });
+  const machine = gitHubMachine(fake, pull, 'gitea');
   const example = parseYaml(read('examples/pull-request/gitea.yaml')) as Workflow;
   expect(await runJob('plan', machine, example)).toMatchObject({ code: 0 });
   expect(fake.comments).toHaveLength(1);
@@ -259,12 +248,6 @@ describe('action.yml', () => {
     expect(ended).toMatchObject({ code: 3, stderr: expect.stringContaining('is not a directory') });
     expect(existsSync(join(machine.checkout, 'evil'))).toBe(false);
   });
-
-  test('uses no expression inside a script', () => {
-    expect(action.runs.steps.filter(({ run = '' }) => run.includes('${{'))).toEqual([]);
-    const scripts = Object.values(workflow.jobs).flatMap(({ steps }) => steps);
-    expect(scripts.filter(({ run = '' }) => run.includes('${{'))).toEqual([]);
-  });
 });
 
 describe('GitLab', () => {
@@ -303,15 +286,7 @@ describe('GitLab', () => {
       ...project,
       ...own,
       ORIGIN: work.repository.directory,
-      GITLAB_CI: 'true',
-      CI_API_V4_URL: fake.apiUrl,
-      CI_PROJECT_ID: '5',
-      CI_MERGE_REQUEST_IID: '12',
-      CI_MERGE_REQUEST_DIFF_BASE_SHA: pull.base,
-      CI_COMMIT_SHA: pull.head,
-      CI_PIPELINE_ID: '9',
-      CI_JOB_ID: '10',
-      GITLAB_TOKEN: FakeForge.token,
+      ...jobAt(fake, 'gitlab', { ...pull, event: '' }),
     });
     const full = { ...machine, expressions: {} };
     await runSteps([{ uses: 'actions/checkout@v4', with: { 'fetch-depth': '0', ref: pull.head } }], full);
@@ -343,8 +318,11 @@ describe('the scheduled drift job', () => {
       const drift = await openDrift();
       await using work = drift.work;
       const { directory } = work.repository;
-      await using fake = await (forge === 'github' ? new FakeGitHub(directory) : new FakeGitea(directory)).listen();
-      const machine = gitHubMachine(fake, drift, forge === 'gitea' ? { GITEA_ACTIONS: 'true' } : {});
+      await using fake = await (forge === 'github'
+        ? new FakeGitHubPull(directory)
+        : new FakeGiteaPull(directory)
+      ).listen();
+      const machine = gitHubMachine(fake, drift, forge);
       const expressions = { ...machine.expressions, 'secrets.DRIFT_TOKEN': FakeForge.token };
       const file = parseYaml(read(`examples/pull-request/${forge}-drift.yaml`)) as Workflow;
       const ended = await runJob('drift', { ...machine, expressions }, file);
@@ -357,17 +335,14 @@ describe('the scheduled drift job', () => {
   test('of examples/pull-request/gitlab.yaml opens a merge request for drift', async () => {
     const drift = await openDrift();
     await using work = drift.work;
-    await using fake = await new FakeGitLab(work.repository.directory).listen();
+    await using fake = await new FakeGitLabPull(work.repository.directory).listen();
     const file = parseYaml(read('examples/pull-request/gitlab.yaml')) as {
       readonly default: { readonly before_script: readonly string[] };
       readonly drift: { readonly script: readonly string[] };
     };
     const machine = makeMachine(join(work.folder, 'machine'), {
       ORIGIN: work.repository.directory,
-      GITLAB_CI: 'true',
-      CI_API_V4_URL: fake.apiUrl,
-      CI_PROJECT_ID: '5',
-      GITLAB_TOKEN: FakeForge.token,
+      ...jobAt(fake, 'gitlab'),
       OCTAVO_TOKEN: TOKEN,
       OCTAVO_BASE_URL: work.emulator.url,
       OCTAVO_ORGANIZATION: work.emulator.organization,
@@ -419,3 +394,23 @@ test('refuses to run a commit other than the pinned one', async () => {
   await end(right);
   expect(readFileSync(join(machine.folder, 'path'), 'utf8')).toMatch(/^\/.*\/bin\n$/);
 });
+
+test.each(['github', 'gitlab', 'gitea', 'bitbucket'])(
+  'examples/pull-request/%s.yaml runs only existing commands',
+  (forge) => {
+    const text = read(`examples/pull-request/${forge}.yaml`);
+    expect(parseAllDocuments(text).flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([]);
+    const scripts: string[] = [];
+    JSON.stringify(parseYaml(text), (key, value) => {
+      if ((key === 'run' || key === 'script' || key === 'before_script') && value !== undefined) {
+        scripts.push([value].flat().join('\n'));
+      }
+      return value;
+    });
+    const lines = scripts.flatMap((script) => commandLinesIn(script.replaceAll(/"\$\([^)]*\)"/g, 'COMMIT')));
+    expect(lines.filter((line) => faultOf(line) !== null)).toEqual([]);
+    for (const start of ['validate .', 'plan . --comment', 'apply . --record --yes']) {
+      expect(lines).toContainEqual(expect.stringMatching(`^${start}`));
+    }
+  },
+);

@@ -1,8 +1,7 @@
 /** Fake APIs of forges for the webhooks of the repository `acme/docs`, written from the documentation of the forges. */
 
-import type { IncomingMessage } from 'node:http';
 import * as z from 'zod';
-import { LocalServer, textOf } from './local-server.ts';
+import { type Answer, type Asked, type ForgeAccess, ForgeServer } from './fake-status-forge.ts';
 
 export type HookForge = 'github' | 'gitlab' | 'gitea' | 'bitbucket';
 
@@ -20,9 +19,9 @@ interface Api {
   readonly hook: z.ZodType<Omit<KeptHook, 'id'>>;
   readonly update: 'PATCH' | 'PUT';
   readonly show: (hook: KeptHook) => object;
-  readonly authorization: readonly [header: string, prefix: string];
+  readonly access: ForgeAccess;
   /** Wraps a page of a list. */
-  readonly list?: (page: readonly object[], isLast: boolean) => unknown;
+  readonly list?: (page: unknown, isLast: boolean) => unknown;
 }
 
 const config = z.strictObject({
@@ -42,10 +41,10 @@ const APIS: Readonly<Record<HookForge, Api>> = {
     hook: giteaConfig,
     update: 'PATCH',
     show: masked,
-    authorization: ['authorization', 'token '],
+    access: { prefix: '', header: 'authorization', scheme: 'token ' },
   },
   gitlab: {
-    path: '/api/v4/projects/acme%2Fdocs/hooks',
+    path: '/projects/acme%2Fdocs/hooks',
     hook: z
       .object({
         url: z.url(),
@@ -62,14 +61,14 @@ const APIS: Readonly<Record<HookForge, Api>> = {
       })),
     update: 'PUT',
     show: ({ id, url }) => ({ id, url, push_events: true }),
-    authorization: ['private-token', ''],
+    access: { prefix: '/api/v4', header: 'private-token', scheme: '' },
   },
   gitea: {
-    path: '/api/v1/repos/acme/docs/hooks',
+    path: '/repos/acme/docs/hooks',
     hook: giteaConfig,
     update: 'PATCH',
     show: masked,
-    authorization: ['authorization', 'bearer '],
+    access: { prefix: '/api/v1', header: 'authorization', scheme: 'bearer ' },
   },
   bitbucket: {
     path: '/repositories/acme/docs/hooks',
@@ -84,7 +83,7 @@ const APIS: Readonly<Record<HookForge, Api>> = {
       .transform(({ url, events, secret }) => ({ url, events, secret })),
     update: 'PUT',
     show: ({ id, url, events }) => ({ uuid: `{${id}}`, url, events, secret_set: true }),
-    authorization: ['authorization', 'Bearer '],
+    access: { prefix: '', header: 'authorization', scheme: 'Bearer ' },
     list: (values, isLast) => ({ values, ...(isLast ? {} : { next: 'https://bitbucket.example/next' }) }),
   },
 };
@@ -92,70 +91,42 @@ const APIS: Readonly<Record<HookForge, Api>> = {
 /** Number of webhooks on a page, whatever the client asks for. */
 const PAGE = 2;
 
-/** API of a forge on a real socket. It stores webhooks, never shows their secrets, and rejects what is not documented. */
-export class FakeHooks extends LocalServer {
-  static readonly token = 'forge-token-never-to-be-seen';
+/** API of a forge. It stores webhooks, never shows their secrets, and rejects what is not documented. */
+export class FakeHooks extends ForgeServer {
   readonly hooks: KeptHook[] = [];
-  readonly requests: string[] = [];
-  /** Status instead of the answer, after the request has had its effect. */
-  fault: (method: string) => number | 'dropped' | null = () => null;
   readonly #api: Api;
 
   constructor(forge: HookForge) {
-    super((request, response) => {
-      void this.#handle(request).then(([status, body, headers]) => {
-        const fault = this.fault(request.method ?? '');
-        if (fault === 'dropped') {
-          request.socket.destroy();
-          return;
-        }
-        response.writeHead(fault ?? status, { 'content-type': 'application/json', ...headers });
-        response.end(JSON.stringify(fault === null ? body : {}));
-      });
-    });
+    super();
     this.#api = APIS[forge];
   }
 
-  get apiUrl(): string {
-    return `${this.url}${this.#api.path.replace(/\/(?:repos|projects|repositories)\/.*/, '')}`;
+  get access(): ForgeAccess {
+    return this.#api.access;
   }
 
-  async #handle(request: IncomingMessage): Promise<readonly [number, unknown, Record<string, string>?]> {
-    const { path, hook, update, authorization } = this.#api;
-    const { pathname, searchParams } = new URL(request.url ?? '', 'http://forge');
-    this.requests.push(`${request.method} ${pathname.slice(path.length) || '/'}`);
-    const [header, prefix] = authorization;
-    if (String(request.headers[header]).toLowerCase() !== `${prefix}${FakeHooks.token}`.toLowerCase()) {
-      return [401, {}];
+  handle(asked: Asked): Answer {
+    const { path, hook, update, show, list } = this.#api;
+    const { method } = asked;
+    if (method === 'GET' && asked.path === path) {
+      const page = this.page(this.hooks.map(show), asked, PAGE);
+      return { ...page, body: list?.(page.body, page.headers === undefined) ?? page.body };
     }
-    if (request.method === 'GET' && pathname === path) {
-      return this.#list(Number(searchParams.get('page') ?? 1));
-    }
-    const parsed = hook.safeParse(JSON.parse((await textOf(request)) || 'null'));
+    const parsed = hook.safeParse(asked.body);
     if (!parsed.success) {
-      return [422, { message: parsed.error.message }];
+      return { status: 422, body: { message: parsed.error.message } };
     }
-    if (request.method === 'POST' && pathname === path) {
+    if (method === 'POST' && asked.path === path) {
       const created = { id: this.hooks.length + 1, ...parsed.data };
       this.hooks.push(created);
-      return [201, this.#api.show(created)];
+      return { status: 201, body: show(created) };
     }
-    const id = /^\/(?:%7B)?(\d+)(?:%7D)?$/.exec(pathname.slice(path.length))?.[1];
+    const id = /^\/(?:%7B)?(\d+)(?:%7D)?$/.exec(asked.path.slice(path.length))?.[1];
     const known = this.hooks.find((each) => String(each.id) === id);
-    if (request.method !== update || known === undefined) {
-      return [404, {}];
+    if (method !== update || known === undefined) {
+      return { status: 404 };
     }
     Object.assign(known, parsed.data);
-    return [200, this.#api.show(known)];
-  }
-
-  #list(page: number): readonly [number, unknown, Record<string, string>?] {
-    const shown = this.hooks.slice((page - 1) * PAGE, page * PAGE).map(this.#api.show);
-    const isLast = page * PAGE >= this.hooks.length;
-    const next = `${this.apiUrl}${this.#api.path.slice(this.#api.path.search(/\/(?:repos|projects)\//))}?page=${page + 1}`;
-    const headers: Record<string, string> = isLast
-      ? {}
-      : { link: `<${next}>; rel="next"`, 'x-next-page': String(page + 1) };
-    return [200, this.#api.list?.(shown, isLast) ?? shown, headers];
+    return { status: 200, body: show(known) };
   }
 }

@@ -1,6 +1,6 @@
 /** Fake pull requests and merge requests of a forge. */
 import { runGit } from '../git/repository.ts';
-import { type Answer, type Asked, FakeGiteaPull, FakeGitHubPull, FakeGitLabPull, UNKNOWN } from './fake-forge.ts';
+import { type Answer, type Asked, UNKNOWN } from './fake-status-forge.ts';
 
 /** A pull request as a fake stores it. */
 export interface KeptPull {
@@ -127,18 +127,6 @@ export class KeptPulls {
   }
 }
 
-/** One page of a list, with the link to the next one. */
-function page(all: readonly unknown[], { query }: Asked, url: string, limit: string): Answer {
-  const most = Number(query.get(limit) ?? 30);
-  const at = Number(query.get('page') ?? 1);
-  const next = new URLSearchParams(query);
-  next.set('page', String(at + 1));
-  const body = all.slice((at - 1) * most, at * most);
-  return at * most < all.length
-    ? { status: 200, body, headers: { link: `<${url}?${next}>; rel="next"`, 'x-next-page': String(at + 1) } }
-    : { status: 200, body };
-}
-
 const isAnswer = (made: Answer | KeptPull): made is Answer => 'status' in made;
 const isClosed = ({ state }: KeptPull) => state !== 'open';
 
@@ -155,8 +143,15 @@ const shown = (url: string) => (pull: KeptPull) => ({
   base: { ref: pull.into },
 });
 
+/** What an answer about pull requests needs of its forge. */
+interface PullHost {
+  readonly pulls: KeptPulls;
+  readonly url: string;
+  page(all: readonly object[], asked: Asked, size: number): Answer;
+}
+
 /** Differences between the pull requests of GitHub and Gitea. */
-interface PullDialect {
+export interface PullDialect {
   /** Status if there is an open pull request of the branch. */
   readonly taken: number;
   /** Status after an update. */
@@ -168,9 +163,10 @@ interface PullDialect {
 }
 
 /** Answers a request about pull requests as GitHub and Gitea do; null if it is about something else. */
-function answerPulls(pulls: KeptPulls, asked: Asked, url: string, dialect: PullDialect): Answer | null {
+export function answerPulls(host: PullHost, asked: Asked, dialect: PullDialect): Answer | null {
   const { method, path, query, body } = asked;
-  const show = shown(url);
+  const { pulls } = host;
+  const show = shown(host.url);
   pulls.look();
   const number = Number(/^\/repos\/acme\/docs\/(?:pulls|issues)\/(\d+)/.exec(path)?.[1] ?? 0);
   if (path === '/repos/acme/docs/pulls' && method === 'POST') {
@@ -179,7 +175,7 @@ function answerPulls(pulls: KeptPulls, asked: Asked, url: string, dialect: PullD
     return isAnswer(made) ? made : { status: 201, body: show(made) };
   }
   if (path === '/repos/acme/docs/pulls') {
-    return page(dialect.list(pulls.all, query).map(show), asked, `${url}${path}`, dialect.limit);
+    return host.page(dialect.list(pulls.all, query).map(show), asked, Number(query.get(dialect.limit) ?? 30));
   }
   if (pulls.find(number) !== undefined && path.endsWith('/comments') && method === 'POST') {
     return pulls.say(number, body.body);
@@ -194,7 +190,7 @@ function answerPulls(pulls: KeptPulls, asked: Asked, url: string, dialect: PullD
 const withState = (all: readonly KeptPull[], query: URLSearchParams) =>
   all.filter((pull) => isClosed(pull) === (query.get('state') === 'closed'));
 
-const GITHUB_PULLS: PullDialect = {
+export const GITHUB_PULLS: PullDialect = {
   ...{ taken: 422, edited: 200, limit: 'per_page' },
   list: (all, query) => {
     const [owner, from] = (query.get('head') ?? '').split(/:(.*)/s);
@@ -203,79 +199,45 @@ const GITHUB_PULLS: PullDialect = {
     return withState(all, query).filter(isAsked).toReversed();
   },
 };
-const GITEA_PULLS: PullDialect = { taken: 409, edited: 201, limit: 'limit', list: withState };
+export const GITEA_PULLS: PullDialect = { taken: 409, edited: 201, limit: 'limit', list: withState };
 
-export class FakeGitHub extends FakeGitHubPull {
-  readonly pulls: KeptPulls;
-
-  constructor(repository: string) {
-    super();
-    this.pulls = new KeptPulls(repository, true);
+/** Answers a request about merge requests as GitLab does; null if it is about something else. */
+export function answerMerges(host: PullHost, asked: Asked): Answer | null {
+  const { method, path, query, body } = asked;
+  const { pulls } = host;
+  const show = (pull: KeptPull) => ({
+    iid: pull.number,
+    web_url: `${host.url}/acme/docs/-/merge_requests/${pull.number}`,
+    title: pull.title,
+    description: pull.body,
+    source_branch: pull.from,
+    target_branch: pull.into,
+    source_project_id: pull.isForks ? 6 : 5,
+    target_project_id: 5,
+    sha: pull.sha,
+  });
+  pulls.look();
+  const number = Number(/^\/projects\/5\/merge_requests\/(\d+)/.exec(path)?.[1] ?? 0);
+  if (path === '/projects/5/merge_requests' && method === 'POST') {
+    const { source_branch: from, target_branch: into, title, description } = body;
+    const made = pulls.create({ from, into, title, body: description }, 409);
+    return isAnswer(made) ? made : { status: 201, body: show(made) };
   }
-
-  protected override handle(asked: Asked): Answer {
-    return answerPulls(this.pulls, asked, this.url, GITHUB_PULLS) ?? super.handle(asked);
+  if (path === '/projects/5/merge_requests') {
+    const state = { opened: 'open', closed: 'closed', merged: 'merged' }[query.get('state') ?? ''];
+    const found = pulls.all.filter(
+      (pull) =>
+        pull.state === state && pull.from === query.get('source_branch') && pull.into === query.get('target_branch'),
+    );
+    return host.page(found.toReversed().map(show), asked, Number(query.get('per_page') ?? 30));
   }
-}
-
-export class FakeGitea extends FakeGiteaPull {
-  readonly pulls: KeptPulls;
-
-  constructor(repository: string) {
-    super();
-    this.pulls = new KeptPulls(repository, true);
+  if (pulls.find(number) !== undefined && path.endsWith('/notes') && method === 'POST') {
+    return pulls.say(number, body.body);
   }
-
-  protected override handle(asked: Asked): Answer {
-    return answerPulls(this.pulls, asked, this.url, GITEA_PULLS) ?? super.handle(asked);
+  if (path === `/projects/5/merge_requests/${number}` && method === 'PUT') {
+    const text = { title: body.title, body: body.description };
+    const changed = pulls.edit(number, text, body.state_event === 'close');
+    return changed === undefined ? UNKNOWN : { status: 200, body: show(changed) };
   }
-}
-
-/** A merge request stays open when its branch is deleted. */
-export class FakeGitLab extends FakeGitLabPull {
-  readonly pulls: KeptPulls;
-
-  constructor(repository: string) {
-    super();
-    this.pulls = new KeptPulls(repository, false);
-  }
-
-  protected override handle(asked: Asked): Answer {
-    const { method, path, query, body } = asked;
-    const show = (pull: KeptPull) => ({
-      iid: pull.number,
-      web_url: `${this.url}/acme/docs/-/merge_requests/${pull.number}`,
-      title: pull.title,
-      description: pull.body,
-      source_branch: pull.from,
-      target_branch: pull.into,
-      source_project_id: pull.isForks ? 6 : 5,
-      target_project_id: 5,
-      sha: pull.sha,
-    });
-    this.pulls.look();
-    const number = Number(/^\/projects\/5\/merge_requests\/(\d+)/.exec(path)?.[1] ?? 0);
-    if (path === '/projects/5/merge_requests' && method === 'POST') {
-      const { source_branch: from, target_branch: into, title, description } = body;
-      const made = this.pulls.create({ from, into, title, body: description }, 409);
-      return isAnswer(made) ? made : { status: 201, body: show(made) };
-    }
-    if (path === '/projects/5/merge_requests') {
-      const state = { opened: 'open', closed: 'closed', merged: 'merged' }[query.get('state') ?? ''];
-      const found = this.pulls.all.filter(
-        (pull) =>
-          pull.state === state && pull.from === query.get('source_branch') && pull.into === query.get('target_branch'),
-      );
-      return page(found.toReversed().map(show), asked, `${this.apiUrl}${path}`, 'per_page');
-    }
-    if (this.pulls.find(number) !== undefined && path.endsWith('/notes') && method === 'POST') {
-      return this.pulls.say(number, body.body);
-    }
-    if (path === `/projects/5/merge_requests/${number}` && method === 'PUT') {
-      const text = { title: body.title, body: body.description };
-      const changed = this.pulls.edit(number, text, body.state_event === 'close');
-      return changed === undefined ? UNKNOWN : { status: 200, body: show(changed) };
-    }
-    return super.handle(asked);
-  }
+  return null;
 }

@@ -1,6 +1,6 @@
-/** Stateful fakes of the commit statuses and deployments of GitHub, GitLab, Gitea and Bitbucket, on real sockets. */
+/** Stateful fakes of the APIs of GitHub, GitLab, Gitea and Bitbucket, on real sockets: commit statuses and deployments. */
 
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Ajv, type ValidateFunction } from 'ajv';
 import github from './github-openapi.json' with { type: 'json' };
 import { LocalServer, textOf } from './local-server.ts';
@@ -22,92 +22,108 @@ export interface ShownDeployment {
   readonly states: string[];
 }
 
-interface StatusRequestReceived {
-  readonly method: string;
+export interface Asked {
   /** Path below the API, with its encoding. */
   readonly path: string;
+  readonly method: string;
   readonly query: URLSearchParams;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-export interface StatusAnswer {
+export interface Answer {
   readonly status: number;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-const SHA = '(?:[0-9a-f]{40}|[0-9a-f]{64})';
-const OK = (body: unknown): StatusAnswer => ({ status: 201, body });
-const INVALID = (why: unknown): StatusAnswer => ({ status: 422, body: { message: 'Validation Failed', errors: why } });
+/** Where an API is, and the header with the token. */
+export interface ForgeAccess {
+  readonly prefix: string;
+  readonly header: string;
+  /** What precedes the token. */
+  readonly scheme: string;
+}
 
-/** Forge with one repository. It shows the statuses that it was sent, and refuses requests that its API would refuse. */
-export abstract class FakeStatusForge extends LocalServer {
+/** API of a forge. It rejects other tokens and unknown requests. */
+export abstract class ForgeServer extends LocalServer {
   static readonly token = 'forge-9d4b11-never-to-be-seen';
-  /** Every status that was accepted, oldest first. */
-  readonly statuses: ShownStatus[] = [];
-  readonly deployments: ShownDeployment[] = [];
-  /** Every request received. */
+  /** Every request received, such as `GET /user`. */
   readonly requests: string[] = [];
-  /** Why requests were refused as invalid. */
-  readonly problems: unknown[] = [];
-  /** Replaces an answer; `lost`: the request takes effect, and its connection breaks. */
-  fault: (request: string) => StatusAnswer | 'lost' | 'refused' | null = () => null;
-  protected abstract readonly prefix: string;
+  /** Replaces an answer; `dropped`: the request takes effect, and its connection breaks. */
+  fault: (request: string) => number | 'dropped' | Answer | null = () => null;
+  abstract readonly access: ForgeAccess;
 
   constructor() {
-    super((request, response) => {
-      void this.#serve(request).then((answer) => {
-        if (answer === null) {
-          request.socket.destroy();
-          return;
-        }
-        response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers });
-        response.end(JSON.stringify(answer.body ?? {}));
-      });
-    });
+    super((request, response) => void this.#serve(request, response));
   }
 
   get apiUrl(): string {
-    return this.url + this.prefix;
+    return this.url + this.access.prefix;
   }
+
+  abstract handle(asked: Asked): Answer;
+
+  /** A page of a list, with the link to the next one. */
+  page(all: readonly object[], { path, query }: Asked, size: number): Answer {
+    const at = Number(query.get('page') ?? 1);
+    const next = new URLSearchParams(query);
+    next.set('page', String(at + 1));
+    const headers = { link: `<${this.apiUrl}${path}?${next}>; rel="next"`, 'x-next-page': String(at + 1) };
+    const body = all.slice((at - 1) * size, at * size);
+    return { status: 200, body, ...(at * size < all.length ? { headers } : {}) };
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { prefix, header, scheme } = this.access;
+    const { pathname, searchParams: query } = new URL(request.url ?? '/', this.url);
+    const path = pathname.startsWith(`${prefix}/`) ? pathname.slice(prefix.length) : pathname;
+    const method = request.method ?? 'GET';
+    this.requests.push(`${method} ${path}`);
+    const text = await textOf(request);
+    const fault = this.fault(`${method} ${path}`);
+    const isKnown = String(request.headers[header]).toLowerCase() === `${scheme}${ForgeServer.token}`.toLowerCase();
+    const ordinary = (): Answer =>
+      isKnown
+        ? this.handle({ method, path, query, body: text === '' ? {} : JSON.parse(text) })
+        : { status: 401, body: { message: 'Bad credentials' } };
+    const replaced = typeof fault === 'number' ? { status: fault } : fault === 'dropped' ? null : fault;
+    const { status, body = {}, headers } = replaced ?? ordinary();
+    if (fault === 'dropped') {
+      request.socket.destroy();
+      return;
+    }
+    response.writeHead(status, { 'content-type': 'application/json', ...headers });
+    response.end(status === 204 ? undefined : JSON.stringify(body));
+  }
+}
+
+export const UNKNOWN: Answer = { status: 404, body: { message: 'Not Found' } };
+const SHA = '(?:[0-9a-f]{40}|[0-9a-f]{64})';
+const OK = (body: unknown): Answer => ({ status: 201, body });
+const INVALID = (why: unknown): Answer => ({ status: 422, body: { message: 'Validation Failed', errors: why } });
+
+/** Forge with one repository. It shows the statuses that it was sent, and refuses requests that its API would refuse. */
+export abstract class FakeStatusForge extends ForgeServer {
+  /** Every status that was accepted, oldest first. */
+  readonly statuses: ShownStatus[] = [];
+  readonly deployments: ShownDeployment[] = [];
+  /** Why requests were refused as invalid. */
+  readonly problems: unknown[] = [];
 
   /** Statuses of a commit, as `state: description`. */
   of(sha: string): readonly string[] {
     return this.statuses.filter((each) => each.sha === sha).map(({ state, description }) => `${state}: ${description}`);
   }
 
-  protected abstract isKnown(headers: IncomingMessage['headers']): boolean;
-  protected abstract handle(request: StatusRequestReceived): StatusAnswer;
-
-  protected deploy(sha: string, environment: string, states: string[]): StatusAnswer {
+  protected deploy(sha: string, environment: string, states: string[]): Answer {
     const deployment = { id: this.deployments.length + 1, sha, environment, states };
     this.deployments.push(deployment);
     return OK({ id: deployment.id, sha, environment });
   }
 
-  protected refuse(answer: StatusAnswer): StatusAnswer {
+  protected refuse(answer: Answer): Answer {
     this.problems.push(answer.body);
     return answer;
-  }
-
-  async #serve(request: IncomingMessage): Promise<StatusAnswer | null> {
-    const url = new URL(request.url ?? '/', 'http://forge.example');
-    const method = request.method ?? 'GET';
-    const path = url.pathname.slice(this.prefix.length);
-    this.requests.push(`${method} ${path}`);
-    const fault = this.fault(`${method} ${path}`);
-    if (fault === 'refused') {
-      return null;
-    }
-    if (fault !== null && fault !== 'lost') {
-      return fault;
-    }
-    if (!this.isKnown(request.headers)) {
-      return { status: 401, body: { message: 'Bad credentials' } };
-    }
-    const text = await textOf(request);
-    const answer = this.handle({ method, path, query: url.searchParams, body: text === '' ? {} : JSON.parse(text) });
-    return fault === 'lost' ? null : answer;
   }
 }
 
@@ -123,7 +139,7 @@ class GitHubOperations {
     return { name, method, pattern, validate, query };
   });
 
-  find({ method, path, query, body }: StatusRequestReceived) {
+  find({ method, path, query, body }: Asked) {
     const found = this.#operations.find((each) => each.method === method && each.pattern.test(path));
     const unknown = [...query.keys()].filter((key) => !found?.query.includes(key));
     const errors = found?.validate?.(body) === false ? found.validate.errors : unknown.length > 0 ? unknown : null;
@@ -132,17 +148,13 @@ class GitHubOperations {
 }
 
 export class FakeGitHubStatuses extends FakeStatusForge {
-  protected readonly prefix = '/api/v3';
+  readonly access = { prefix: '/api/v3', header: 'authorization', scheme: 'token ' };
   readonly #operations = new GitHubOperations();
 
-  protected isKnown({ authorization }: IncomingMessage['headers']): boolean {
-    return authorization === `token ${FakeStatusForge.token}`;
-  }
-
-  protected handle(request: StatusRequestReceived): StatusAnswer {
+  handle(request: Asked): Answer {
     const operation = this.#operations.find(request);
     if (operation === null || operation.parts[1] !== 'acme' || operation.parts[2] !== 'docs') {
-      return this.refuse({ status: 404, body: { message: 'Not Found' } });
+      return this.refuse(UNKNOWN);
     }
     const { body, query } = request;
     const description = String(body.description ?? '');
@@ -183,14 +195,10 @@ export class FakeGitHubStatuses extends FakeStatusForge {
 
 /** GitLab: a status that is pending or running is changed, and refuses the state that it has; others are replaced. */
 export class FakeGitLabStatuses extends FakeStatusForge {
-  protected readonly prefix = '/gitlab/api/v4';
+  readonly access = { prefix: '/gitlab/api/v4', header: 'private-token', scheme: '' };
 
-  protected isKnown(headers: IncomingMessage['headers']): boolean {
-    return headers['private-token'] === FakeStatusForge.token;
-  }
-
-  protected handle({ method, path, query, body: json }: StatusRequestReceived): StatusAnswer {
-    const [, rest = ''] = /^\/projects\/acme%2Fteam%2Fdocs(\/.*)$/.exec(path) ?? [];
+  handle({ method, path, query, body: json }: Asked): Answer {
+    const [, rest = ''] = /^\/projects\/(?:5|acme%2Fteam%2Fdocs)(\/.*)$/.exec(path) ?? [];
     const body = { ...Object.fromEntries(query), ...json };
     const sha = new RegExp(`^/statuses/(${SHA})$`).exec(rest)?.[1];
     const deployment = this.deployments.find(({ id }) => rest === `/deployments/${id}`);
@@ -218,7 +226,7 @@ export class FakeGitLabStatuses extends FakeStatusForge {
     return this.refuse({ status: 404, body: { message: '404 Project Not Found' } });
   }
 
-  #setStatus(sha: string, body: Readonly<Record<string, unknown>>): StatusAnswer {
+  #setStatus(sha: string, body: Readonly<Record<string, unknown>>): Answer {
     const { state, name, target_url: url = null, description } = body;
     const known = ['pending', 'running', 'success', 'failed', 'canceled', 'skipped'];
     const isShort = (text: unknown) => typeof text === 'string' && [...text].length <= 255;
@@ -241,18 +249,14 @@ export class FakeGitLabStatuses extends FakeStatusForge {
 
 /** Gitea and Forgejo. */
 export class FakeGiteaStatuses extends FakeStatusForge {
-  protected readonly prefix = '/code/api/v1';
+  readonly access = { prefix: '/code/api/v1', header: 'authorization', scheme: 'Bearer ' };
 
-  protected isKnown({ authorization }: IncomingMessage['headers']): boolean {
-    return authorization === `Bearer ${FakeStatusForge.token}`;
-  }
-
-  protected handle({ method, path, body }: StatusRequestReceived): StatusAnswer {
+  handle({ method, path, body }: Asked): Answer {
     const sha = new RegExp(`^/repos/acme/docs/statuses/(${SHA})$`).exec(path)?.[1];
     const { state, context, description, target_url: url = null } = body;
     const isKnown = ['pending', 'success', 'error', 'failure', 'warning'].includes(String(state));
     if (method !== 'POST' || sha === undefined) {
-      return this.refuse({ status: 404, body: { message: 'Not Found' } });
+      return this.refuse(UNKNOWN);
     }
     if (!isKnown || typeof context !== 'string' || typeof description !== 'string') {
       return this.refuse(INVALID('invalid status'));
@@ -270,13 +274,9 @@ export class FakeGiteaStatuses extends FakeStatusForge {
 
 /** Bitbucket Cloud: a status with the key of an earlier one replaces it. */
 export class FakeBitbucketStatuses extends FakeStatusForge {
-  protected readonly prefix = '/2.0';
+  readonly access = { prefix: '/2.0', header: 'authorization', scheme: 'Bearer ' };
 
-  protected isKnown({ authorization }: IncomingMessage['headers']): boolean {
-    return authorization === `Bearer ${FakeStatusForge.token}`;
-  }
-
-  protected handle({ method, path, body }: StatusRequestReceived): StatusAnswer {
+  handle({ method, path, body }: Asked): Answer {
     const sha = new RegExp(`^/repositories/acme/docs/commit/(${SHA})/statuses/build$`).exec(path)?.[1];
     const { key, state, name, description, url } = body;
     if (method !== 'POST' || sha === undefined) {
