@@ -192,7 +192,7 @@ server: { listen: "\${env:NOT_THERE}" }
 test('names an organization that is not configured', async () => {
   await using work = await openWorkspace();
   work.repository.write('a.yaml', 'teams: { a: { title: A } }\n');
-  for (const command of [['plan'], ['doctor'], ['snapshot']]) {
+  for (const command of [['plan'], ['doctor'], ['snapshot'], ['import']]) {
     const { code, stdout, stderr } = await work.inside(command, { OCTAVO_ORGANIZATION: 'org_nowhere' });
     expect(code).toBe(1);
     expect(stdout + stderr).toContain('(404)');

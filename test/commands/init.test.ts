@@ -46,25 +46,22 @@ describe('octavo init in a new folder', () => {
     expect(gitlab).toMatchObject({ code: 0, stderr: expect.stringContaining('includes the drift job') });
   });
 
-  test('imports the organization if a token is set, so that the plan is empty', async () => {
-    await using work = await openWorkspace();
-    await work.call('PUT', '/teams', { title: 'Writers' });
-    const ended = await init(work, {}, '--forge', 'none');
-    expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining('Imported') });
-    expect(existsSync(inNew(work, '.github'))).toBe(false);
-    const plan = await work.inside(['plan', '../new', '--detailed-exitcode']);
-    expect(plan).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes') });
-    expect(readFileSync(inNew(work, 'teams.yaml'), 'utf8')).toContain('title: Writers');
-  });
-
-  test('imports the organization also with --drift', async () => {
-    await using work = await openWorkspace();
-    await work.call('PUT', '/teams', { title: 'Writers' });
-    const ended = await init(work, {}, '--forge', 'github', '--drift');
-    expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining('Imported') });
-    expect(readFileSync(inNew(work, 'teams.yaml'), 'utf8')).toContain('title: Writers');
-    expect(existsSync(inNew(work, '.github/workflows/octavo-drift.yaml'))).toBe(true);
-  });
+  test.each([
+    ['none', [], false],
+    ['github', ['--drift'], true],
+  ] as const)(
+    'imports the organization if a token is set, so that the plan is empty (%s)',
+    async (forge, more, hasDrift) => {
+      await using work = await openWorkspace();
+      await work.call('PUT', '/teams', { title: 'Writers' });
+      const ended = await init(work, {}, '--forge', forge, ...more);
+      expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining('Imported') });
+      expect(existsSync(inNew(work, '.github/workflows/octavo-drift.yaml'))).toBe(hasDrift);
+      const plan = await work.inside(['plan', '../new', '--detailed-exitcode']);
+      expect(plan).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes') });
+      expect(readFileSync(inNew(work, 'teams.yaml'), 'utf8')).toContain('title: Writers');
+    },
+  );
 
   test('does not import with --no-import or after a no', async () => {
     await using work = await openWorkspace();

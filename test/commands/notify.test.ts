@@ -2,8 +2,6 @@
 
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
-import { commandLine } from '../../scripts/docs.ts';
-import { completeWords } from '../../src/commands/completion/complete.ts';
 import { CONDITION_CODES, EVENT_CODES } from '../../src/core/condition-codes.ts';
 import { serveLocally, textOf } from '../support/local-server.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
@@ -182,13 +180,4 @@ test('commands that read no secrets accept channels whose secrets are in the env
   work.configure({ top: { notifications, server: { listen: '127.0.0.1:9' } } });
   const { stderr } = await work.inside(['health', '--config', 'config.yaml'], {}, '..');
   expect(stderr).toMatch(/^no response from http:\/\/127\.0\.0\.1:9/);
-});
-
-test('codes are completed', () => {
-  const words = (...line: string[]) =>
-    completeWords(commandLine(), [], ['notify', ...line]).words.map(({ value }) => value);
-  expect(words('')).toEqual(['preview', 'retry', 'test']);
-  expect(words('preview', 'change')).toEqual(['changes-failing', 'change-request-opened', 'change-request-merged']);
-  expect(words('test', 'team', 'plan')).toEqual(['plan-refused']);
-  expect(words('test', 'team', '--')).toEqual(['--resolve', '--config', '--help']);
 });

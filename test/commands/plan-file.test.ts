@@ -35,14 +35,6 @@ describe('reports changes that waited when the plan file was created and would n
     actuals: [actual('team', 'tem_1', { title: 'A', members: {} }), actual('collection', 'col_1', { title: 'Old' })],
   };
 
-  test('for a deletion that a changed configuration would not hold', async () => {
-    const before = { ...gone, policy: { requireApproval: ['collection'] } };
-    expect(await differencesOf(before, {})).toEqual([]);
-    expect(await differencesOf(before, { policy: { requireApproval: [] } })).toEqual([
-      'no longer held: delete collection/old',
-    ]);
-  });
-
   test('for a plan that was held as a whole', async () => {
     const before = { ...gone, policy: { limits: { maxDeletions: 0, maxChangedPercent: 100 } } };
     expect(await differencesOf(before, { policy: { limits: { maxDeletions: 1, maxChangedPercent: 100 } } })).toEqual([

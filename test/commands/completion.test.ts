@@ -1,6 +1,10 @@
+/** Completion of command lines: what is suggested, and how it is read and inserted. Shells are in completion-shells. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { commandLine } from '../../scripts/docs.ts';
+import { completeWords } from '../../src/commands/completion/complete.ts';
 import { readLine } from '../../src/commands/completion/shells.ts';
+import { operations } from '../../src/platform/operations/index.ts';
 import { codePoint } from '../support/code-points.ts';
 import { execFileSync } from '../support/programs.ts';
 
@@ -66,5 +70,53 @@ describe('an unfinished command line', () => {
         insert(`${words.at(-1)}x`);
       }),
     );
+  });
+});
+
+describe('completion', () => {
+  const table = Object.values(operations);
+  const offered = (...line: readonly string[]) => completeWords(commandLine(), table, line);
+  const words = (...line: readonly string[]) => offered(...line).words.map(({ value }) => value);
+
+  test.each([
+    ['commands', ['val'], ['validate']],
+    ['commands of a command', ['clusters', 'un'], ['unmute']],
+    ['options', ['plan', '--det'], ['--detailed-exitcode']],
+    ['choices of an option', ['plan', '--format', ''], ['text', 'markdown', 'json']],
+    ['choices of an argument', ['completion', ''], ['bash', 'zsh', 'fish']],
+    ['methods', ['api', 'P'], ['POST', 'PUT', 'PATCH']],
+    ['operations', ['api', 'getTeam'], ['getTeam']],
+    ['paths of a method', ['api', 'PUT', '/v1/orgs/org_1/te'], ['/v1/orgs/org_1/teams', '/v1/orgs/org_1/teams/']],
+    ['the path after an id', ['api', 'PATCH', '/v1/orgs/:org/teams/t1'], ['/v1/orgs/:org/teams/t1']],
+    [
+      'paths without the version',
+      ['api', 'orgs/{organization}/openapi'],
+      ['orgs/{organization}/openapi', 'orgs/{organization}/openapi/'],
+    ],
+    ['fields', ['api', 'createTeam', '-f', ''], ['title=', 'members[]=']],
+    ['fields of a path', ['api', 'PATCH', '/orgs/o/members/m', '-F', ''], ['role=']],
+    ['values of a field', ['api', 'updateSite', 's', '-f', 'visibility=un'], ['visibility=unlisted']],
+    ['methods as an option', ['api', '-X', 'D'], ['DELETE']],
+    ['nothing without a possible argument', ['api', 'GET', '/v1/orgs', ''], []],
+    ['codes', ['notify', 'preview', 'change'], ['changes-failing', 'change-request-opened', 'change-request-merged']],
+    ['codes after a channel', ['notify', 'test', 'team', 'plan'], ['plan-refused']],
+    ['options after arguments', ['notify', 'test', 'team', '--'], ['--resolve', '--config', '--help']],
+    ['no hidden command', ['comp'], ['completion']],
+  ])('suggests %s', (_what, line, values) => {
+    expect(words(...line)).toEqual(values);
+  });
+
+  test.each([
+    [['plan', '']],
+    [['apply', '--config', '']],
+    [['plan', '--base', 'x', '']],
+    [['conversations', 'push', 'a', '']],
+  ])('%j: leaves file names to the shell', (line) => {
+    expect(offered(...line)).toEqual({ words: [], includesFiles: true, isPartial: false });
+  });
+
+  test('adds no space after a partial path', () => {
+    expect(offered('api', 'GET', '/v1/orgs/o/te').isPartial).toBe(true);
+    expect(offered('api', 'GET', '/v1/orgs/o/sso').isPartial).toBe(false);
   });
 });
