@@ -29,18 +29,6 @@ function makeClones(): { readonly origin: string; readonly one: string; readonly
   return { origin, one, two };
 }
 
-test('writes a record on top of the commit, and reads it back', async () => {
-  const commit = repository.commit('First');
-  const refs = await refsIn(repository.directory);
-  expect(refs.tipOf('.')).toBeNull();
-  const tip = await refs.write(commit, '{"a": 1}\n', 'Record\n');
-  expect(await refs.move('.', tip)).toEqual({ pushed: false });
-  const read = await refsIn(repository.directory);
-  expect(read.tipOf('.')).toBe(tip);
-  expect(await read.read(tip, 'the ref')).toEqual({ tip, commit, record: '{"a": 1}\n' });
-  expect(await read.read(commit, 'the ref')).toEqual({ tip: commit, commit, record: null });
-});
-
 test('gives each scope a separate ref that no other scope can replace', async () => {
   const commit = repository.commit('First');
   const refs = await refsIn(repository.directory);
@@ -92,18 +80,6 @@ test('lets only one of two concurrent runs move the ref without a remote', async
   await expect(second.move('.', await second.write(commit, 'second', 'Record\n'))).rejects.toThrow(
     'another run has moved it',
   );
-});
-
-test('pushes and reads a record in a shallow clone', async () => {
-  repository.commit('First');
-  const commit = repository.commit('Second');
-  const { origin, two } = makeClones();
-  const shallow = join(folder, 'shallow');
-  runGit(folder, ['clone', '--quiet', '--depth=1', `file://${origin}`, shallow]);
-  const refs = await refsIn(shallow);
-  await refs.move('.', await refs.write(commit, 'a', 'Record\n'));
-  const read = await refsIn(two);
-  expect(await read.read(read.tipOf('.') ?? '', 'the ref')).toMatchObject({ commit, record: 'a' });
 });
 
 test('a failed push moves nothing and runs no hook', async () => {

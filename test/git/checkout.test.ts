@@ -83,17 +83,6 @@ describe('a checkout', () => {
     expect(await checkout.sync()).toMatchObject({ commit: first, changed: false });
   });
 
-  test('reverts changes to its files', async () => {
-    origin.commit('First');
-    await open({ path: 'manifests' }).sync();
-    const checkout = open({ path: 'manifests' });
-    writeFileSync(join(checkout.root, 'teams.yaml'), 'tampered');
-    writeFileSync(join(checkout.root, 'extra.yaml'), 'tampered');
-    expect(await checkout.sync()).toMatchObject({ changed: false });
-    expect(read(checkout, 'teams.yaml')).toBe('teams: {}\n');
-    expect(readdirSync(checkout.root)).toEqual(['teams.yaml']);
-  });
-
   test('starts git once while the branch does not move', async () => {
     const first = origin.commit('First');
     const checkout = open();
@@ -122,7 +111,9 @@ describe('a checkout', () => {
     ['without objects', (tree: string) => rmSync(join(tree, '.git', 'objects'), { recursive: true })],
     ['locked by a killed git', (tree: string) => writeFileSync(join(tree, '.git', 'index.lock'), '')],
     ['with a broken index', (tree: string) => writeFileSync(join(tree, '.git', 'index'), 'nonsense')],
-  ])('clones again if its copy is %s', async (_name, damage) => {
+    ['changed', (tree: string) => writeFileSync(join(tree, 'manifests/teams.yaml'), 'tampered')],
+    ['with another file', (tree: string) => writeFileSync(join(tree, 'manifests/extra.yaml'), 'tampered')],
+  ])('restores its copy if it is %s', async (_name, damage) => {
     const commit = origin.commit('First');
     const before = open();
     await before.sync();

@@ -1,22 +1,18 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { Observation } from '../../src/core/resource.ts';
 import { readAll } from '../../src/import/import.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { countCases } from '../support/campaign.ts';
 import { actual, planOf } from '../support/planning.ts';
-import { declare, openWorld, type World } from '../support/world.ts';
+import { declare, openWorld } from '../support/world.ts';
 import { expectEmptyPlan, filesAfter, importFrom, importOf, observationOf } from './importing.ts';
 
 const SEED = Number(process.env.OCTAVO_SEED ?? 20260702);
 const RUNS = Number(process.env.OCTAVO_RUNS ?? countCases({ sample: 4, ci: 10, full: 500 }));
 const endOnFailure = process.env.OCTAVO_SHRINK === undefined;
 
-let world: World;
-
-beforeAll(async () => {
-  world = await openWorld();
-});
+const world = await openWorld();
 afterAll(() => world.close());
 
 const TITLES = [

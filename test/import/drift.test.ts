@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { getFeatures } from '../../src/emulator/model/features.ts';
 import type { Drift } from '../../src/import/drift.ts';
 import { kinds } from '../../src/kinds/registry.ts';
@@ -9,14 +9,10 @@ import { ADDRESSES, NAMES } from '../support/certificates.ts';
 import { type Sample, samples } from '../support/kind-samples.ts';
 import { filesNamedIn } from '../support/model.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
-import { openWorld, UNLIMITED, type World } from '../support/world.ts';
+import { openWorld, UNLIMITED } from '../support/world.ts';
 import { driftOf } from './importing.ts';
 
-let world: World;
-
-beforeAll(async () => {
-  world = await openWorld();
-});
+const world = await openWorld();
 afterAll(() => world.close());
 beforeEach(() => world.begin());
 

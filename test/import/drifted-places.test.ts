@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { kinds } from '../../src/kinds/registry.ts';
 import { baseOfManifests } from '../../src/reconcile/record.ts';
 import { NAMES } from '../support/certificates.ts';
-import { declare, openWorld, UNLIMITED, type World } from '../support/world.ts';
+import { declare, openWorld, UNLIMITED } from '../support/world.ts';
 import { driftOf } from './importing.ts';
 
-let world: World;
-
-beforeAll(async () => {
-  world = await openWorld();
-});
+const world = await openWorld();
 afterAll(() => world.close());
 beforeEach(() => world.begin());
 

@@ -1,20 +1,16 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { model } from '../support/arbitrary-manifests.ts';
 import { countCases } from '../support/campaign.ts';
 import { type Model, manifestsOf } from '../support/model.ts';
-import { openWorld, UNLIMITED, type World } from '../support/world.ts';
+import { openWorld, UNLIMITED } from '../support/world.ts';
 import { expectEmptyPlan, filesAfter, importFrom } from './importing.ts';
 
 const SEED = Number(process.env.OCTAVO_SEED ?? 20260701);
 const RUNS = Number(process.env.OCTAVO_RUNS ?? countCases({ sample: 4, ci: 12, full: 600 }));
 const endOnFailure = process.env.OCTAVO_SHRINK === undefined;
 
-let world: World;
-
-beforeAll(async () => {
-  world = await openWorld();
-});
+const world = await openWorld();
 afterAll(() => world.close());
 
 /** Without specifications from files: the platform does not return their text, so an import cannot write it. */

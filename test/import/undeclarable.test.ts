@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { type Actual, idRef } from '../../src/core/resource.ts';
 import { readAll } from '../../src/import/import.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { NAMES } from '../support/certificates.ts';
 import { actual, planOf } from '../support/planning.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { openWorld } from '../support/world.ts';
 import { filesAfter, importOf, observationOf } from './importing.ts';
 
 const PEOPLE = { 'ana@acme.example': 'usr_ana' };
@@ -202,13 +202,10 @@ describe('leaves out and reports what cannot be declared, with an empty plan', (
   });
 });
 
-describe('kinds that the platform does not return', () => {
-  let world: World;
-  beforeAll(async () => {
-    world = await openWorld();
-  });
-  afterAll(() => world.close());
+const world = await openWorld();
+afterAll(() => world.close());
 
+describe('kinds that the platform does not return', () => {
   test.each([403, 404])('are reported as missing for status %i', async (status) => {
     world.emulator.setFaults([
       { match: { operation: 'listTranslations' }, times: 9, fault: { kind: 'status', status } },
