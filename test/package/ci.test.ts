@@ -17,15 +17,12 @@ describe('.ci/run', () => {
     execFileSync('bash', ['-n', join(ROOT, '.ci/run')]);
   });
 
-  test('runs the same checks as npm test', () => {
+  test('runs the same checks as npm test, by scripts that exist', () => {
     expect(scripts.test).toBe('exec node scripts/test.ts --check');
     expect(text).toMatch(/^npm run check .*\n[\s\S]*^CAMPAIGN=ci TEST_RESULTS=.* npm run test:unit /m);
-  });
-
-  test('runs only scripts that exist', () => {
     const named = [...text.matchAll(/^(?:[A-Z_]+=\S+ )*npm run ([a-z:]+)/gm)].map((match) => match[1] ?? '');
     expect(named).toEqual(['check', 'test:unit']);
-    expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
+    expect(Object.keys(scripts)).toEqual(expect.arrayContaining(named));
   });
 });
 

@@ -73,6 +73,8 @@ describe.each(BASES)('the Kustomize base %s', (store) => {
     expect(config.organizations.map(({ id, token }) => [id, token])).toEqual([['org_1', 'a-token']]);
     expect(mountOf(`${config.runtime.directory}/control.sock`)?.name).toBe('state');
     expect(faultOf(container.args.join(' '))).toBeNull();
+    expect(container.args).toContain('/etc/octavo/config.yaml');
+    expect(mountOf('/etc/octavo/config.yaml')?.name).toBe('config');
   });
 
   test('mounts each volume that it declares', () => {
