@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { AuthError, NotThePlatformError } from '../../src/core/errors.ts';
 import type { ForgeName } from '../../src/forge/ci-job.ts';
 import type { CommitState } from '../../src/forge/forge.ts';
-import { ensureHook, type HookSettings, openForge, openForgeStatuses } from '../../src/forge/open-forge.ts';
-import { createVirtualClock } from '../queue/virtual-clock.ts';
+import { type HookSettings, openForge, openForgeStatuses } from '../../src/forge/open-forge.ts';
 import { FakeForge, STRANGER } from '../support/fake-forge.ts';
 import { FakeHooks } from '../support/fake-hooks.ts';
 import {
@@ -15,7 +14,7 @@ import {
   FakeGitLabStatuses,
   FakeStatusForge,
 } from '../support/fake-status-forge.ts';
-import { FORGES, HEAD, pullAt } from './samples.ts';
+import { ensureHookAt, FORGES, HEAD, pullAt } from './samples.ts';
 
 const { signal } = new AbortController();
 const SHA256 = 'b'.repeat(64);
@@ -215,8 +214,8 @@ test.each([STATUS_GITEA, STATUS_BITBUCKET])('$type has no deployments', async (a
   expect(client.deployments).toBeNull();
 });
 
-const HOOK = 'https://octavo.acme.example/hooks/org_1';
-const SECRET = 'the first secret of the webhook';
+const ensure = (fake: FakeHooks, forge: ForgeName, over?: Partial<HookSettings>) =>
+  ensureHookAt(fake.apiUrl, forge, over);
 
 describe.each(['github', 'gitlab', 'gitea', 'bitbucket'] as const)('the webhook at %s', (forge) => {
   test('is created once and updated from then on, behind those of others on later pages', async () => {
@@ -228,8 +227,8 @@ describe.each(['github', 'gitlab', 'gitea', 'bitbucket'] as const)('the webhook 
     expect(await ensure(fake, forge)).toBe('created');
     expect(await ensure(fake, forge, { secret: 'the second secret of the webhook' })).toBe('updated');
     expect(fake.hooks.map(({ url, secret }) => [url, secret])).toEqual([
-      ...others.map((url) => [url, SECRET]),
-      [HOOK, 'the second secret of the webhook'],
+      ...others.map((url) => [url, 'webhook-secret-never-to-be-seen']),
+      ['https://octavo.acme.example/hooks/org_1', 'the second secret of the webhook'],
     ]);
   });
 
@@ -251,12 +250,6 @@ describe.each(['github', 'gitlab', 'gitea', 'bitbucket'] as const)('the webhook 
     expect(fake.requests).toHaveLength(1);
   });
 });
-
-function ensure(fake: FakeHooks, forge: ForgeName, over: Partial<HookSettings> = {}) {
-  const access = { forge, apiUrl: fake.apiUrl, repository: 'acme/docs', token: FakeHooks.token };
-  const clock = { ...createVirtualClock(), sleep: async () => undefined };
-  return ensureHook({ ...access, url: HOOK, secret: SECRET, ...over }, { clock, signal, userAgent: 'octavo/0' });
-}
 
 test('a signing token of GitLab is sent as one', async () => {
   await using fake = await new FakeHooks('gitlab').listen();

@@ -6,13 +6,14 @@ import { createGzip } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AppError, RateLimitedError } from '../../src/core/errors.ts';
-import { ensureHook, openForge, openForgeStatuses, openPulls } from '../../src/forge/open-forge.ts';
-import { createVirtualClock } from '../queue/virtual-clock.ts';
+import { openForge, openForgeStatuses, openPulls } from '../../src/forge/open-forge.ts';
 import { countCases, SEED } from '../support/campaign.ts';
+import { FakeForge } from '../support/fake-forge.ts';
 import { serveLocally, textOf } from '../support/local-server.ts';
+import { ensureHookAt } from './samples.ts';
 
 const FORGES = ['github', 'gitlab', 'gitea', 'bitbucket'] as const;
-const TOKEN = 'forge-token-never-to-be-seen';
+const TOKEN = FakeForge.token;
 const SECRET = 'webhook-secret-never-to-be-seen';
 const COMMIT = 'a'.repeat(40);
 const HOUR = 3_600_000;
@@ -56,14 +57,7 @@ const setStatus = (type: (typeof FORGES)[number], origin: string) =>
     'octavo/0',
   ).setStatus(COMMIT, { state: 'success', context: 'octavo/org_1', description: 'done', url: null });
 
-const createHook = (forge: (typeof FORGES)[number], apiUrl: string) =>
-  ensureHook(
-    {
-      ...{ forge, apiUrl, repository: 'acme/docs', token: TOKEN },
-      ...{ url: 'https://octavo.example/hooks/org_1', secret: SECRET },
-    },
-    { clock: { ...createVirtualClock(), sleep: async () => undefined }, signal, userAgent: 'octavo/0' },
-  );
+const createHook = (forge: (typeof FORGES)[number], apiUrl: string) => ensureHookAt(apiUrl, forge);
 
 const failureOf = async (work: Promise<unknown>) => {
   const error = await work.then(

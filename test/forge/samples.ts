@@ -1,7 +1,8 @@
 /** The forges with their fakes, and the CI jobs and pull requests that they have. */
 import { writeFileSync } from 'node:fs';
 import type { Clock } from '../../src/core/clock.ts';
-import type { PullRequest } from '../../src/forge/ci-job.ts';
+import type { ForgeName, PullRequest } from '../../src/forge/ci-job.ts';
+import { ensureHook, type HookSettings } from '../../src/forge/open-forge.ts';
 import { FakeForge, FakeGiteaPull, FakeGitHubPull, FakeGitLabPull } from '../support/fake-forge.ts';
 
 export const HEAD = 'a'.repeat(40);
@@ -76,4 +77,12 @@ export function createInstantClock(): Clock & { readonly waits: number[] } {
       waits.push(milliseconds);
     },
   };
+}
+
+/** Creates or updates the webhook of a repository. */
+export function ensureHookAt(apiUrl: string, forge: ForgeName, over: Partial<HookSettings> = {}) {
+  const access = { forge, apiUrl, repository: 'acme/docs', token: FakeForge.token };
+  const hook = { url: 'https://octavo.acme.example/hooks/org_1', secret: 'webhook-secret-never-to-be-seen' };
+  const { signal } = new AbortController();
+  return ensureHook({ ...access, ...hook, ...over }, { clock: createInstantClock(), signal, userAgent: 'octavo/0' });
 }

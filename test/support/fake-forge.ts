@@ -3,11 +3,11 @@ import { answerMerges, answerPulls, GITEA_PULLS, GITHUB_PULLS, KeptPulls } from 
 import {
   type Answer,
   type Asked,
+  type FakeAccess,
   FakeGiteaStatuses,
   FakeGitHubStatuses,
   FakeGitLabStatuses,
   type FakeStatusForge,
-  type ForgeAccess,
   ForgeServer,
   UNKNOWN,
 } from './fake-status-forge.ts';
@@ -54,7 +54,7 @@ export abstract class FakeForge extends ForgeServer {
     this.pulls = new KeptPulls(repository, closesWithBranch);
   }
 
-  get access(): ForgeAccess {
+  get access(): FakeAccess {
     return this.commits.access;
   }
 

@@ -1,7 +1,7 @@
 /** Fake APIs of forges for the webhooks of the repository `acme/docs`, written from the documentation of the forges. */
 
 import * as z from 'zod';
-import { type Answer, type Asked, type ForgeAccess, ForgeServer } from './fake-status-forge.ts';
+import { type Answer, type Asked, type FakeAccess, ForgeServer } from './fake-status-forge.ts';
 
 export type HookForge = 'github' | 'gitlab' | 'gitea' | 'bitbucket';
 
@@ -19,7 +19,7 @@ interface Api {
   readonly hook: z.ZodType<Omit<KeptHook, 'id'>>;
   readonly update: 'PATCH' | 'PUT';
   readonly show: (hook: KeptHook) => object;
-  readonly access: ForgeAccess;
+  readonly access: FakeAccess;
   /** Wraps a page of a list. */
   readonly list?: (page: unknown, isLast: boolean) => unknown;
 }
@@ -101,7 +101,7 @@ export class FakeHooks extends ForgeServer {
     this.#api = APIS[forge];
   }
 
-  get access(): ForgeAccess {
+  get access(): FakeAccess {
     return this.#api.access;
   }
 

@@ -143,7 +143,7 @@ const shown = (url: string) => (pull: KeptPull) => ({
   base: { ref: pull.into },
 });
 
-/** What an answer about pull requests needs of its forge. */
+/** The forge of an answer about pull requests. */
 interface PullHost {
   readonly pulls: KeptPulls;
   readonly url: string;
@@ -151,7 +151,7 @@ interface PullHost {
 }
 
 /** Differences between the pull requests of GitHub and Gitea. */
-export interface PullDialect {
+interface PullDialect {
   /** Status if there is an open pull request of the branch. */
   readonly taken: number;
   /** Status after an update. */

@@ -36,11 +36,11 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Where an API is, and the header with the token. */
-export interface ForgeAccess {
+/** Address of an API below its server, and the header with the token. */
+export interface FakeAccess {
   readonly prefix: string;
   readonly header: string;
-  /** What precedes the token. */
+  /** Text before the token. */
   readonly scheme: string;
 }
 
@@ -51,7 +51,7 @@ export abstract class ForgeServer extends LocalServer {
   readonly requests: string[] = [];
   /** Replaces an answer; `dropped`: the request takes effect, and its connection breaks. */
   fault: (request: string) => number | 'dropped' | Answer | null = () => null;
-  abstract readonly access: ForgeAccess;
+  abstract readonly access: FakeAccess;
 
   constructor() {
     super((request, response) => void this.#serve(request, response));
