@@ -8,19 +8,13 @@ import { readTarget } from '../../src/commands/api/request.ts';
 import type { Terminal } from '../../src/commands/cli/context.ts';
 import { operations } from '../../src/platform/operations/index.ts';
 import { type LocalServer, serveLocally } from '../support/local-server.ts';
-import { openWorkspace, type Workspace } from '../support/workspace.ts';
+import { openWorkspace } from '../support/workspace.ts';
 
-let space: Workspace;
-let teams: readonly string[];
-
-beforeAll(async () => {
-  space = await openWorkspace();
-  const made = [];
-  for (const title of ['Writers', 'Editors', 'Readers']) {
-    made.push((await space.call('PUT', '/teams', { title })).id as string);
-  }
-  teams = made;
-});
+const space = await openWorkspace();
+const teams: string[] = [];
+for (const title of ['Writers', 'Editors', 'Readers']) {
+  teams.push((await space.call('PUT', '/teams', { title })).id as string);
+}
 afterAll(() => space[Symbol.asyncDispose]());
 
 /** Runs `octavo api` with overrides of the terminal. */

@@ -1,7 +1,6 @@
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { EmulatorState } from '../../src/emulator/emulator.ts';
+import { afterAll, describe, expect, test } from 'vitest';
 import { jobAt } from '../forge/samples.ts';
 import { runGit } from '../git/repository.ts';
 import { pickCases } from '../support/campaign.ts';
@@ -20,29 +19,18 @@ const SAML = `saml:
 `;
 
 /** The initial state of every scene: a repository, a bare clone of it, and the platform after an apply. */
-interface Template extends AsyncDisposable {
-  readonly folder: string;
-  readonly state: EmulatorState;
-}
-
-let template: Template;
-beforeAll(async () => {
-  template = await createTemplate();
-});
-afterAll(() => template?.[Symbol.asyncDispose]());
-
-async function createTemplate(): Promise<Template> {
-  const work = await openWorkspace();
-  const { repository, folder } = work;
-  repository.commit('Two providers', { 'manifests/saml.yaml': SAML });
-  runGit(folder, ['clone', '--quiet', '--bare', repository.directory, join(folder, 'bare.git')]);
-  expect(await work.inside(['apply', 'manifests', '--yes', '--record'])).toMatchObject({ code: 0 });
-  return {
-    folder,
-    state: work.emulator.state(),
-    [Symbol.asyncDispose]: () => work[Symbol.asyncDispose](),
-  };
-}
+const template = await openWorkspace();
+afterAll(() => template[Symbol.asyncDispose]());
+template.repository.commit('Two providers', { 'manifests/saml.yaml': SAML });
+runGit(template.folder, [
+  'clone',
+  '--quiet',
+  '--bare',
+  template.repository.directory,
+  join(template.folder, 'bare.git'),
+]);
+expect(await template.inside(['apply', 'manifests', '--yes', '--record'])).toMatchObject({ code: 0 });
+const seed = template.emulator.state();
 
 /** A repository on a forge, whose manifests have been applied. */
 class Scene implements AsyncDisposable {
@@ -59,7 +47,7 @@ class Scene implements AsyncDisposable {
   }
 
   static async open(name: Name = 'github'): Promise<Scene> {
-    const work = await openWorkspace({ seed: template.state });
+    const work = await openWorkspace({ seed });
     const bare = join(work.folder, 'bare.git');
     cpSync(template.folder, work.folder, { recursive: true, preserveTimestamps: true });
     work.repository.git('remote', 'add', 'origin', bare);

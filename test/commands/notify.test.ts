@@ -137,25 +137,15 @@ test('test sends an event, which has no end', async () => {
   expect(receiver.received.map(({ body }) => body.data)).toMatchObject([{ code: 'applied', state: 'event' }]);
 });
 
-test('test exits with 1 if the channel refuses, and says what to do', async () => {
+test.each([
+  [404, 'check the URL of the channel: it may have been deleted'],
+  [502, 'the message may have arrived'],
+])('test exits with 1 if the channel answers with %i, and says what to do', async (status, hint) => {
   await using work = await openWorkspace();
-  await using receiver = await startReceiver(404);
+  await using receiver = await startReceiver(status);
   configure(work, receiver.url);
-  const { code, stdout, stderr } = await notify(work, 'test', 'bot');
-  expect(code).toBe(1);
-  expect(stdout).toBe('');
-  expect(stderr).toBe(
-    `octavo: channel bot: ${receiver.url} answered with 404; check the URL of the channel: it may have been deleted\n`,
-  );
-});
-
-test('test says that a message may have arrived if that is not known', async () => {
-  await using work = await openWorkspace();
-  await using receiver = await startReceiver(502);
-  configure(work, receiver.url);
-  const { code, stderr } = await notify(work, 'test', 'bot');
-  expect(code).toBe(1);
-  expect(stderr).toMatch(/^octavo: channel bot: .* answered with 502; the message may have arrived\n$/);
+  const stderr = `octavo: channel bot: ${receiver.url} answered with ${status}; ${hint}\n`;
+  expect(await notify(work, 'test', 'bot')).toEqual({ code: 1, stdout: '', stderr });
 });
 
 test('an unknown channel is refused with a suggestion', async () => {

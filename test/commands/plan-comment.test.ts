@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { FORGES, jobAt } from '../forge/samples.ts';
 import { FakeForge } from '../support/fake-forge.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
@@ -20,10 +20,7 @@ async function openPull() {
 type Pull = Awaited<ReturnType<typeof openPull>>;
 
 /** A pull request whose branch no test changes. */
-let pull: Pull;
-beforeAll(async () => {
-  pull = await openPull();
-});
+const pull: Pull = await openPull();
 afterAll(() => pull.work[Symbol.asyncDispose]());
 
 /** Variables that a forge's CI sets for a job of the pull request. */
