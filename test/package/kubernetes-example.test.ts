@@ -1,15 +1,14 @@
 /** Checks the objects of `examples/kubernetes`, rendered together with the Kustomize base that it extends. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parse } from 'yaml';
 import { loadConfig } from '../../src/config/load.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { createServer } from '../../src/server/server.ts';
 import { type KubernetesObjects, kubectl, kustomize } from './kubernetes.ts';
-import { copyInto, ROOT } from './pruned.ts';
+import { copyInto } from './pruned.ts';
 
 const EXAMPLE = 'examples/kubernetes';
 const BASE = 'deploy/kustomize/sqlite';
@@ -98,19 +97,6 @@ describe.runIf(kubectl !== '')(EXAMPLE, () => {
       },
       kinds,
     });
-
-  test('uses all its files', () => {
-    const { resources, patches, configMapGenerator } = parse(
-      readFileSync(join(ROOT, EXAMPLE, 'kustomization.yaml'), 'utf8'),
-    );
-    const paths = patches.map(({ path }: { path: string }) => path);
-    const generated = configMapGenerator.flatMap(({ files }: { files: readonly string[] }) => files);
-    const used = [...resources, ...paths, ...generated].filter((path: string) => !path.startsWith('../'));
-    const files = readdirSync(join(ROOT, EXAMPLE), { recursive: true, encoding: 'utf8' }).filter((name) =>
-      name.endsWith('.yaml'),
-    );
-    expect([...used, 'kustomization.yaml'].sort()).toEqual(files.sort());
-  });
 
   test('has the objects of the base, its Secret and its namespace', () => {
     expect([...objects.keys()].sort()).toEqual([...base.keys(), 'Namespace/octavo', 'Secret/octavo-token'].sort());
