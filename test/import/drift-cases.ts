@@ -1,4 +1,4 @@
-/** Generates an organization, its manifests as text, and out-of-band edits; detects the drift without a platform. */
+/** Generates an organization, its manifests as text, and its later state; detects the drift without a platform. */
 import fc from 'fast-check';
 import { stringify } from 'yaml';
 import type { Address } from '../../src/core/address.ts';
@@ -9,9 +9,8 @@ import { kinds } from '../../src/kinds/registry.ts';
 import { DEFAULT_POLICY } from '../../src/plan/guard.ts';
 import { computePlan } from '../../src/plan/plan.ts';
 import { baseOfManifests } from '../../src/reconcile/record.ts';
-import { model, twoModels } from '../support/arbitrary-manifests.ts';
-import { type Model, manifestsOf, NAMED_FILES, type SectionModel } from '../support/model.ts';
-import { valid } from '../support/valid-model.ts';
+import { twoModels } from '../support/arbitrary-manifests.ts';
+import { type Model, manifestsOf, NAMED_FILES } from '../support/model.ts';
 import { declare, UNLIMITED } from '../support/world.ts';
 
 export interface DriftCase {
@@ -163,145 +162,6 @@ function idOf(address: Address): string {
       : `id:${address}`;
 }
 
-/** One out-of-band edit of a model, in place. `pick` draws a number below a limit. */
-type HandEdit = (model: Model, pick: (limit: number) => number) => void;
-
-const HAND_EDITS: readonly HandEdit[] = [
-  renameTop,
-  renameTop,
-  renamePart,
-  removeTop,
-  removePart,
-  removePart,
-  removeFirstSpace,
-  reorder,
-  reorder,
-  moveIntoGroup,
-  changeDefault,
-  addForeign,
-];
-
-type Named = { title?: string | undefined; label?: string };
-
-function renameTop(drawn: Model, pick: (limit: number) => number): void {
-  const sections = [drawn.teams, drawn.saml, drawn.collections, drawn.spaces, drawn.sites] as Record<string, Named>[];
-  const entries = Object.values(sections[pick(sections.length)] ?? {});
-  const entry = entries[pick(entries.length)];
-  if (entry !== undefined) {
-    Object.assign(entry, entry.label === undefined ? { title: `By hand ${pick(9)}` } : { label: `By hand ${pick(9)}` });
-  }
-}
-
-type Item = Model['sites'][string]['structure'][number];
-
-/** Every list of a site's structure, from the outermost to the innermost. */
-function listsOf(items: Item[]): Item[][] {
-  return [
-    items,
-    ...items.flatMap((item) => ('items' in item ? listsOf(item.items) : 'spaces' in item ? [item.spaces] : [])),
-  ];
-}
-
-function someList(drawn: Model, pick: (limit: number) => number): Item[] {
-  const lists = Object.values(drawn.sites).flatMap(({ structure }) => listsOf(structure));
-  return lists[pick(lists.length)] ?? [];
-}
-
-function renamePart(drawn: Model, pick: (limit: number) => number): void {
-  const list = someList(drawn, pick);
-  const item = list[pick(list.length)];
-  if (item !== undefined && 'title' in item) {
-    item.title = `By hand ${pick(9)}`;
-  }
-  if (item !== undefined && 'path' in item && pick(2) === 0) {
-    item.path = `by-hand-${pick(9)}`;
-  }
-}
-
-function removeTop(drawn: Model, pick: (limit: number) => number): void {
-  const { teams, saml, collections, spaces, sites, openapi, translations } = drawn;
-  const sections: object[] = [teams, saml, collections, spaces, sites, openapi, translations];
-  const section = sections[pick(sections.length)] as Record<string, unknown>;
-  const keys = Object.keys(section);
-  delete section[keys[pick(keys.length)] ?? ''];
-}
-
-function removePart(drawn: Model, pick: (limit: number) => number): void {
-  const list = someList(drawn, pick);
-  list.splice(pick(list.length), 1);
-}
-
-function removeFirstSpace(drawn: Model, pick: (limit: number) => number): void {
-  const sections = Object.values(drawn.sites)
-    .flatMap(({ structure }) => listsOf(structure).flat())
-    .filter((item): item is SectionModel => 'spaces' in item && item.spaces.length > 1);
-  sections[pick(sections.length)]?.spaces.shift();
-}
-
-function reorder(drawn: Model, pick: (limit: number) => number): void {
-  const list = someList(drawn, pick);
-  const [item] = list.splice(pick(list.length), 1);
-  if (item !== undefined) {
-    list.splice(pick(list.length + 1), 0, item);
-  }
-}
-
-function moveIntoGroup(drawn: Model, pick: (limit: number) => number): void {
-  const sites = Object.values(drawn.sites);
-  const site = sites[pick(sites.length)];
-  const groups = (site?.structure ?? []).filter((item) => 'items' in item);
-  const group = groups[pick(groups.length)];
-  const at = site?.structure.findIndex((item) => 'spaces' in item) ?? -1;
-  if (site !== undefined && group !== undefined && at !== -1) {
-    group.items.push(...(site.structure.splice(at, 1) as SectionModel[]));
-  }
-}
-
-function changeDefault(drawn: Model, pick: (limit: number) => number): void {
-  const sites = Object.values(drawn.sites);
-  const site = sites[pick(sites.length)];
-  const items = site === undefined ? [] : listsOf(site.structure).flat();
-  const sectioned = items.some((item) => !('key' in item));
-  const names = items.flatMap((item) =>
-    'section' in item ? [item.section] : 'key' in item && !sectioned ? [item.key] : [],
-  );
-  if (site !== undefined) {
-    site.default = names[pick(names.length)];
-  }
-  for (const item of items) {
-    if ('spaces' in item && pick(3) === 0) {
-      item.default = item.spaces[pick(item.spaces.length)]?.key;
-    }
-  }
-}
-
-function addForeign(drawn: Model, pick: (limit: number) => number): void {
-  drawn.teams[`foreign${pick(3)}`] = { title: `Foreign team ${pick(3)}` };
-  drawn.spaces[`foreign${pick(3)}`] = { title: `Foreign space ${pick(3)}` };
-  const list = someList(drawn, pick);
-  const [first] = Object.keys(drawn.spaces);
-  const key = `foreign${pick(3)}`;
-  const isNew = !JSON.stringify(drawn.sites).includes(`"${key}"`);
-  if (list.some((item) => 'section' in item) && first !== undefined && isNew) {
-    list.push({ section: key, title: 'Foreign section', spaces: [{ key: 'foreign', space: first, path: 'foreign' }] });
-  }
-}
-
-const edited = fc
-  .tuple(
-    model,
-    fc.array(fc.constantFrom(...HAND_EDITS), { minLength: 1, maxLength: 4 }),
-    fc.infiniteStream(fc.nat(1000)),
-  )
-  .map(([drawn, edits, numbers]) => {
-    const copy = structuredClone(drawn);
-    const stream = numbers[Symbol.iterator]();
-    for (const edit of edits) {
-      edit(copy, (limit) => (limit === 0 ? 0 : Number(stream.next().value) % limit));
-    }
-    return [drawn, valid(copy)] as const;
-  });
-
 const STYLES = ['block', 'flow', 'commented'] as const;
 
 /** The model as manifests, in one of the styles that people write. */
@@ -337,7 +197,7 @@ function oneLine(drawn: Model): Model {
 /** An organization as manifests declare it, and its state after out-of-band edits. */
 export const driftCases: fc.Arbitrary<DriftCase> = fc
   .tuple(
-    fc.oneof({ weight: 3, arbitrary: edited }, { weight: 1, arbitrary: twoModels }),
+    twoModels,
     fc.constantFrom(...STYLES),
     fc.boolean(),
     fc.constantFrom('record' as const, 'commit' as const, 'none' as const),
