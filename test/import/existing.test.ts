@@ -1,4 +1,7 @@
+/** Imports into manifests that exist, in any style: everything that was written stays, and the plan is empty. */
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { countCases, SEED } from '../support/campaign.ts';
 import { actual, planOf } from '../support/planning.ts';
 import { type Files, filesAfter, importOf, observationOf } from './importing.ts';
 
@@ -13,46 +16,42 @@ const ACTUALS = [
 const OBSERVATION = observationOf(ACTUALS, PEOPLE);
 
 const A = '{ title: Alpha }';
-/** Manifests in every style, each with the team that has the title `Alpha`, or with none. */
-const WRITTEN: Readonly<Record<string, string>> = {
-  plain: `teams:\n  a: ${A}\n`,
-  'no line break at the end': `teams:\n  a: ${A}`,
-  'no line break behind a comment': `teams:\n  a: ${A} # c`,
-  'Windows line ends': `teams:\r\n  a: ${A}\r\n`,
-  'Windows line ends, none at the end': `teams:\r\n  a: ${A}`,
-  'a byte order mark': `\ufeffteams:\n  a: ${A}\n`,
-  'a byte order mark before a document': `\ufeff---\nteams:\n  a: ${A}\n`,
-  'documents of different sections': `teams:\n  a: ${A}\n---\ncollections:\n  zed: { title: Zed }\n`,
-  'documents with ends': `---\nteams:\n  a: ${A}\n...\n---\nmembers:\n  ana@acme.example: {}\n...\n`,
-  'a directive, and a comment behind the end': `%YAML 1.2\n---\nteams:\n  a: ${A}\n...\n# after\n`,
-  'one section in two documents': `teams:\n  a: ${A}\n---\nteams:\n  zz: { title: Zz }\n`,
-  'sections one after the other': `teams:\n  a: ${A}\nmembers:\n  ana@acme.example: {}\ncollections:\n  zed: { title: Zed }\n`,
-  'sections the other way round': `collections:\n  zed: { title: Zed }\n\nmembers:\n  ana@acme.example:\n# teams\nteams:\n  a: ${A}`,
-  'comments between sections': `teams:\n  a: ${A}\n  # of a\n\n  # indented\n# of members\nmembers:\n  ana@acme.example: {}\n`,
-  braces: `teams: { a: ${A} }\n`,
-  'braces over lines': `teams:\n  { a: ${A},\n  }\n`,
-  'braces beside lines': `teams: { a: ${A} }\nmembers:\n  ana@acme.example: {}\n`,
-  'braces in two sections': `teams: { a: ${A} }\nmembers: { ana@acme.example: {} }\n`,
-  json: '{\n  "teams": { "a": { "title": "Alpha" } }\n}\n',
-  'an anchor': `teams: &t\n  a: &a ${A}\n`,
-  'an anchor on a line of its own': `teams:\n  &t\n  a: ${A}\n`,
-  'an alias': `collections:\n  c: &c { title: Alpha }\nteams:\n  a: *c\n`,
-  quotes: `"teams":\n  "a": ${A}\n`,
-  'keys with question marks': `? teams\n: a: ${A}\n`,
-  tabs: `teams:\n  a:\t${A}\t# t\n\t\n`,
-  'eight columns':
-    'teams:\n        a:\n            title: Alpha\n            # inner\n        # own\n    # between\n# out\n',
-  'one column': `teams:\n a: ${A}\n`,
-  'empty lines': 'teams:\n\n\n  a:\n    title: Alpha\n\n\n\n',
-  'a section with nothing in it': 'teams:\n# of members\nmembers:\n  ana@acme.example: {}\n',
-  'an empty mapping': 'teams: {}\n',
-  'a text over lines': 'teams:\n  a:\n    title: >-\n      Alpha\n\n\nmembers:\n  ana@acme.example: {}\n',
-  'an entry with nothing in it': 'members:\n  ana@acme.example: # c',
-  'sections that are indented': `  teams:\n    a: ${A}\n  members:\n    ana@acme.example: {}\n`,
-  'a key that another team would get': `teams:\n  beta: ${A}\n`,
-  nothing: '',
-  'a comment': '# nothing yet\n',
-};
+/** Sections that can be continued, with the team `Alpha` or none; entries are indented by two spaces. */
+const OPEN = [
+  `teams:\n  a: ${A}`,
+  `teams:\n  a: ${A} # why`,
+  'teams:\n  a:\n    title: Alpha\n    # about its end',
+  'teams:\n  a:\n    title: Alpha\n\n    # inner\n  # own\n\n  # indented',
+  'teams:\n  a:\n    title: >-\n      Alpha\n\n',
+  'teams:\n  a: {\n    title: Alpha\n  }',
+  `"teams":\n\n\n  "a": ${A}\n\n`,
+  `teams:\n  a:\t${A}\t# t`,
+  `teams: &t\n  a: &a ${A}`,
+  `teams:\n  &t\n  a: ${A}`,
+  // The key that another team would get.
+  `teams:\n  beta: ${A}`,
+  'teams:',
+  'teams: # none yet',
+  'teams:\n  # none yet',
+];
+/** Sections that cannot, whose additions go into another file. */
+const CLOSED = ['teams: {}', `teams: { a: ${A} } # all`, `teams:\n  { a: ${A},\n  }`, `? teams\n: a: ${A}`];
+const COLLECTIONS = 'collections:\n  zed: { title: Zed }\n';
+const MEMBERS = 'members:\n  ana@acme.example:';
+const BEFORE = [
+  '',
+  '# ours\n\n',
+  '\ufeff',
+  `${COLLECTIONS}\n# teams\n`,
+  '---\n',
+  '%YAML 1.2\n---\n',
+  `${COLLECTIONS}---\n`,
+];
+const AFTER = [
+  ...['', '\n', '\n\n\n', '\n# the end', '\n\n# the end\n', '\n...\n', '\n...\n# after\n'],
+  ...[`\n# of members\n${MEMBERS} {}\n`, `\n\n${MEMBERS} # c`, '\nmembers: { ana@acme.example: {} }\n'],
+  ...[`\n---\n${MEMBERS}\n...\n`, '\n---\nteams:\n  zz: { title: Zz }\n'],
+];
 
 /** Reports whether all of a text is still there, in the same order. */
 function isWithin(before: string, after: string): boolean {
@@ -71,22 +70,56 @@ async function imported(into: Files): Promise<Files> {
   return filesAfter(await importOf(OBSERVATION, { into }), into);
 }
 
-describe('an import into manifests in any style', () => {
-  describe.each(['teams.yaml', 'all.yml'])('in %s', (path) => {
-    test.each(Object.entries(WRITTEN))('keeps everything of %s, and has an empty plan', async (_name, text) => {
-      const files = await imported({ [path]: text });
-      expect(isWithin(text, files[path] ?? '')).toBe(true);
-      const { plan } = await planOf({ manifests: files, actuals: ACTUALS, people: PEOPLE });
-      expect(plan.changes.filter(({ action }) => action !== 'create')).toEqual([]);
-      expect(plan.unmanaged).toEqual([]);
-      expect(Object.values(files).join('')).not.toMatch(/ignore:/);
-      expect((await importOf(OBSERVATION, { into: files })).files).toEqual([]);
+/** Imports into a file, and returns its text. */
+async function expectKept(path: string, text: string): Promise<string> {
+  const files = await imported({ [path]: text });
+  const after = files[path] ?? '';
+  expect(isWithin(text, after)).toBe(true);
+  const { plan } = await planOf({ manifests: files, actuals: ACTUALS, people: PEOPLE });
+  expect(plan.changes.filter(({ action }) => action !== 'create')).toEqual([]);
+  expect(plan.unmanaged).toEqual([]);
+  expect(Object.values(files).join('')).not.toMatch(/ignore:/);
+  expect((await importOf(OBSERVATION, { into: files })).files).toEqual([]);
+  return after;
+}
+
+describe('an import into a file', () => {
+  test('continues its sections in their style, and keeps everything', async () => {
+    const sections = fc.oneof(
+      fc.tuple(fc.constantFrom(...OPEN), fc.constant(true)),
+      fc.tuple(fc.constantFrom(...CLOSED), fc.constant(false)),
+    );
+    const around = fc.record({
+      before: fc.constantFrom(...BEFORE),
+      after: fc.constantFrom(...AFTER),
+      indent: fc.constantFrom(' ', '  ', '    '),
+      isWindows: fc.boolean(),
     });
+    await fc.assert(
+      fc.asyncProperty(sections, around, async ([section, isOpen], { before, after, indent, isWindows }) => {
+        const unix = before + section.replaceAll(/\n {2}(?=[\w"#&{} ])/g, `\n${indent}`) + after;
+        const text = isWindows ? unix.replaceAll('\n', '\r\n') : unix;
+        const kept = await expectKept('teams.yaml', text);
+        expect(/^ +gamma-x: /m.test(kept)).toBe(isOpen);
+        expect(kept).not.toMatch(text.includes('\r\n') ? /[^\r]\n/ : /\r| \n/);
+      }),
+      { seed: SEED, numRuns: countCases({ sample: 100, ci: 400, full: 5000 }) },
+    );
+  });
+
+  test.each([
+    '',
+    '# nothing yet\n',
+    '{\n  "teams": { "a": { "title": "Alpha" } }\n}\n',
+    `collections:\n  c: &c { title: Alpha }\nteams:\n  a: *c\n`,
+    `  teams:\n    a: ${A}\n  members:\n    ana@acme.example: {}\n`,
+  ])('keeps everything of %j', async (text) => {
+    await expectKept('all.yml', text);
   });
 });
 
 test('adds its own entries to each section of a file', async () => {
-  const files = await imported({ 'octavo.yaml': WRITTEN['sections one after the other'] ?? '' });
+  const files = await imported({ 'octavo.yaml': `teams:\n  a: ${A}\n${MEMBERS} {}\n${COLLECTIONS}` });
   expect(files).toEqual({
     'octavo.yaml': `teams:
   a: { title: Alpha }
