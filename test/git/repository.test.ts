@@ -1,10 +1,11 @@
+/** Repositories, their folders and their commits, with real git. */
 import { chownSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SourceError } from '../../src/core/errors.ts';
 import { resolveRef } from '../../src/git/commits.ts';
-import { checkOwner, findRepository, resolveManifestFolder } from '../../src/git/repository.ts';
-import { listTrackedFiles, readHead } from '../../src/git/work-tree.ts';
+import { checkOwner, findRepository, requireRepository, resolveManifestFolder } from '../../src/git/repository.ts';
+import { listTrackedFiles, readHead, readHeadCommit } from '../../src/git/work-tree.ts';
 import { makeFolder, makeRepository, runGit, type TestRepository } from './repository.ts';
 
 let folder: string;
@@ -125,5 +126,70 @@ describe('readHead', () => {
     expect(await readHead(repository.directory)).toBeNull();
     expect(await readHead(folder)).toBeNull();
     expect(await readHead(join(folder, 'nowhere'))).toBeNull();
+  });
+});
+
+describe('the commit of HEAD without git', () => {
+  let commit: string;
+  beforeEach(() => {
+    commit = repository.commit('First');
+  });
+  const read = (directory = repository.directory) => readHeadCommit(requireRepository(directory));
+  const writeInGit = (path: string, text: string) => {
+    const full = join(repository.directory, '.git', path);
+    mkdirSync(dirname(full), { recursive: true });
+    writeFileSync(full, text);
+  };
+
+  test('is read from the file of its branch, or from the packed refs', () => {
+    expect(read()).toBe(commit);
+    repository.git('checkout', '--quiet', '-b', 'teams/docs');
+    expect(read()).toBe(commit);
+    repository.git('pack-refs', '--all');
+    expect(read()).toBe(commit);
+    const second = repository.commit('Second');
+    expect(read()).toBe(second);
+  });
+
+  test('is HEAD itself if that is detached', () => {
+    repository.git('checkout', '--quiet', '--detach');
+    expect(read()).toBe(commit);
+  });
+
+  test('is that of a linked work tree, with the branches of its repository', () => {
+    const linked = join(folder, 'linked');
+    repository.git('worktree', 'add', '--quiet', '-b', 'other', linked);
+    repository.git('commit', '--quiet', '--allow-empty', '-m', 'Only here');
+    expect(read(linked)).toBe(commit);
+    repository.git('pack-refs', '--all');
+    expect(read(linked)).toBe(commit);
+    expect(read()).not.toBe(commit);
+  });
+
+  test.each([
+    ['a branch without a commit', 'ref: refs/heads/unborn\n'],
+    ['another format of refs', 'ref: refs/heads/.invalid\n'],
+    ['a ref that is not a branch', 'ref: refs/remotes/origin/main\n'],
+    ['a path that leads out of the branches', 'ref: refs/heads/../outside\n'],
+    ['a path with an empty part', 'ref: refs/heads//main\n'],
+    ['an abbreviated commit', 'abcdef0\n'],
+    ['nothing', ''],
+  ])('is left to git if HEAD is %s', (_what, text) => {
+    writeInGit('refs/outside', `${commit}\n`);
+    writeInGit('refs/remotes/origin/main', `${commit}\n`);
+    writeInGit('HEAD', text);
+    expect(read()).toBeNull();
+  });
+
+  test('is left to git if the branch refers to another ref, which git follows', () => {
+    repository.git('symbolic-ref', 'refs/heads/alias', 'refs/heads/main');
+    repository.git('symbolic-ref', 'HEAD', 'refs/heads/alias');
+    expect(read()).toBeNull();
+  });
+
+  test('is read through a HEAD that is a symbolic link, as by git', () => {
+    rmSync(join(repository.directory, '.git/HEAD'));
+    symlinkSync('refs/heads/main', join(repository.directory, '.git/HEAD'));
+    expect(read()).toBe(commit);
   });
 });

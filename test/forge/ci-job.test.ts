@@ -1,5 +1,6 @@
+/** Detection of forges and of CI jobs, with their pull requests. */
 import { describe, expect, test } from 'vitest';
-import { type Environment, findJob } from '../../src/forge/ci-job.ts';
+import { type Environment, findForge, findJob } from '../../src/forge/ci-job.ts';
 
 const HEAD = 'a'.repeat(40);
 const BASE = 'b'.repeat(40);
@@ -154,5 +155,36 @@ describe('GitLab CI', () => {
   test('returns no merge request for a branch, and ignores the job token', async () => {
     expect((await jobOf({ ...GITLAB, CI_MERGE_REQUEST_IID: undefined })).pull).toBeNull();
     expect((await jobOf({ ...GITLAB, GITLAB_TOKEN: undefined })).pull?.token).toBeNull();
+  });
+});
+
+describe('the forge of a repository', () => {
+  test.each([
+    ['https://github.com/acme/docs.git', 'github'],
+    ['git@github.com:acme/docs.git', 'github'],
+    ['ssh://git@github.acme.example:2222/acme/docs.git', 'github'],
+    ['https://oauth2:secret@gitlab.com/acme/docs.git', 'gitlab'],
+    ['https://code.gitlab.example/acme/docs', 'gitlab'],
+    ['https://gitea.example/acme/docs.git', 'gitea'],
+    ['git@codeberg.org:acme/docs.git', 'gitea'],
+    ['https://my-forgejo.example/acme/docs', 'gitea'],
+    ['git@bitbucket.org:acme/docs.git', 'bitbucket'],
+    ['https://git.example/acme/github', null],
+    ['https://notgithub.example/acme/docs', null],
+    ['/srv/github.com/docs.git', null],
+    ['', null],
+    [null, null],
+  ] as const)('of a clone from %j is %s', (origin, forge) => {
+    expect(findForge(origin, () => false)).toBe(forge);
+  });
+
+  test.each([
+    ['.github', 'github'],
+    ['.gitlab-ci.yml', 'gitlab'],
+    ['.gitea', 'gitea'],
+    ['.forgejo', 'gitea'],
+    ['bitbucket-pipelines.yml', 'bitbucket'],
+  ] as const)('is found by the file %s before the remote', (sign, forge) => {
+    expect(findForge('https://github.com/acme/docs.git', (path) => path === sign)).toBe(forge);
   });
 });
