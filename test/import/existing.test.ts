@@ -35,7 +35,13 @@ const OPEN = [
   'teams:\n  # none yet',
 ];
 /** Sections that cannot, whose additions go into another file. */
-const CLOSED = ['teams: {}', `teams: { a: ${A} } # all`, `teams:\n  { a: ${A},\n  }`, `? teams\n: a: ${A}`];
+const CLOSED = [
+  'teams: {}',
+  'teams: {\n  a: { title: Alpha }\n  }',
+  `teams: { a: ${A} } # all`,
+  `teams:\n  { a: ${A},\n  }`,
+  `? teams\n: a: ${A}`,
+];
 const COLLECTIONS = 'collections:\n  zed: { title: Zed }\n';
 const MEMBERS = 'members:\n  ana@acme.example:';
 const BEFORE = [
