@@ -124,6 +124,11 @@ describe('an import into a file', () => {
   });
 });
 
+test('adds entries below the comments of an empty section', async () => {
+  const kept = await expectKept('teams.yaml', 'teams:\n  # none yet\n# of members\nmembers: {}\n');
+  expect(kept).toMatch(/^teams:\n {2}# none yet\n {2}alpha: .*\n {2}beta: .*\n {2}gamma-x: .*\n# of members\n/);
+});
+
 test('adds its own entries to each section of a file', async () => {
   const files = await imported({ 'octavo.yaml': `teams:\n  a: ${A}\n${MEMBERS} {}\n${COLLECTIONS}` });
   expect(files).toEqual({
