@@ -18,13 +18,13 @@ const INTERFACES = [
 ] as const;
 
 /** One optional member of an interface, with its docstring. */
-export interface OptionalMember {
+interface OptionalMember {
   readonly name: string;
   readonly text: string;
 }
 
 /** The optional members of an interface. Throws Error if one has no docstring. */
-export function optionalMembers(source: string, name: string): readonly OptionalMember[] {
+function optionalMembers(source: string, name: string): readonly OptionalMember[] {
   const body = new RegExp(`interface ${name}\\b[^{]*\\{\\n([\\s\\S]*?)\\n\\}`).exec(source)?.[1];
   if (body === undefined) {
     throw new Error(`interface ${name} is missing`);

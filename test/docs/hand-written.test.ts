@@ -147,30 +147,6 @@ describe('.github/ISSUE_TEMPLATE', () => {
   });
 });
 
-describe('docs/concepts.md', () => {
-  const concepts = () => text('docs/concepts.md');
-
-  test.each(['id', 'renamedFrom', 'protect', 'paused', 'ignore'])('explains %s', (member) => {
-    expect(concepts()).toContain(`\`${member}`);
-  });
-
-  test.each([
-    'desired state',
-    'actual state',
-    'base',
-    'owned',
-    'plan',
-    'change',
-    'adopt',
-    'prune',
-    'drift',
-    'held',
-    'reconcile',
-  ])('explains the word "%s"', (word) => {
-    expect(concepts()).toMatch(new RegExp(`^\\| ${word} \\| .+ \\|$`, 'm'));
-  });
-});
-
 describe('docs/manifests.md', () => {
   test('names every section of a manifest', () => {
     const { properties } = manifestJsonSchema(kinds) as { properties: Record<string, unknown> };

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 const SETPRIV = '/usr/bin/setpriv';
 
 /** True if the kernel can end a process with its parent: Linux can. */
-export const canEndWithParent = existsSync(SETPRIV);
+const canEndWithParent = existsSync(SETPRIV);
 
 /**
  * Returns the command that starts a program to which the kernel sends a signal when its parent ends. Without that, a

@@ -1,9 +1,8 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+/** Tests start programs with a time limit only. */
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { execFileSync, findProgram, OPTIONAL_PROGRAMS, spawnSync } from './programs.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -25,35 +24,4 @@ test('tests start programs, and others block for them, only by the functions wit
     .flatMap((path) => startersOf(path).map((name) => `${path}: ${name}`))
     .filter((line) => line.startsWith('test/') || /: (?:\*|.*Sync)$/.test(line));
   expect(found).toEqual([]);
-});
-
-test('a program that does not end is ended after its time limit', () => {
-  expect(() => execFileSync('sleep', ['60'], { timeout: 50 })).toThrow('ETIMEDOUT');
-  expect(spawnSync('sleep', ['60'], { timeout: 50 })).toMatchObject({ signal: 'SIGKILL', status: null });
-});
-
-test('a program is missing if it is in no folder of the PATH', () => {
-  expect(OPTIONAL_PROGRAMS.filter((name) => findProgram(name) === '')).toEqual([]);
-});
-
-test('a run prints a line for each program that tests have not found', () => {
-  const project = mkdtempSync(join(tmpdir(), 'octavo-missing-'));
-  const file = `import { describe, test } from 'vitest';
-import { findProgram } from '${join(ROOT, 'test/support/programs.ts')}';
-describe.runIf(findProgram('zsh') !== null)('a whole file', () => test('is skipped', () => undefined));
-`;
-  try {
-    mkdirSync(join(project, 'test'));
-    symlinkSync(join(ROOT, 'node_modules'), join(project, 'node_modules'));
-    for (const name of ['a', 'b']) {
-      writeFileSync(join(project, `test/${name}.test.ts`), file);
-    }
-    const args = ['scripts/test.ts', '--root', project, '--config', join(ROOT, 'vitest.config.ts')];
-    const env = { ...process.env, OCTAVO_HIDDEN_PROGRAM: 'zsh' };
-    const { stdout, status } = spawnSync(process.execPath, args, { cwd: ROOT, env, encoding: 'utf8' });
-    expect(stdout.match(/^SKIPPED: .*$/gm)).toEqual(['SKIPPED: tests that need zsh, which is not installed']);
-    expect(status).toBe(0);
-  } finally {
-    rmSync(project, { recursive: true, force: true });
-  }
 });
