@@ -1,3 +1,4 @@
+/** A daemon whose organizations are hostile repositories and directories. */
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { createState } from '../../src/emulator/organizations/seed.ts';

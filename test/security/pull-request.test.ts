@@ -1,4 +1,4 @@
-/** Plans and problems of a hostile pull request in the job's output, its summary and the comments. */
+/** Plans and problems of a pull request with hostile texts and a secret, in the job's output, its summary and the comments. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -16,6 +16,10 @@ const ACTIVE =
   /[\p{Cs}\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c\u2028\u2029\ufeff]|[^\P{Cc}\n]|##\w*\[|^\s*::|^\//mu;
 /** Longest title that every kind accepts, in characters. */
 const MAX_LENGTH = 50;
+
+const SECRET = 'Qz9canary7XkVw2Lm';
+/** Specification whose address has a secret. */
+const SPECIFICATION = `openapi: { x: { source: { url: "https://git.example/a.json?private_token=${SECRET}" } } }\n`;
 
 /** Manifests, each in a file with the text in its name, with the text in every field that accepts one. */
 function manifestsOf(texts: readonly string[], isValid: boolean): ReadonlyMap<string, string> {
@@ -64,6 +68,7 @@ async function shownFor(texts: readonly string[], isValid: boolean) {
   for (const [path, content] of manifestsOf(texts, isValid)) {
     work.repository.write(path, content);
   }
+  work.repository.write('specification.yaml', SPECIFICATION);
   const head = work.repository.commit(texts[0] ?? '');
   const env = jobOf(work, fake, head);
   const withoutId = (text: string) => text.replaceAll(head.slice(0, 7), 'COMMIT');
@@ -91,9 +96,11 @@ test.each([
   expect([plain.code, hostile.code]).toEqual([code, code]);
   for (const place of ['markdown', 'comment', 'status', 'summary', 'terminal'] as const) {
     expect(hostile[place], place).not.toMatch(ACTIVE);
+    expect(hostile[place], place).not.toContain(SECRET);
   }
   for (const place of ['markdown', 'comment', 'summary'] as const) {
     expect(markdownSkeleton(hostile[place]), place).toBe(markdownSkeleton(plain[place]));
   }
   expect(hostile.comment).toContain(isValid ? '@acme/everyone and @ana' : 'Planning failed');
+  expect(hostile.markdown.includes('private_token=sha256-')).toBe(isValid);
 });

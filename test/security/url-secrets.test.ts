@@ -1,8 +1,7 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+/** Secrets in URLs of manifests and of the platform, in everything that Octavo prints, sends and stores. */
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { FORGES } from '../forge/samples.ts';
-import { FakeForge } from '../support/fake-forge.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 
 const CANARY = 'Qz9canary7XkVw2Lm';
@@ -64,29 +63,6 @@ test('plans, results, snapshots and errors replace secrets in URLs with distinct
   expect(problems.map(({ code }) => code)).toEqual([3, 3, 3, 3, 3]);
   const all = JSON.stringify([creation, applied, snapshot, over, changed, changedOver, problems]);
   expect(all + readFileSync(join(work.folder, 'snapshot.json'), 'utf8')).not.toContain(CANARY);
-});
-
-test('a comment on a pull request contains no secret of a URL', async () => {
-  await using fake = await (FORGES[0] as (typeof FORGES)[number]).open();
-  await using work = await openWorkspace();
-  const base = work.repository.commit('Base', { 'a.yaml': 'teams: { a: { title: A } }\n' });
-  const head = work.repository.commit('URLs', { 'a.yaml': manifests(URLS) });
-  const event = join(work.folder, 'event.json');
-  const summary = join(work.folder, 'summary.md');
-  writeFileSync(event, JSON.stringify({ pull_request: { number: 12, head: { sha: head }, base: { sha: base } } }));
-  writeFileSync(summary, '');
-  const ended = await work.inside(['plan', '.', '--comment'], {
-    GITHUB_ACTIONS: 'true',
-    GITHUB_API_URL: fake.apiUrl,
-    GITHUB_REPOSITORY: 'acme/docs',
-    GITHUB_EVENT_PATH: event,
-    GITHUB_STEP_SUMMARY: summary,
-    GITHUB_TOKEN: FakeForge.token,
-  });
-  expect(ended.code).toBe(0);
-  expect(fake.own[0]?.body).toContain('private_token=sha256-');
-  const all = JSON.stringify([ended, fake.comments, fake.statuses, readFileSync(summary, 'utf8')]);
-  expect(all).not.toContain(CANARY);
 });
 
 test('an import omits a URL with a secret, notes why, and leaves an empty plan', async () => {

@@ -1,3 +1,4 @@
+/** The control socket: requests, refusals, and its file. */
 import { existsSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -158,12 +159,6 @@ describe('the control socket', () => {
     await expect(result).rejects.toThrow(/stopped before it responded; run the command again/);
     await expect(result).rejects.toBeInstanceOf(TransientError);
     await new Promise((done) => dropping.close(done));
-  });
-
-  test('reports that no daemon is running', async () => {
-    const error = await callControl(path, APPROVAL).catch((reason: unknown) => reason);
-    expect(error).toBeInstanceOf(ConfigError);
-    expect((error as Error).message).toContain(`no daemon responds on ${path}`);
   });
 
   test('replaces the socket of a killed daemon, and refuses that of a running one', async () => {

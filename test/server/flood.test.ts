@@ -1,3 +1,4 @@
+/** A daemon that many connections flood. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';

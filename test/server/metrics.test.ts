@@ -1,3 +1,4 @@
+/** Metrics of passes, queues and channels, and which of them a replica exports. */
 import { describe, expect, test } from 'vitest';
 import type { Change, ChangeResult } from '../../src/core/change.ts';
 import {
@@ -107,15 +108,6 @@ describe('the metrics of passes', () => {
     expect(await named()).toEqual(kept);
     end(one, { outcome: 'failed', results: Array.from({ length: 1000 }, (_, index) => failed(`team/${index}`)) });
     expect(await named()).toHaveLength(101);
-  });
-
-  test('never name an email address', async () => {
-    const metrics = createMetrics();
-    const results = [failed('member/ana@acme.example', 'usr_1'), failed('member/ana@acme.example')];
-    end(metrics.passes('org_1'), { outcome: 'failed', results });
-    const [known, hashed] = await linesOf(metrics, 'change_failing{');
-    expect(known).toContain('kind="member",address="member/usr_1"}');
-    expect(hashed).toMatch(/kind="member",address="member\/[0-9a-f]{8}"}/);
   });
 
   test.each<[string | null, Error | null, number]>([

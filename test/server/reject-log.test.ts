@@ -1,3 +1,4 @@
+/** Lines of the log about rejected records. */
 import { Writable } from 'node:stream';
 import { beforeEach, expect, test } from 'vitest';
 import type { ConversationEvents } from '../../src/conversations/model/source.ts';

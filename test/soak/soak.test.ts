@@ -1,3 +1,4 @@
+/** An organization under all faults at once: it converges to its manifests. */
 import { beforeAll, expect, test } from 'vitest';
 import type { EmulatorState } from '../../src/emulator/emulator.ts';
 import { countCases, SEED } from '../support/campaign.ts';
@@ -25,9 +26,9 @@ beforeAll(async () => {
 test('converges to the manifests despite faults, kills and edits on the platform', async () => {
   const wrong: string[] = [];
   for (let seed = FROM; seed < FROM + SEEDS; seed += 1) {
-    const found = await soak(seed, start).catch((error: Error) => ({ wrong: String(error.stack) }));
-    if (found.wrong !== '') {
-      const text = `seed ${seed} (SOAK_FROM=${seed} SOAK_SEEDS=1):\n${found.wrong}`;
+    const found = await soak(seed, start).catch((error: Error) => String(error.stack));
+    if (found !== '') {
+      const text = `seed ${seed} (SOAK_FROM=${seed} SOAK_SEEDS=1):\n${found}`;
       // Printed at once, so that a long run can be examined before its end.
       process.stderr.write(`${text}\n`);
       wrong.push(text);
@@ -35,9 +36,3 @@ test('converges to the manifests despite faults, kills and edits on the platform
   }
   expect(wrong.join('\n\n')).toBe('');
 }, 3_600_000);
-
-test.each([FROM, FROM + 1])('seed %i reproduces the same run', async (seed) => {
-  const first = await soak(seed, start);
-  expect(first.requests.length).toBeGreaterThan(50);
-  expect((await soak(seed, start)).requests).toEqual(first.requests);
-});

@@ -9,7 +9,7 @@ import { OrganizationReconciler } from '../../src/reconcile/organization.ts';
 import type { PassEnd, PassEvents } from '../../src/reconcile/pass.ts';
 import type { DesiredSource } from '../../src/reconcile/source.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
-import { reconcilerOptions } from '../reconcile/reconciler-options.ts';
+import { reconcilerOptions, sourceOf } from '../reconcile/reconciler-options.ts';
 import { twoModels } from '../support/arbitrary-manifests.ts';
 import { memoryTree } from '../support/memory-tree.ts';
 import { type Model, manifestsOf } from '../support/model.ts';
@@ -47,22 +47,10 @@ function everything(restart: () => void): FaultRule[] {
   return faults.map((fault) => ({ fault, rate: SHARE / faults.length }));
 }
 
-/** Result of one seeded run. */
-export interface Soaked {
-  /** Differences at its end, in words; empty if there are none. */
-  readonly wrong: string;
-  /** Every request and its answer, in order. */
-  readonly requests: readonly string[];
-}
-
-/** One seeded run. */
-export async function soak(seed: number, start: EmulatorState): Promise<Soaked> {
+/** Returns the differences at the end of one seeded run, in words; empty if there are none. */
+export async function soak(seed: number, start: EmulatorState): Promise<string> {
   await using platform = await SequencedPlatform.open(seed, start);
-  const wrong = await platform.clock.run(new Soak(seed, start, platform).run());
-  const requests = platform.emulator.requests.entries.map(
-    ({ method, path, status, at }) => `${Math.round(at)} ${method} ${path} ${status}`,
-  );
-  return { wrong, requests };
+  return await platform.clock.run(new Soak(seed, start, platform).run());
 }
 
 class Soak {
@@ -198,27 +186,13 @@ class Soak {
   }
 
   #source(): DesiredSource {
-    const loader = createManifestLoader(kinds);
+    const load = () => createManifestLoader(kinds).load(memoryTree(manifestsOf(this.#model)));
+    const read = { subject: '', author: null, forced: false };
     return {
-      scope: '.',
-      applied: null,
-      poll: null,
-      read: async () => {
-        const commit = String(this.#commits);
-        return {
-          state: await loader.load(memoryTree(manifestsOf(this.#model))),
-          commit,
-          subject: '',
-          author: null,
-          forced: false,
-        };
-      },
-      peek: () => loader.load(memoryTree(manifestsOf(this.#model))),
-      head: null,
+      ...sourceOf(() => ''),
+      read: async () => ({ ...read, state: await load(), commit: String(this.#commits) }),
+      peek: load,
       hasMoved: async () => true,
-      authors: async () => null,
-      watch: async () => undefined,
-      close: async () => undefined,
     };
   }
 
