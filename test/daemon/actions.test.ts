@@ -1,3 +1,4 @@
+/** Approvals, rejections and pauses by commands that ask the daemon. */
 import { expect, test } from 'vitest';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 import { startDaemon, teams } from './daemon-process.ts';
@@ -20,7 +21,7 @@ async function holding(work: Workspace, organization: Readonly<Record<string, un
   return { daemon, line, checksum: /sha256:[0-9a-f]{64}/.exec(String(line.approve))?.[0] ?? '' };
 }
 
-test('a held deletion waits for an approval with its checksum, which counts once', async () => {
+test('a held deletion waits for an approval with its checksum, which counts once, also after a rejection', async () => {
   await using work = await openWorkspace();
   const { daemon, checksum, line } = await holding(work);
   expect(line).toMatchObject({
@@ -31,6 +32,9 @@ test('a held deletion waits for an approval with its checksum, which counts once
   const wrong = await run(work, 'approve', 'sha256:0000');
   expect(wrong).toMatchObject({ code: 4, stdout: '' });
   expect(wrong.stderr).toContain('no held plan has the checksum sha256:0000');
+  expect(await run(work, 'reject', checksum, '--reason', 'not today')).toMatchObject({ code: 0 });
+  expect((await run(work, 'reject', 'sha256:0')).stderr).toContain('no held plan has the checksum sha256:0');
+  await daemon.pass();
   expect(work.emulator.requests.count('deleteCollection')).toBe(0);
   expect(await run(work, 'approve', checksum)).toMatchObject({
     code: 0,
@@ -41,29 +45,6 @@ test('a held deletion waits for an approval with its checksum, which counts once
   const again = await run(work, 'approve', checksum);
   expect(again.code).toBe(4);
   expect(again.stderr).toContain('nothing is held now');
-});
-
-test('approve names the socket it tried when no daemon is running', async () => {
-  await using work = await openWorkspace();
-  work.configure();
-  const { code, stderr } = await run(work, 'approve', 'sha256:0000');
-  expect(stderr).toContain('no daemon responds on');
-  expect(stderr).toContain('octavo run');
-  expect(code).toBe(3);
-});
-
-test('a rejected plan is not applied until it is approved again', async () => {
-  await using work = await openWorkspace();
-  const { daemon, checksum } = await holding(work);
-  expect(await run(work, 'reject', checksum, '--reason', 'not today')).toMatchObject({ code: 0 });
-  await daemon.pass();
-  expect(work.emulator.requests.count('deleteCollection')).toBe(0);
-  expect((await run(work, 'reject', 'sha256:0')).stderr).toContain('no held plan has the checksum sha256:0');
-  expect(await run(work, 'approve', checksum)).toMatchObject({
-    code: 0,
-    stdout: 'Approved for org_acme: collection/b\n',
-  });
-  await daemon.run.waitForLog('change applied', 1, '"action":"delete"');
 });
 
 test('a plan that is refused cannot be approved', async () => {
@@ -89,14 +70,6 @@ test('a plan that needs two people is not applied after one approval', async () 
   await run(work, 'approve', checksum);
   await daemon.pass();
   expect(work.emulator.requests.count('deleteCollection')).toBe(0);
-});
-
-test('with approvals.notAuthor, a user of the machine cannot approve, because their email is not known', async () => {
-  await using work = await openWorkspace();
-  const { checksum } = await holding(work, { approvals: { notAuthor: true } });
-  const { code, stderr } = await run(work, 'approve', checksum);
-  expect(code).toBe(4);
-  expect(stderr).toContain('approvals.notAuthor is set, and the email of');
 });
 
 test('a paused organization plans and does not write, until it is resumed', async () => {
@@ -128,45 +101,4 @@ test('a paused resource keeps its drift, and the others are applied', async () =
   await work.untilTeams('A', 'B');
   await run(work, 'resume', 'team/a');
   await work.untilTeams('A2', 'B');
-});
-
-test('plans but does not apply in a deny window', async () => {
-  await using work = await openWorkspace();
-  work.repository.commit('One', { 'a.yaml': teams('Writers') });
-  const daemon = await startDaemon(work, { organization: { syncWindows: [{ deny: '* * * * *', duration: '1h' }] } });
-  await daemon.run.waitForLog('plan created', 1, '1 to create');
-  expect((await daemon.run.waitForLog('plan not applied now')).reason).toContain('deny window');
-  await daemon.pass();
-  expect(work.writes()).toBe(0);
-});
-
-test('a dry run follows commits and never writes', async () => {
-  await using work = await openWorkspace();
-  work.repository.commit('One', { 'a.yaml': teams('Writers') });
-  const daemon = await startDaemon(work, {}, '--dry-run');
-  await daemon.run.waitForLog('plan not applied now', 1, 'dry run');
-  work.repository.commit('Two', { 'a.yaml': teams('Writers', 'More') });
-  await daemon.run.waitForLog('plan created', 1, '2 to create');
-  expect(work.writes()).toBe(0);
-});
-
-test('an organization with a refused token does not affect others', async () => {
-  await using work = await openWorkspace();
-  work.repository.commit('One', { 'a.yaml': teams('Writers') });
-  const source = { git: { url: work.repository.directory, pollInterval: '100ms' } };
-  const daemon = await startDaemon(work, {
-    others: [{ id: 'org_other', token: 'a-refused-token', source }],
-  });
-  await work.untilTeams('Writers');
-  const line = await daemon.run.waitForLog('pass failed', 1, 'the platform does not accept the token (401)');
-  expect(line.organization).toBe('org_other');
-  await daemon.untilMetric('octavo_reconcile_passes_total{organization="org_acme",outcome="done"}', 1);
-  expect(
-    await daemon.metric('octavo_reconcile_passes_total{organization="org_other",outcome="failed"}'),
-  ).toBeGreaterThan(0);
-  const ready = await fetch(`${daemon.address}/readyz`);
-  expect(ready.status).toBe(200);
-  work.repository.commit('Two', { 'a.yaml': teams('Writers', 'More') });
-  await work.untilTeams('Writers', 'More');
-  expect(daemon.run.stderr).not.toContain('a-refused-token');
 });

@@ -1,3 +1,4 @@
+/** Clocks that are set while changes are applied. */
 import { expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';

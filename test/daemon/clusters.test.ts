@@ -1,3 +1,4 @@
+/** Issue clusters of a daemon: its schedule, a single round, and what it needs from platform and source. */
 import { expect, test } from 'vitest';
 import { withCluster } from '../support/cluster-tickets.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';

@@ -70,31 +70,6 @@ test('shows each commit as it is applied, invalid, waiting and superseded', asyn
   expect(fake.requests.every((request) => /\/statuses\/[0-9a-f]{40}$/.test(request))).toBe(true);
 });
 
-test('a restart sends what the forge has not got yet, and nothing twice', async () => {
-  await using fake = await new FakeGitHubStatuses().listen();
-  await using work = await openWorkspace();
-  const commit = work.repository.commit('Begin', { 'teams.yaml': teams('Writers') });
-  const settings = { organization: { forge: forgeAt(fake) } };
-  fake.fault = () => ({ status: 503 });
-  {
-    await using daemon = await startInside(work, settings);
-    await eventually('an attempt', () => daemon.log.some(({ msg }) => msg === 'cannot set the commit status'));
-    expect(fake.requests.length).toBeGreaterThan(0);
-  }
-  expect(fake.statuses).toEqual([]);
-  fake.fault = () => null;
-  {
-    await using _daemon = await startInside(work, settings);
-    await until(fake, commit, 'success');
-  }
-  const sent = fake.requests.length;
-  await using daemon = await startInside(work, settings);
-  await daemon.pass();
-  expect(fake.requests).toHaveLength(sent);
-  expect(fake.of(commit)).toEqual(['success: 1 change applied']);
-  expect(fake.statuses.at(-1)?.url).toBeNull();
-});
-
 test('a forge that refuses the token fails no pass', async () => {
   await using fake = await new FakeGitHubStatuses().listen();
   await using work = await openWorkspace();
@@ -138,21 +113,64 @@ test('a commit that writes becomes a deployment, and one without changes does no
   expect(fake.problems).toEqual([]);
 });
 
-test('a dry run sends nothing', async () => {
-  await using fake = await new FakeGitHubStatuses().listen();
-  await using work = await openWorkspace();
-  work.repository.commit('Begin', { 'teams.yaml': teams('Writers') });
-  const daemon = await startDaemon(work, { organization: { forge: forgeAt(fake) } }, '--dry-run');
-  await daemon.pass();
-  await daemon.run.stop();
-  expect(fake.requests).toEqual([]);
-});
-
-test('a single round sends the result of its pass', async () => {
+test('a single round sends the result of its pass, and nothing in a dry run', async () => {
   await using fake = await new FakeGitHubStatuses().listen();
   await using work = await openWorkspace();
   const commit = work.repository.commit('Begin', { 'teams.yaml': teams('Writers') });
   const config = work.configure({ organization: { forge: forgeAt(fake) } });
+  expect((await work.inside(['run', '--once', '--dry-run', '--config', config])).code).toBe(0);
+  expect(fake.requests).toEqual([]);
   expect((await work.inside(['run', '--once', '--config', config])).code).toBe(0);
   expect(fake.of(commit)).toEqual(['success: 1 change applied']);
+});
+
+/** Opens a workspace whose commit with two teams was applied by a daemon that died before it showed a status. */
+async function openAfterDeath() {
+  const work = await openWorkspace();
+  const commit = work.repository.commit('Begin', { 'teams.yaml': teams('Writers', 'More') });
+  // Without a forge, a pass ends in the history alone.
+  await using daemon = await startInside(work);
+  await eventually('the pass', () => daemon.database.prepare('SELECT * FROM pass').all().length === 1);
+  return { work, commit };
+}
+
+test('a commit that was applied before a kill is shown with all of its changes', async () => {
+  await using fake = await new FakeGitHubStatuses().listen();
+  const { work, commit } = await openAfterDeath();
+  await using _work = work;
+  await using _daemon = await startInside(work, { organization: { forge: forgeAt(fake) } });
+  await until(fake, commit, 'success');
+  expect(fake.of(commit)).toEqual(['success: 2 changes applied']);
+});
+
+test('a commit that was applied before a kill is a success, although a newer one has come meanwhile', async () => {
+  await using fake = await new FakeGitHubStatuses().listen();
+  const { work, commit } = await openAfterDeath();
+  await using _work = work;
+  const next = work.repository.commit('Add a team', { 'teams.yaml': teams('Writers', 'More', 'Third') });
+  await using _daemon = await startInside(work, { organization: { forge: forgeAt(fake) } });
+  await until(fake, next, 'success');
+  expect(fake.of(commit)).toEqual(['success: 2 changes applied']);
+  expect(fake.of(next)).toEqual(['pending: applying 1 change', 'success: 1 change applied']);
+  expect(fake.problems).toEqual([]);
+});
+
+test('a pass with invalid manifests is in the history under the commit that is invalid', async () => {
+  await using work = await openWorkspace();
+  const first = work.repository.commit('Begin', { 'teams.yaml': teams('Writers') });
+  await using daemon = await startInside(work);
+  const invalid = work.repository.commit('A mistake', { 'teams.yaml': 'teams: [1]\n' });
+  await daemon.pass();
+  const rows = daemon.database.prepare('SELECT commit_id, subject, author, outcome FROM pass ORDER BY number');
+  await eventually('two passes', () => rows.all().length === 2);
+  expect(rows.all()).toMatchObject([
+    { commit_id: first, subject: 'Begin', outcome: 'done' },
+    { commit_id: invalid, subject: 'A mistake', author: expect.stringContaining('@'), outcome: 'failed' },
+  ]);
+  // What is applied meanwhile comes from the last valid commit.
+  const { items } = await work.call('GET', '/teams');
+  await work.call('PATCH', `/teams/${items[0].id}`, { title: 'Changed' });
+  await daemon.pass();
+  await eventually('three passes', () => rows.all().length === 3);
+  expect(rows.all().at(-1)).toMatchObject({ commit_id: first, subject: 'Begin', outcome: 'failed' });
 });

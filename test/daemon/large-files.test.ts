@@ -1,4 +1,4 @@
-// Files that are large enough for redaction threads, in real processes.
+/** Files that are large enough for redaction threads, in real processes. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -78,13 +78,4 @@ test('an interrupted push can be repeated: every ticket is sent once', async () 
   const sent = conversations(work).map(({ externalId }) => externalId);
   expect(sent.toSorted()).toEqual(Array.from({ length: 600 }, (_, index) => `file/push/${index}`).toSorted());
   expect(conversations(work).filter(({ repeats }) => repeats > 0)).toEqual([]);
-});
-
-test('a push that fills the outbox waits for room while threads redact', async () => {
-  await using work = await openWithTeam();
-  const config = work.configure({ organization: { conversations: { outbox: { maxItems: 20 } } } });
-  const file = join(work.folder, 'tickets.ndjson');
-  writeFileSync(file, tickets(200));
-  expect((await work.run('conversations', 'push', file, '--config', config)).stdout).toContain('200 sent\n');
-  expect(conversations(work)).toHaveLength(200);
 });

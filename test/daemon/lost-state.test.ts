@@ -1,3 +1,4 @@
+/** A daemon whose state file was lost, and the ref in the repository from which it reads what it owns. */
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -58,25 +59,6 @@ test('neither adopts nor deletes resources of another folder of the organization
     daemon.run.logged('').some((line) => JSON.stringify(line).includes(JSON.stringify(words).slice(1, -1))),
   );
   expect(work.teams()).toEqual(['A', 'B', 'C']);
-});
-
-test('adopts declared resources and deletes nothing without the ref', async () => {
-  await using work = await openWorkspace();
-  work.repository.write('teams.yaml', teams('A', 'B'));
-  work.repository.commit('Two');
-  const before = await startDaemon(work, { organization: LIMITS });
-  await work.untilTeams('A', 'B');
-  expect(appliedCommit(work)).toBe('');
-  await stopAndForget(work, before);
-  work.repository.write('teams.yaml', teams('A'));
-  work.repository.commit('One');
-  const after = await startDaemon(work, { organization: LIMITS });
-  await after.pass();
-  expect(work.teams()).toEqual(['A', 'B']);
-  // Adopted teams are owned again.
-  work.repository.write('teams.yaml', teams('D'));
-  work.repository.commit('Another');
-  await work.untilTeams('B', 'D');
 });
 
 test('a dry run reads the ref and records nothing', async () => {

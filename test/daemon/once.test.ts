@@ -1,3 +1,4 @@
+/** A single round of a daemon. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -1,3 +1,4 @@
+/** Plans as the history keeps them. */
 import { expect, test } from 'vitest';
 import { excerptPlan } from '../../src/plan/render/document.ts';
 import { planOf } from '../support/planning.ts';

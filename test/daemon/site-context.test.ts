@@ -1,3 +1,4 @@
+/** Platforms with neither conversations nor issue clusters, from the dropped ticket to the change request. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -6,8 +7,6 @@ import { pickCases } from '../support/campaign.ts';
 import { eventually } from '../support/octavo-process.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 import { startDaemon, startDaemonProcess } from './daemon-process.ts';
-
-/* Platforms with neither conversations nor issue clusters, from the dropped ticket to the change request. */
 
 const EMAIL = 'kim.customer@shop.example';
 const ALWAYS = '* * * * * *';
@@ -107,23 +106,3 @@ test.each(pickCases(['0.167', '0.201'] as const, 1, 1))(
   },
   120_000,
 );
-
-test('warns once about a missing site with its setting, keeps the tickets, and keeps reconciling', async () => {
-  const { work, settings, say } = await open('0.181');
-  await using _work = work;
-  const conversations = { ...settings.organization.conversations, site: 'nowhere' };
-  const daemon = await startDaemon(work, { organization: { ...settings.organization, conversations } });
-  say('one.ndjson', tickets('Invoice export is blocked'));
-  const line = await daemon.run.waitForLog('conversations wait in the outbox');
-  expect(line).toMatchObject({ level: 40, reason: expect.stringContaining('the site nowhere has no context records') });
-  const clusters = await daemon.run.waitForLog('issue clusters are not supported');
-  expect(clusters).toMatchObject({
-    ...{ level: 40, reason: expect.stringContaining('neither issue clusters nor topics of the site') },
-  });
-  await daemon.untilMetric('octavo_reconcile_passes_total{organization="org_acme",outcome="done"}', 1);
-  expect(work.emulator.state().spaces).toHaveLength(1);
-  await daemon.run.stop();
-  // They waited all the time; the key of the existing site is correct.
-  await startDaemon(work, settings);
-  await eventually('the records', () => records(work).length === 3);
-});

@@ -1,3 +1,4 @@
+/** A daemon that is stopped in the middle of a thousand writes. */
 import { expect, test } from 'vitest';
 import { eventually, type OctavoProcess } from '../support/octavo-process.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
@@ -79,23 +80,4 @@ test('stops at once on a second SIGTERM, and finds writes in flight after a rest
   await startDaemonProcess(work);
   await eventually('all of them', () => work.teams().length >= THOUSAND.length);
   expect(work.teams()).toEqual(THOUSAND.toSorted());
-});
-
-test('an apply of 1,000 changes stops in time on SIGINT, and a second apply finishes it', async () => {
-  await using work = await withThousand();
-  const applying = work.begin('apply', work.repository.directory, '--yes');
-  await inTheMiddle(work);
-  applying.child.kill('SIGINT');
-  expect(await endsInTime(applying)).toBe(1);
-  const { stdout, stderr } = await applying.ended;
-  const made = work.teams().length;
-  expect(stdout).toContain(`${made} applied, ${THOUSAND.length - made} skipped`);
-  expect(stderr).toContain(`Stopped: ${THOUSAND.length - made} changes not started`);
-  unlimited(work);
-  const { code, stdout: rest } = await work.run('apply', '--yes');
-  expect({ code, rest }).toEqual({
-    code: 0,
-    rest: `${THOUSAND.length - made} applied; ${THOUSAND.length - made} writes\n`,
-  });
-  expectEachOnce(work);
 });

@@ -1,11 +1,10 @@
+/** Organizations without manifests: conversations only, issue clusters only. */
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { withCluster } from '../support/cluster-tickets.ts';
 import { openWorkspace } from '../support/workspace.ts';
 import { startDaemon } from './daemon-process.ts';
-
-/* Organizations without manifests: conversations only, issue clusters only. */
 
 const PROCESSING = { openapi: 0, translation: 0, conversations: 0 };
 const TICKET = {
@@ -48,23 +47,4 @@ test('runs with issue clusters only, and opens a change request in a space by it
   const listed = await work.inside(['clusters', 'list', '--config', config]);
   expect([listed.code, listed.stdout]).toEqual([0, expect.stringContaining('is open')]);
   expect((await work.inside(['doctor', '--config', config])).code).toBe(0);
-  const unknown = work.configure({
-    organization: { source: undefined, clusters: { enabled: true, defaultSpace: 'guides' } },
-  });
-  const refused = await work.inside(['run', '--once', '--config', unknown]);
-  expect([refused.code, refused.stderr]).toEqual([3, expect.stringContaining('"guides" is neither the key')]);
-});
-
-test('refuses an organization without anything to do, and names the three settings', async () => {
-  await using work = await openWorkspace();
-  const refused = await work.inside([
-    'run',
-    '--once',
-    '--config',
-    work.configure({ organization: { source: undefined } }),
-  ]);
-  expect(refused.code).toBe(3);
-  expect(refused.stderr).toContain(
-    'has nothing to do; set source.git.url or source.directory, conversations.sources, or clusters.enabled',
-  );
 });

@@ -50,12 +50,7 @@ export class Workspace implements AsyncDisposable {
 
   /** Runs a command in the repository. */
   run(...args: string[]): Promise<Ended> {
-    return this.runWith({}, ...args);
-  }
-
-  /** Runs a command in the repository with additional variables. */
-  runWith(env: Readonly<Record<string, string>>, ...args: string[]): Promise<Ended> {
-    return octavo(args, { cwd: this.repository.directory, env: { ...this.env, ...env } });
+    return octavo(args, { cwd: this.repository.directory, env: this.env });
   }
 
   /**
