@@ -1,3 +1,4 @@
+/** Actions whose entry the audit does not take at once. */
 import { describe, expect, test } from 'vitest';
 import { LeaseLostError, StoreError } from '../../src/core/errors.ts';
 import { AuditWriter } from '../../src/daemon/actions.ts';
@@ -47,7 +48,6 @@ describe('an action whose entry the store does not take', () => {
   test.each([
     ['at once', []],
     ['after a while', ['refused', 'refused']],
-    ['without an answer', ['lost']],
     ['without an answer, later', ['refused', 'lost', 'refused']],
   ] as const)('is answered without delay, and recorded once as carried out: %s', async (_what, fates) => {
     const { clock, lines, entries, carryOut } = open(...fates);

@@ -1,73 +1,37 @@
-import { beforeEach, describe, expect, test } from 'vitest';
-import type { Clock } from '../../src/core/clock.ts';
+/** Memory that a daemon releases once no pass has run for a while. */
+import { expect, test } from 'vitest';
 import { IdleMemory } from '../../src/daemon/subscribe.ts';
 import type { PassEnd } from '../../src/reconcile/pass.ts';
+import { createVirtualClock } from '../queue/virtual-clock.ts';
 
 const END = {} as PassEnd;
 
-let sleepers: (() => void)[];
-let released: number;
-let stop: AbortController;
-let memory: IdleMemory;
-
-/** Ends every sleep that was not aborted. */
-async function wakeUp(): Promise<void> {
-  for (const wake of sleepers.splice(0)) {
-    wake();
-  }
-  await new Promise((resolve) => setImmediate(resolve));
-}
-
-beforeEach(() => {
-  sleepers = [];
-  released = 0;
-  stop = new AbortController();
-  const clock: Clock = {
-    now: () => 0,
-    monotonic: () => 0,
-    sleep: (_milliseconds, signal) =>
-      new Promise((resolve, reject) => {
-        sleepers.push(resolve);
-        signal?.addEventListener('abort', () => reject(signal.reason));
-      }),
-  };
-  memory = new IdleMemory(clock, stop.signal, () => {
+test('memory is released once after the last pass of all organizations, unless the daemon stops', async () => {
+  const clock = createVirtualClock();
+  const stop = new AbortController();
+  let released = 0;
+  const memory = new IdleMemory(clock, stop.signal, () => {
     released += 1;
   });
-});
+  const [a, b] = [memory.events(), memory.events()];
+  a.onPassStart?.('start');
+  b.onPassStart?.('start');
+  a.onPassEnd?.(END);
+  await clock.advance(60_000);
+  expect(released).toBe(0);
+  // Another pass starts soon.
+  b.onPassEnd?.(END);
+  await clock.advance(1000);
+  a.onPassStart?.('schedule');
+  await clock.advance(60_000);
+  expect(released).toBe(0);
+  a.onPassEnd?.(END);
+  await clock.advance(60_000);
+  expect(released).toBe(1);
 
-describe('IdleMemory', () => {
-  test('releases memory once after the last pass', async () => {
-    const { onPassStart, onPassEnd } = memory.events();
-    onPassStart?.('start');
-    onPassEnd?.(END);
-    await wakeUp();
-    await wakeUp();
-    expect(released).toBe(1);
-  });
-
-  test('waits again if another pass starts meanwhile, or is still running', async () => {
-    const [a, b] = [memory.events(), memory.events()];
-    a.onPassStart?.('start');
-    b.onPassStart?.('start');
-    a.onPassEnd?.(END);
-    await wakeUp();
-    expect(released).toBe(0);
-    b.onPassEnd?.(END);
-    a.onPassStart?.('schedule');
-    await wakeUp();
-    expect(released).toBe(0);
-    a.onPassEnd?.(END);
-    await wakeUp();
-    expect(released).toBe(1);
-  });
-
-  test('does nothing once the daemon stops', async () => {
-    const { onPassStart, onPassEnd } = memory.events();
-    onPassStart?.('start');
-    onPassEnd?.(END);
-    stop.abort();
-    await wakeUp();
-    expect(released).toBe(0);
-  });
+  a.onPassStart?.('schedule');
+  a.onPassEnd?.(END);
+  stop.abort();
+  await clock.advance(60_000);
+  expect(released).toBe(1);
 });

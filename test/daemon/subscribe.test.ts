@@ -1,3 +1,4 @@
+/** Effects of each event of the daemon. */
 import { expect, test } from 'vitest';
 import { EventBus } from '../../src/core/event-bus.ts';
 import type { DaemonContext, DaemonEvents } from '../../src/daemon/organization/feature.ts';

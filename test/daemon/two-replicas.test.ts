@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
+import { eventually } from '../support/octavo-process.ts';
 import { hasPostgres } from '../support/postgres.ts';
 import { PUSHES } from '../support/push-deliveries.ts';
 import { shareCluster } from '../support/shared-cluster.ts';
@@ -36,7 +37,7 @@ const isOwner = ({ daemon }: PageDaemon) => daemon.organizations.length === 1;
 async function startTwo(work: Workspace, stores: readonly [string, string]) {
   work.repository.commit('Two', { 'a.yaml': TWO });
   const owner = await startReplica(work, 'one', stores[0], 6, { ui: UI });
-  await until(() => isOwner(owner));
+  await eventually('the owner', () => isOwner(owner));
   await owner.daemon.organizations[0]?.idle();
   const other = await startReplica(work, 'two', stores[1], 6, { ui: UI });
   work.repository.commit('One', { 'a.yaml': ONE });
@@ -53,16 +54,6 @@ async function startBoth(work: Workspace) {
   both.use(owner);
   both.use(other);
   return { owner, other, [Symbol.asyncDispose]: () => both.disposeAsync() };
-}
-
-async function until(isTrue: () => boolean | Promise<boolean>, seconds = 20): Promise<void> {
-  const end = performance.now() + seconds * 1000;
-  while (!(await isTrue())) {
-    if (performance.now() > end) {
-      throw new Error(`not true within ${seconds} s: ${isTrue}`);
-    }
-    await new Promise((done) => setTimeout(done, 50));
-  }
 }
 
 async function load(page: PageDaemon, path: string) {
@@ -84,6 +75,12 @@ async function send(page: PageDaemon, fields: Readonly<Record<string, string>>) 
   return { status: response.status, answer: (await response.json()) as Record<string, unknown> };
 }
 
+/** Returns the lines of a daemon's metrics that are about the organization or its queue. */
+async function exported({ daemon }: PageDaemon): Promise<readonly string[]> {
+  const text = await (await fetch(`${daemon.address}/metrics`)).text();
+  return text.split('\n').filter((line) => line.includes('="org_acme"'));
+}
+
 function heldChecksum(page: PageDaemon): string {
   const plan = page.daemon.organizations[0]?.lastPlan;
   return plan?.heldChecksum ?? plan?.checksum ?? '';
@@ -95,7 +92,7 @@ describe.skipIf(!hasPostgres)('a replica that is not the owner', () => {
     await using fleet = await startBoth(work);
     const { owner, other } = fleet;
     const state = async () => (await load(other, '/o/org_acme')).state;
-    await until(async () => (await state()) === 'held');
+    await eventually('a held plan', async () => (await state()) === 'held');
     expect(await load(other, '/replicas')).toMatchObject({
       ...{ isFleet: true, unowned: [], database: { state: 'working' } },
       replicas: [{ state: 'working' }, { state: 'working' }],
@@ -123,7 +120,7 @@ describe.skipIf(!hasPostgres)('a replica that is not the owner', () => {
       status: 200,
       answer: { organization: 'org_acme', checksum, approved: ['collection/b'], isComplete: true },
     });
-    await until(async () => (await state()) === 'in-sync');
+    await eventually('the end of the pass', async () => (await state()) === 'in-sync');
     expect(work.emulator.requests.count('deleteCollection')).toBe(1);
     const { entries } = (await load(other, '/o/org_acme/audit')) as { entries: readonly { action: string }[] };
     expect(entries.map(({ action }) => action)).toEqual(['approve', 'resume']);
@@ -165,21 +162,25 @@ describe.skipIf(!hasPostgres)('a replica that is not the owner', () => {
     await reader?.cancel();
   });
 
-  test('answers an approval itself if the owner has gone before it could', async () => {
+  test('answers an approval itself, and exports the metrics, if the owner has gone before it could', async () => {
     await using work = await openWorkspace();
     const store = await cluster().createDatabase();
     await using proxy = await TcpProxy.open({ port: cluster().port });
     const throughProxy = store.replace(`:${cluster().port}/`, `:${proxy.port}/`);
     const { owner, other } = await startTwo(work, [throughProxy, store]);
     await using _other = other;
-    await until(async () => (await load(other, '/o/org_acme')).state === 'held');
+    await eventually('a held plan', async () => (await load(other, '/o/org_acme')).state === 'held');
     const checksum = heldChecksum(owner);
+    expect(await exported(owner)).toContain('octavo_source_ready{organization="org_acme"} 1');
+    expect(await exported(other)).toEqual([]);
     // The owner cannot renew its lease from now on.
     proxy.stall();
     const answer = send(other, { action: 'approve', checksum, reason: '' });
-    await until(() => isOwner(other), 30);
+    await eventually('the next owner', () => isOwner(other), 30);
+    expect(await exported(owner)).toEqual([]);
     expect(await answer).toMatchObject({ status: 200, answer: { checksum, isComplete: true } });
-    await until(() => work.emulator.requests.count('deleteCollection') === 1);
+    await eventually('the deletion', () => work.emulator.requests.count('deleteCollection') === 1);
+    await eventually('the metrics', async () => (await exported(other)).length > 0);
     proxy.pass();
     await owner.daemon.stop();
   });
@@ -190,12 +191,12 @@ describe.skipIf(!hasPostgres)('a replica that is not the owner', () => {
     work.repository.commit('One', { 'a.yaml': ONE });
     const settings = { organization: { forge: FORGE }, clock: NO_CHECKS, ui: UI };
     await using owner = await startReplica(work, 'one', store, 6, settings);
-    await until(() => isOwner(owner));
+    await eventually('the owner', () => isOwner(owner));
     await owner.daemon.organizations[0]?.idle();
     await using other = await startReplica(work, 'two', store, 6, settings);
     expect(isOwner(other)).toBe(false);
     const created = () => work.emulator.requests.count('createCollection');
-    await until(() => created() === 1);
+    await eventually('the first collection', () => created() === 1);
     const deliver = async (page: PageDaemon, id: string, secret = SECRET) => {
       const { headers, body } = PUSHES.github({ secret, id });
       const url = `${page.daemon.address}/hooks/org_acme`;
@@ -204,7 +205,7 @@ describe.skipIf(!hasPostgres)('a replica that is not the owner', () => {
     work.repository.commit('Two', { 'a.yaml': TWO });
     expect(await deliver(other, 'first', 'another secret of many characters')).toBe(401);
     expect(await deliver(other, 'first')).toBe(202);
-    await until(() => created() === 2, 60);
+    await eventually('the second collection', () => created() === 2, 60);
     await owner.daemon.organizations[0]?.idle();
     // A repetition is recognized by each of them, also with a new commit.
     work.repository.commit('Three', { 'a.yaml': `${TWO}  c: { title: C }\n` });
@@ -212,7 +213,7 @@ describe.skipIf(!hasPostgres)('a replica that is not the owner', () => {
     await owner.daemon.organizations[0]?.idle();
     expect(created()).toBe(2);
     expect(await deliver(other, 'second')).toBe(202);
-    await until(() => created() === 3, 60);
+    await eventually('the third collection', () => created() === 3, 60);
     expect(isOwner(other)).toBe(false);
   });
 });

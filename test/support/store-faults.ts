@@ -5,10 +5,10 @@ import type { Sql, SqlDatabase } from '../../src/store/sql/database.ts';
 /** Outcome of one operation. `refused`: nothing happened; `lost`: it was carried out, and fails. */
 export type StoreFate = 'works' | 'refused' | 'lost';
 
-/** Decides about each operation; `scope` is null for a read. */
-export type FateOf = (operation: 'read' | 'write', scope: string | null) => StoreFate | Promise<StoreFate>;
+/** Decides about each operation. */
+export type FateOf = (operation: 'read' | 'write') => StoreFate;
 
-/** Database whose transactions fail. Counts those that are under way. */
+/** Database whose transactions fail. */
 export class FailingDatabase implements SqlDatabase {
   readonly #real: SqlDatabase;
   readonly #fate: FateOf;
@@ -19,11 +19,11 @@ export class FailingDatabase implements SqlDatabase {
   }
 
   read<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-    return this.#run('read', null, () => this.#real.read(work));
+    return this.#run('read', () => this.#real.read(work));
   }
 
   write<T>(scope: string, work: (sql: Sql) => Promise<T>, keeps?: (result: T) => boolean): Promise<T> {
-    return this.#run('write', scope, () => this.#real.write(scope, work, keeps));
+    return this.#run('write', () => this.#real.write(scope, work, keeps));
   }
 
   fenced(lease: { readonly name: string; readonly epoch: number }): SqlDatabase {
@@ -34,8 +34,8 @@ export class FailingDatabase implements SqlDatabase {
     return this.#real.close();
   }
 
-  async #run<T>(operation: 'read' | 'write', scope: string | null, work: () => Promise<T>): Promise<T> {
-    const fate = await this.#fate(operation, scope);
+  async #run<T>(operation: 'read' | 'write', work: () => Promise<T>): Promise<T> {
+    const fate = this.#fate(operation);
     if (fate === 'refused') {
       throw new StoreError('the state cannot be used: a simulated fault; wait');
     }

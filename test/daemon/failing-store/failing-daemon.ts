@@ -7,7 +7,6 @@ import { loadConfig } from '../../../src/config/load.ts';
 import { createDaemon, type Daemon } from '../../../src/daemon.ts';
 import { kinds } from '../../../src/kinds/registry.ts';
 import { createLogger } from '../../../src/log.ts';
-import type { PassEnd } from '../../../src/reconcile/pass.ts';
 import { openMemoryDatabase } from '../../../src/store/memory.ts';
 import type { SqlDatabase } from '../../../src/store/sql/database.ts';
 import { openSqlStore, type Store } from '../../../src/store/store.ts';
@@ -50,10 +49,6 @@ export class FailingDaemon implements AsyncDisposable {
   /** The store without faults. */
   readonly store: Store;
   readonly log: string[] = [];
-  readonly ended: PassEnd[] = [];
-  /** Operations of the store that did not work. */
-  faults = 0;
-  operations = 0;
   /** Decides about each operation. */
   fate: FateOf = () => 'works';
   readonly #database: SqlDatabase;
@@ -99,18 +94,12 @@ export class FailingDaemon implements AsyncDisposable {
       },
     });
     const log = createLogger({ level: 'info', format: 'json', secrets: config.secrets, destination });
-    const failing = new FailingDatabase(this.#database, async (operation, scope) => {
-      this.operations += 1;
-      const fate = await this.fate(operation, scope);
-      this.faults += fate === 'works' ? 0 : 1;
-      return fate;
-    });
+    const failing = new FailingDatabase(this.#database, (operation) => this.fate(operation));
     const { clock } = this;
     const store = { ...openSqlStore(failing, null), close: async () => undefined };
     const daemon = await this.clock.run(
       createDaemon({
         ...{ config, clock, random, log, version: '0', dryRun: false, openStore: () => store },
-        listeners: () => [{ onPassEnd: (end) => void this.ended.push(end) }],
       }),
     );
     try {

@@ -36,8 +36,8 @@ class FakeFiles implements ConfigurationFiles {
 const textOf = async (page: PageDaemon, path: string) =>
   (await (await page.get(path)).text()).replaceAll(/<[^>]*>/g, '').replaceAll('&quot;', '"');
 
-describe.skipIf(!hasPostgres)('an invalid configuration of a replica', () => {
-  test('is shown by every page of every replica until that replica ends', async () => {
+describe.skipIf(!hasPostgres)('the other replicas show, until a replica ends,', () => {
+  test('that its configuration is invalid, on every page', async () => {
     await using work = await openWorkspace();
     work.repository.commit('One', { 'a.yaml': 'collections:\n  a: { title: A }\n' });
     const store = await cluster().createDatabase();
@@ -72,10 +72,8 @@ describe.skipIf(!hasPostgres)('an invalid configuration of a replica', () => {
     await second.daemon.stop();
     await expect.poll(() => textOf(first, '/'), WAIT).not.toContain('cannot be used');
   });
-});
 
-describe.skipIf(!hasPostgres)('an organization without an owner that one replica has configured', () => {
-  test('is shown by the pages, the conditions and the status of the others, until that replica ends', async () => {
+  test('an organization without an owner that only it has configured, on pages and in conditions and status', async () => {
     await using work = await openWorkspace();
     work.repository.commit('One', { 'a.yaml': 'collections:\n  a: { title: A }\n' });
     const store = await cluster().createDatabase();
@@ -211,38 +209,34 @@ test('a reported organization is shown only while its lease has no owner', () =>
   expect(fleet?.replicas).toEqual([{ ...owner, organizations: 0 }]);
 });
 
-test.each([
-  ['a time that no date can show', { other: { reason: 'x', since: 1e300, usedSince: 0 } }],
-  ['a time that is a text', { other: { reason: 'x', since: 'x', usedSince: 0 } }],
-  ['a list', []],
-])('problems that another program has stored are ignored: %s', async (_what, value) => {
-  const store = openMemoryStore();
-  const reports = openReports('own', store, { replicas: [replicaOf('other')] });
-  await store.note('configuration/problems').write({ other: { reason: 'x', since: 1, usedSince: 0 } });
-  await reports.refresh();
-  expect(reports.configurationProblems()).toEqual([
-    { reason: 'x', since: 1, usedSince: 0, isPartial: false, replica: 'host-other 7' },
-  ]);
-  await store.note('configuration/problems').write(value as never);
-  reports.markChanged();
-  await reports.refresh();
-  expect(reports.configurationProblems()).toEqual([]);
-});
+/** Reports of another replica by their topics: as they are stored, and as they are shown. */
+const REPORTS = {
+  'configuration/problems': {
+    stored: { other: { reason: 'x', since: 1, usedSince: 0 } },
+    shown: { reason: 'x', since: 1, usedSince: 0, isPartial: false, replica: 'host-other 7' },
+  },
+  'fleet/unowned': { stored: { other: ['waits'] }, shown: 'waits' },
+};
 
-test.each([
-  ['an id that is a number', { other: [1] }],
-  ['too many ids', { other: Array.from({ length: 101 }, String) }],
-  ['a text', 'other'],
-])('organizations that another program has stored are ignored: %s', async (_what, value) => {
+test.each<[string, keyof typeof REPORTS, unknown]>([
+  ['a time that no date can show', 'configuration/problems', { other: { reason: 'x', since: 1e300, usedSince: 0 } }],
+  ['a time that is a text', 'configuration/problems', { other: { reason: 'x', since: 'x', usedSince: 0 } }],
+  ['a list', 'configuration/problems', []],
+  ['an id that is a number', 'fleet/unowned', { other: [1] }],
+  ['too many ids', 'fleet/unowned', { other: Array.from({ length: 101 }, String) }],
+  ['a text', 'fleet/unowned', 'other'],
+])('reports that another program has stored are ignored: %s', async (_what, topic, value) => {
   const store = openMemoryStore();
   const reports = openReports('own', store, { replicas: [replicaOf('other')] });
-  await store.note('fleet/unowned').write({ other: ['waits'] });
-  await reports.refresh();
-  expect([...reports.unowned()]).toEqual(['waits']);
-  await store.note('fleet/unowned').write(value as never);
-  reports.markChanged();
-  await reports.refresh();
-  expect([...reports.unowned()]).toEqual([]);
+  const shown = async () => {
+    reports.markChanged();
+    await reports.refresh();
+    return [...reports.configurationProblems(), ...reports.unowned()];
+  };
+  await store.note(topic).write(REPORTS[topic].stored);
+  expect(await shown()).toEqual([REPORTS[topic].shown]);
+  await store.note(topic).write(value as never);
+  expect(await shown()).toEqual([]);
 });
 
 test('a report of another version, which this one cannot read, hides no other and stays', async () => {

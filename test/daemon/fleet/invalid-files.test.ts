@@ -69,13 +69,3 @@ test('a second file with an id leaves the organization running with the settings
   expect(started.openings.toSorted()).toEqual(['org_a', 'org_b']);
   expect(running(started)).toEqual(['org_a', 'org_b']);
 });
-
-test('a daemon does not start if no file is valid, or if the configuration file is invalid', async () => {
-  await using world = await DirectoryWorld.open(['org_a', 'org_b']);
-  world.write('organizations/org_a.yaml', 'id: [');
-  world.write('organizations/org_b.yaml', 'id: org_b\nprune: some\n');
-  await expect(world.start()).rejects.toThrow(/org_a\.yaml:1:.*\n.*org_b\.yaml:2:8/);
-  world.addOrganization('org_b');
-  world.configure({ queue: { deadline: 'soon' } });
-  await expect(world.start()).rejects.toThrow(/config\.yaml:1:.*queue\.deadline/);
-});

@@ -1,5 +1,4 @@
-// Organizations of a replica while the database or the platform cannot be used.
-
+/** Organizations of a replica while the database or the platform cannot be used. */
 import { expect, test } from 'vitest';
 import type { OrganizationConfig } from '../../../src/config/config.ts';
 import { StoreError } from '../../../src/core/errors.ts';

@@ -43,21 +43,6 @@ test('an invalid configuration file is reported with its position, and the earli
   expect(openings).toEqual(['org_a', 'org_b']);
 });
 
-test('nothing restarts when a file is written again with the same settings', async () => {
-  await using world = await DirectoryWorld.open([], ['org_a']);
-  world.addOrganization('org_a', 'clusters: { defaultSpace: guides }\n');
-  const { daemon, openings, ended, log } = await world.start();
-  await eventually('the first pass', () => ended.length > 0);
-  world.write(
-    'organizations/org_a.yaml',
-    '# moved\n\nclusters:\n  defaultSpace: guides\nsource: { directory: "manifests/org_a" }\nid: org_a\nselfHeal: true\n',
-  );
-  const before = log.length;
-  await daemon.reload();
-  expect(openings).toEqual(['org_a']);
-  expect(log.length).toBe(before);
-});
-
 test('a token in a file is used when the file changes, and appears in no log line', async () => {
   await using world = await DirectoryWorld.open([], ['org_a']);
   world.write('token', 'the-first-secret-token\n');

@@ -1,4 +1,4 @@
-// Work that exists once in a fleet, while the database cannot be used.
+/** Work that exists once in a fleet, while the database cannot be used. */
 import { expect, test } from 'vitest';
 import { StoreError } from '../../../src/core/errors.ts';
 import { DaemonNotifications } from '../../../src/daemon/notifications.ts';

@@ -1,3 +1,4 @@
+/** Passes that the history does not take at once. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { StoreError } from '../../../src/core/errors.ts';
 import { EventBus } from '../../../src/core/event-bus.ts';
@@ -63,10 +64,7 @@ const recorded = async () => (await history.passes({ limit: 100 })).map(({ trigg
 
 describe('a pass that the store does not take', () => {
   test.each([
-    ['refused once', ['refused']],
-    ['refused for a while', ['refused', 'refused', 'refused']],
     ['stored without an answer', ['lost']],
-    ['stored without an answer twice', ['lost', 'lost']],
     ['refused, and then stored without an answer', ['refused', 'lost', 'refused']],
   ] as const)('is recorded once, in its order, and reported once: %s', async (_what, given) => {
     await endPass('start');
@@ -90,15 +88,6 @@ describe('a pass that the store does not take', () => {
     await clock.run(recorder.close());
     expect(await recorded()).toEqual([]);
     expect(lines.at(-1)).toBe('cannot record the pass in the history');
-  });
-
-  test('is recorded at the end if the store works then', async () => {
-    fates = ['refused'];
-    await endPass('start');
-    await recorder.idle();
-    stopping.abort();
-    await clock.run(recorder.close());
-    expect(await recorded()).toEqual(['start 1']);
   });
 
   test('is not kept in memory without limit, unless it has applied something', async () => {
