@@ -82,16 +82,6 @@ describe('the first YAML block of every page', () => {
     const { declared } = await createManifestLoader(kinds).load(memoryTree({ 'page.yaml': block }));
     expect(declared.size).toBeGreaterThan(0);
   });
-
-  test('is present on the pages about configuration', () => {
-    const configured = firsts.filter(([, block]) => block.includes('organizations:')).map(([page]) => page);
-    expect(configured).toEqual(
-      expect.arrayContaining([
-        ...['docs/clusters.md', 'docs/configuration.md', 'docs/conversation-files.md', 'docs/conversations.md'],
-        'docs/redaction.md',
-      ]),
-    );
-  });
 });
 
 describe('README.md', () => {
