@@ -1,6 +1,6 @@
 /** Seeded random choices, shared by every locale of faker, so that one seed gives one text. */
-import { Faker, generateMersenne32Randomizer } from '@faker-js/faker';
-import { LOCALES, type Locale, type LocaleName } from './locales.ts';
+import { allLocales, Faker, generateMersenne32Randomizer } from '@faker-js/faker';
+import { LOCALES, type LocaleName } from './locales.ts';
 
 const LOWER = 'abcdefghijklmnopqrstuvwxyz';
 const ALPHABETS = {
@@ -15,9 +15,10 @@ const ALPHABETS = {
   alnum: `${LOWER}${LOWER.toUpperCase()}0123456789`,
   base64: `${LOWER}${LOWER.toUpperCase()}0123456789+/`,
   base64url: `${LOWER}${LOWER.toUpperCase()}0123456789-_`,
-  bech32: 'qpzry9x8gf2tvdw0s3jn54khce6mua7l',
+  BECH32: 'QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L',
 };
 export type Alphabet = keyof typeof ALPHABETS;
+export const isAlphabet = (name: string): name is Alphabet => Object.hasOwn(ALPHABETS, name);
 
 export class Dice {
   readonly #randomizer = generateMersenne32Randomizer();
@@ -74,9 +75,10 @@ export class Dice {
   }
 
   faker(name: LocaleName): Faker {
+    const names = [...LOCALES[name].definitions, 'en', 'base'] as (keyof typeof allLocales)[];
     const known =
       this.#fakers.get(name) ??
-      new Faker({ locale: [...(LOCALES[name] as Locale).definitions], randomizer: this.#randomizer });
+      new Faker({ locale: names.map((each) => allLocales[each]), randomizer: this.#randomizer });
     this.#fakers.set(name, known);
     return known;
   }

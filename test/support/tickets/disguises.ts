@@ -1,13 +1,10 @@
 /** Values that are written so that a simple pattern does not match them. */
-import { phoneNumber } from './contacts.ts';
-import { password } from './credentials.ts';
 import type { Dice } from './dice.ts';
 import { framedPlain, paragraph, type Scene, sceneOf } from './frames.ts';
 import { LOCALE_NAMES, LOCALES } from './locales.ts';
 import { disguised, type Fragment, fill, type GeneratedTicket, join, mapText, mark, t } from './marked-text.ts';
-import { cardNumber, iban, ipAddress } from './numbers.ts';
-import { emailAddress, makeCharacter, recordOf } from './people.ts';
-import { markedVendorKey } from './vendor-keys.ts';
+import { makeCharacter, recordOf } from './people.ts';
+import { expandOne, textOf } from './templates.ts';
 
 type Rewrite = (text: string) => string;
 interface Disguise {
@@ -34,7 +31,7 @@ function quotedPrintable(dice: Dice, text: string): string {
   return encoded.map((piece, index) => (index === cut ? `=\n${piece}` : piece)).join('');
 }
 
-const address = ({ dice, locale }: Scene) => emailAddress(dice, locale).toLowerCase();
+const address = (scene: Scene) => textOf(scene, '«emailAddress»').toLowerCase();
 
 /** Words for `@` and `.`; both are put into the same brackets. */
 const WORDED = [
@@ -71,22 +68,23 @@ function wordedEmail(scene: Scene): string {
 /** A sentence of the ticket's language around an e-mail address. */
 const sentenceWith = (scene: Scene, text: string) => fill(scene.dice.pick(scene.language.mail), mark('email', text));
 
+const ENCODED = [
+  '«mailSentence»',
+  '«mailSentence»',
+  '«label.phone»: <<phone:«phoneAbroad»>>',
+  'IBAN: <<iban:«iban»>>',
+  'Card: <<card:«card»>>',
+  'IP: <<ip:«ip»>>',
+  'Password: <<password:«password»>>',
+  'key: «vendorKey»',
+];
+
 /** Rewrites any of the values in a form that a program may have encoded. */
 function encoded(rewrite: (dice: Dice, text: string) => string): (scene: Scene) => Fragment {
-  return (scene) => {
-    const { dice, language, locale } = scene;
-    const body = dice.pick<() => Fragment>([
-      () => sentenceWith(scene, address(scene)),
-      () => sentenceWith(scene, address(scene)),
-      () => t`${dice.pick(language.phone)}: ${mark('phone', phoneNumber(dice, LOCALES[locale].region, true).text)}`,
-      () => t`IBAN: ${mark('iban', iban(dice))}`,
-      () => t`Card: ${mark('card', cardNumber(dice))}`,
-      () => t`IP: ${mark('ip', ipAddress(dice))}`,
-      () => t`Password: ${mark('password', password(dice))}`,
-      () => t`key: ${markedVendorKey(dice)}`,
-    ])();
-    return mapText(body, (text, label) => (label === null || label === 'neutral' ? text : rewrite(dice, text)));
-  };
+  return (scene) =>
+    mapText(expandOne(scene, ENCODED), (text, label) =>
+      label === null || label === 'neutral' ? text : rewrite(scene.dice, text),
+    );
 }
 
 const ZERO_WIDTH = ['\u200B', '\u200C', '\u200D', '\u2060', '\uFEFF', '\u00AD'];
@@ -177,8 +175,11 @@ const DISGUISES: readonly Disguise[] = [
   },
   {
     name: 'spelled phone',
-    body: ({ dice, language, locale }) =>
-      t`${dice.pick(language.phone)}: ${mark('phone', phoneNumber(dice, LOCALES[locale].region, true).text.replaceAll(' ', dice.pick(['\u00A0', '\u202F', '  ', ' - ', '\u2011'])))}`,
+    body: (scene) => {
+      const space = scene.dice.pick(['\u00A0', '\u202F', '  ', ' - ', '\u2011']);
+      const number = textOf(scene, '«phoneAbroad»').replaceAll(' ', space);
+      return t`${scene.dice.pick(scene.language.phone)}: ${mark('phone', number)}`;
+    },
   },
 ];
 

@@ -1,15 +1,15 @@
 /** Formats of tickets: mail, forwarded mail, chat, form, HTML, log, table. */
 import type { Dice } from './dice.ts';
-import { LANGUAGES, type Language } from './languages.ts';
-import { LOCALES, type LocaleName } from './locales.ts';
+import { LANGUAGES } from './languages.ts';
+import { LOCALES } from './locales.ts';
+import type { Voice } from './makers.ts';
 import { type Fragment, fill, join, mapText, mark, neutral, t } from './marked-text.ts';
 import { type Character, reference, salutation } from './people.ts';
 import { technicalSnippet } from './technical-texts.ts';
+import { expand, VALUES } from './templates.ts';
 
-export interface Scene {
-  readonly dice: Dice;
-  readonly locale: LocaleName;
-  readonly language: Language;
+/** A ticket between two people. */
+export interface Scene extends Voice {
   readonly requester: Character;
   readonly agent: Character;
 }
@@ -23,8 +23,9 @@ export const sceneOf = (dice: Dice, requester: Character, agent: Character): Sce
 });
 
 /** A harmless paragraph: a sentence of the language, or a technical snippet. */
-export function paragraph({ dice, language }: Scene): string {
-  return dice.chance(0.7) ? dice.sample(language.filler, dice.int(1, 2)).join(' ') : technicalSnippet(dice);
+export function paragraph(scene: Scene): string {
+  const { dice, language } = scene;
+  return dice.chance(0.7) ? dice.sample(language.filler, dice.int(1, 2)).join(' ') : technicalSnippet(scene);
 }
 
 function signature({ dice, language, requester }: Scene): Fragment {
@@ -73,12 +74,7 @@ const forwarded: Frame = (scene, bodies) => {
   const person = ({ full, email }: Character) => t`${mark('person', full)} ${open}${mark('email', email)}${close}`;
   const header = join(
     [
-      dice.pick([
-        '---------- Forwarded message ---------',
-        '-----Original Message-----',
-        '________________________________',
-        '',
-      ]),
+      expand(scene, '«forwardRule»'),
       t`${from ?? ''}${colon} ${person(requester)}`,
       t`${sent ?? ''}${colon} 2024-03-04 15:12`,
       t`${to ?? ''}${colon} ${person(agent)}`,
@@ -100,18 +96,11 @@ const quotedReply: Frame = (scene, bodies) => {
 
 const chat: Frame = (scene, bodies) => {
   const { dice, requester, agent } = scene;
-  const style = dice.int(0, 3);
-  const line = (character: Character, text: Fragment, index: number): Fragment => {
+  const style = dice.pick(VALUES.chatLine ?? []);
+  const named = dice.chance(0.25) ? 'given' : 'full';
+  const line = (character: Character, text: Fragment, index: number) => {
     const time = `${dice.int(10, 17)}:${10 + index}`;
-    const name = mark('person', style === 2 ? character.given : character.full);
-    return (
-      [
-        t`[${time}] ${name}: ${text}`,
-        t`${name} (${time}):\n${text}`,
-        t`${name}: ${text}`,
-        t`${name}  ${time}\n${text}`,
-      ][style] ?? text
-    );
+    return expand(scene, style, new Map(Object.entries({ time, text, name: mark('person', character[named]) })));
   };
   const lines = bodies.flatMap((body, index) => [
     line(agent, dice.pick(scene.language.filler), 2 * index),
@@ -159,20 +148,10 @@ export function form(
 ): Fragment {
   const { dice, language } = scene;
   const rows: (readonly [string, Fragment])[] = [[dice.pick(language.name), mark('person', writer.full)], ...fields];
-  const style = dice.int(0, 7);
-  const line = ([label, value]: readonly [string, Fragment]): Fragment =>
-    [
-      t`${label}: ${value}`,
-      t`${label}: ${value}`,
-      t`**${label}:** ${value}`,
-      t`| ${label} | ${value} |`,
-      t`<b>${label}:</b> ${value}<br>`,
-      t`${label}：${value}`,
-      t`${label}\t${value}`,
-      t`* ${label} - ${value}`,
-    ][style] ?? value;
-  const head = style === 3 ? ['| Field | Value |', '| --- | --- |'] : [];
-  return t`${join([...head, ...rows.map(line)], '\n')}\n\n${paragraph(scene)}`;
+  const style = dice.pick(VALUES.formRow ?? []);
+  const head = style.startsWith('|') ? ['| Field | Value |', '| --- | --- |'] : [];
+  const lines = rows.map(([label, value]) => expand(scene, style, new Map(Object.entries({ label, value }))));
+  return t`${join([...head, ...lines], '\n')}\n\n${paragraph(scene)}`;
 }
 
 /** A table of people, as pasted from a spreadsheet. */

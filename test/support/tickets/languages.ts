@@ -25,6 +25,10 @@ export interface Language {
   readonly wrote: readonly string[];
   /** Sentences without private data. */
   readonly filler: readonly string[];
+  /** Particles of family names; `{}` is the name. */
+  readonly particles: readonly string[];
+  /** Domains of providers of private mailboxes. */
+  readonly providers: readonly string[];
 }
 
 /** Wordings of credentials in tickets. */
