@@ -27,12 +27,19 @@ const MARK = new RegExp(`<<(${REDACTION_TYPES.join('|')}):([\\s\\S]+?)>>`, 'g');
 export function readCorpus(): readonly Example[] {
   return readdirSync(FOLDER)
     .sort()
-    .flatMap((file) => readFileSync(new URL(file, FOLDER), 'utf8').trim().split('\n'))
-    .map((line) => exampleOf(JSON.parse(line)));
+    .flatMap((file) => readExamples(`corpus/${file}`));
 }
 
-function exampleOf(record: { id: string; text: string; people?: Person[] } & Example['options']): Example {
-  const { id, text: template, people = [], ...options } = record;
+/** The examples of a file beside this module, one per line. */
+export function readExamples(file: string): readonly Example[] {
+  const lines = readFileSync(new URL(file, import.meta.url), 'utf8')
+    .trim()
+    .split('\n');
+  return lines.map((line) => exampleOf(JSON.parse(line)));
+}
+
+function exampleOf(record: { id?: string; text: string; people?: Person[] } & Example['options']): Example {
+  const { text: template, id = template, people = [], ...options } = record;
   const marked = fillIn(template, randomOf(id));
   const marks: { type: RedactionType; start: number; end: number }[] = [];
   let text = '';

