@@ -483,28 +483,6 @@ describe('records that cannot become a conversation', () => {
     expect(sent).toEqual(isSent ? { url } : undefined);
   });
 
-  test('omit an empty subject and an invalid time', () => {
-    const payload = (over: Partial<Ticket>) => {
-      const admission = converted(over);
-      return admission.kind === 'content' ? JSON.parse(admission.content.payload) : admission;
-    };
-    // Only the redactor truncates, and it counts as the platform does.
-    const redactor = createConversationRedactor();
-    const long = convertTicket(ticket({ subject: `${'👋'.repeat(600)} ` }), {
-      redactor: redactor,
-      settleDelay: 0,
-      now: 1000,
-    });
-    expect(long.kind === 'content' && [...JSON.parse(long.content.payload).subject]).toHaveLength(512);
-    expect(payload({ subject: '  ', createdAt: 'yesterday' })).toEqual({
-      id: 'desk/acme/1',
-      parts: [{ type: 'message', role: 'user', body: 'How?' }],
-    });
-    expect(payload({ createdAt: '2026-01-01T10:00:00+02:00' }).metadata).toEqual({
-      createdAt: '2026-01-01T08:00:00.000Z',
-    });
-  });
-
   test('with a settled time in the future wait no longer than others', () => {
     expect(
       convertTicket(ticket({ settledAt: 9e15 }), { redactor: testRedactor, settleDelay: 500, now: 1000 }),

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openProviderClient, type ProviderClient } from '../../src/conversations/sources/provider.ts';
-import { AuthError, RejectedError, TransientError } from '../../src/core/errors.ts';
+import { RejectedError, TransientError } from '../../src/core/errors.ts';
 import { readRateHeaders } from '../../src/queue/request.ts';
 import { createSocketClock, FakeProvider, type ProviderReply } from '../support/fake-provider.ts';
 
@@ -84,14 +84,6 @@ describe('the client of a provider', () => {
     expect(await ask({ accepts: [404] })).toMatchObject({ status: 404, body: { error: 'gone' } });
   });
 
-  test.each([401, 403])('does not retry %i', async (status) => {
-    provider.replies.push({ status, lasting: true });
-    const error = await failure();
-    expect(error).toBeInstanceOf(AuthError);
-    expect(error).toMatchObject({ status });
-    expect(provider.requests).toHaveLength(1);
-  });
-
   test.each([301, 400, 404, 410, 422])('reports %i as an error of the request', async (status) => {
     provider.replies.push({ status, lasting: true });
     expect(await failure()).toBeInstanceOf(RejectedError);
@@ -121,14 +113,6 @@ describe('the client of a provider', () => {
     provider.replies.push({ status: 403, headers: { 'x-ratelimit-remaining': '0', 'retry-after': '5' } });
     expect(await ask()).toMatchObject({ status: 200 });
     expect(provider.requests).toHaveLength(2);
-  });
-
-  test.each(['truncated', 'dropped', 'html'] as const)('retries a response that is %s', async (fault) => {
-    let left = 2;
-    provider.fault = () => (left-- > 0 ? fault : null);
-    expect(await ask()).toMatchObject({ body: { fine: true } });
-    provider.fault = () => fault;
-    expect(await failure()).toBeInstanceOf(TransientError);
   });
 
   test('stops when the signal aborts, and sends nothing more', async () => {
