@@ -382,7 +382,7 @@ const CANCELLED_PAUSE = 1000;
 const POISONED = 6;
 
 /** State of a batch that was sent. */
-export interface SentBatch {
+interface SentBatch {
   /** Conversations in the batch. */
   readonly items: number;
   /** Earlier responses that were lost; with 0, the platform has certainly not accepted the batch before. */
@@ -400,7 +400,7 @@ type BatchChange =
   | { readonly kind: 'doubt'; readonly rest: number };
 
 /** Consequences of one outcome for a batch and the sender. */
-export interface Transition {
+interface Transition {
   readonly change: BatchChange;
   /** Null: the state does not change. */
   readonly state: SenderState | null;

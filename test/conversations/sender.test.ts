@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { PlatformDestination } from '../../src/conversations/destination.ts';
 import type { ConversationEvents, SenderState } from '../../src/conversations/model/source.ts';
-import { ConversationSender } from '../../src/conversations/sender.ts';
+import { ConversationSender, decide, type SendOutcome } from '../../src/conversations/sender.ts';
 import { WakeUpSignal } from '../../src/core/clock.ts';
 import { StoreError } from '../../src/core/errors.ts';
 import { openWriter } from '../../src/platform/client.ts';
@@ -395,6 +395,29 @@ describe('a lost answer', () => {
       { key: 'bad', reason: expect.stringMatching(/^no response after 6 attempts, while other batches/) },
     ]);
     expect(sink.needless()).toEqual([]);
+  });
+});
+
+describe('a batch that the platform may have accepted', () => {
+  const lost: SendOutcome = { kind: 'lost', reason: 'why' };
+  const refused = (maybeTaken: boolean): SendOutcome => ({ kind: 'refused', reason: 'why', maybeTaken });
+
+  test.each([
+    ['is suspect after its sixth lost answer', 5, lost, { kind: 'split' }],
+    ['is not suspect before', 4, lost, { kind: 'doubt', rest: 5 }],
+    ['is in doubt if an intermediary refused it', 0, refused(true), { kind: 'doubt', rest: 0 }],
+  ] as const)('%s', (_, doubts, outcome, change) => {
+    expect(decide({ items: 2, doubts, othersAnswered: true }, outcome)).toMatchObject({ change });
+  });
+
+  test('is never given up', () => {
+    const notSent = { kind: 'not-sent', reason: 'why' } as const;
+    for (const outcome of [lost, notSent, { kind: 'cancelled' } as const, refused(true), refused(false)]) {
+      for (const doubts of [1, 2, 20]) {
+        const { change } = decide({ items: 1, doubts, othersAnswered: false }, outcome);
+        expect(['doubt', 'rest']).toContain(change.kind);
+      }
+    }
   });
 });
 

@@ -30,7 +30,7 @@ export function readCorpus(): readonly Example[] {
     .flatMap((file) => readExamples(`corpus/${file}`));
 }
 
-/** The examples of a file beside this module, one per line. */
+/** The examples of a file in this folder, one per line. */
 export function readExamples(file: string): readonly Example[] {
   const lines = readFileSync(new URL(file, import.meta.url), 'utf8')
     .trim()

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { generateCorpus } from '../../support/tickets/generate.ts';
-import { LOCALE_NAMES } from '../../support/tickets/locales.ts';
 import { PRIVATE_TYPES } from '../../support/tickets/marked-text.ts';
 import { type Finding, measure, type Share, touched } from '../../support/tickets/measure.ts';
 
@@ -23,17 +22,9 @@ describe('redaction of generated tickets', () => {
     measured = measure(corpus.private);
   });
 
-  test('uses a reproducible generator that covers its locales and types', () => {
-    expect(generateCorpus(SEED, { private: 5, disguised: 5, technical: 5 }).private).toEqual(
-      corpus.private.slice(0, 5),
-    );
-    expect(LOCALE_NAMES.length).toBeGreaterThanOrEqual(15);
-    const types = new Set(corpus.private.flatMap(({ marks }) => marks.map(({ type }) => type)));
-    expect([...PRIVATE_TYPES].filter((type) => !types.has(type))).toEqual([]);
-  });
-
   test('finds at least 98 % of the values of each type', () => {
     const { recall, missed } = measured;
+    expect(recall.map(({ type }) => type)).toEqual([...PRIVATE_TYPES].sort());
     const low = recall.filter((one) => share(one) < RECALL).map(({ type }) => type);
     expect(low, quotes(missed.filter(({ type }) => low.includes(type)))).toEqual([]);
   });

@@ -136,7 +136,7 @@ function spelledDate({ dice, locale }: Voice): string {
 }
 
 /** The ASCII letters of a name; empty if there are none. */
-export function slug(text: string): string {
+function slug(text: string): string {
   return text
     .normalize('NFD')
     .toLowerCase()

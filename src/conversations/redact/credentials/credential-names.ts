@@ -16,9 +16,6 @@ export interface CredentialName {
   readonly isStem: boolean;
 }
 
-/** The languages of the table, as BCP 47 codes. */
-export const CREDENTIAL_LANGUAGES: readonly string[] = LANGUAGES.map(({ language }) => language);
-
 export const CREDENTIAL_NAMES: readonly CredentialName[] = LANGUAGES.flatMap(
   ({ language, password, pin = '', token = '' }) => [
     ...spellings(password, 'password', language),

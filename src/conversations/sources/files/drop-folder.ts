@@ -407,7 +407,7 @@ export function isSettled(status: FileStat, now: number): boolean {
 }
 
 /** Reports whether a name in a drop folder is that of a temporary or hidden file. */
-export function isTemporaryName(name: string): boolean {
+function isTemporaryName(name: string): boolean {
   return (
     name.startsWith('.') ||
     name.startsWith('~') ||
