@@ -25,7 +25,6 @@ const LATER = draft('b', 'c_1', { createdAt: NOW + 1 });
 
 describe('decideClaims', () => {
   test.each<[string, Some[], string[], Partial<typeof WIDE>, string[], string[]]>([
-    ['opens a single draft', [A], ['a'], {}, ['a'], []],
     ['opens the first of two drafts', [A, LATER], ['a'], {}, ['a'], []],
     ['supersedes the second of two drafts', [A, LATER], ['b'], {}, [], ['has a draft change request (a)']],
     ['orders drafts of the same time by id', [RIVAL, A], ['a', 'b'], {}, ['a'], ['has a draft change request (a)']],
@@ -36,30 +35,6 @@ describe('decideClaims', () => {
       {},
       [],
       ['has an open change request (b)'],
-    ],
-    [
-      'supersedes a draft if another change request was merged in the meantime',
-      [A, { id: 'merged', status: 'merged' }],
-      ['a'],
-      {},
-      [],
-      ['has a merged change request (merged) with 5 issues; another is opened at 10 issues'],
-    ],
-    [
-      'supersedes a draft if another change request was archived in the meantime',
-      [A, { id: 'x', status: 'archived' }],
-      ['a'],
-      {},
-      [],
-      ['has an archived change request (x), which blocks another one until it is unarchived'],
-    ],
-    [
-      'ignores superseded change requests',
-      [A, { id: 'x', status: 'archived', superseded: true }],
-      ['a'],
-      {},
-      ['a'],
-      [],
     ],
     ['decides nothing about drafts of other daemons', [A, B], [], {}, [], []],
     ['decides nothing about an own change request that is already open', [{ id: 'a' }], ['a'], {}, [], []],
@@ -133,11 +108,5 @@ describe('decideClaims', () => {
         whys.map((why) => (why.startsWith('limit') ? why : `the cluster ${why}`)),
       );
     }
-  });
-
-  test('names what superseded a draft', () => {
-    const first = someRequest(A);
-    const { superseded } = decideClaims([first, someRequest(RIVAL)], new Map([['b', 7]]), options());
-    expect(superseded.map(({ request, to }) => [request.id, to?.id])).toEqual([['b', 'a']]);
   });
 });

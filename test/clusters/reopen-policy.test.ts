@@ -14,8 +14,6 @@ type Some = Partial<ClusterChangeRequest>;
 describe('decideReopen', () => {
   test.each<[string, Some[], number, string | null]>([
     ['allows a cluster without change requests', [], 7, null],
-    ['ignores a superseded change request', [{ status: 'archived', superseded: true }], 7, null],
-    ['refuses a cluster with an open change request', [{}], 7, 'has an open change request (cr_1)'],
     ['refuses a cluster with a draft', [{ status: 'draft' }], 7, 'has a draft change request (cr_1)'],
     [
       'refuses a cluster with a change request in an unknown status',
@@ -28,12 +26,6 @@ describe('decideReopen', () => {
       [{ id: 'cr_0', status: 'merged', updatedAt: NOW }, {}],
       100,
       'has an open change request (cr_1)',
-    ],
-    [
-      'refuses a cluster with an archived change request',
-      [{ status: 'archived' }],
-      100,
-      'has an archived change request (cr_1), which blocks another one until it is unarchived',
     ],
     [
       'refuses a cluster that has grown too little since the merge',
@@ -53,15 +45,6 @@ describe('decideReopen', () => {
       [{ status: 'merged' }, { id: 'cr_2', status: 'archived', updatedAt: NOW }],
       100,
       'has an archived change request (cr_2), which blocks another one until it is unarchived',
-    ],
-    [
-      'uses the merged change request if it is newer than the archived one',
-      [
-        { status: 'merged', updatedAt: NOW },
-        { id: 'cr_2', status: 'archived' },
-      ],
-      100,
-      null,
     ],
     [
       'prefers an archived change request to a merged one of the same time',

@@ -47,25 +47,11 @@ describe('chooseSpace', () => {
       'route 2',
     ],
     [
-      'a rule by source',
-      { routes: [to('api', undefined, 'chat'), to('sp_none', undefined, 'email')] },
-      null,
-      'sp_none',
-      'route 2',
-    ],
-    [
       'a rule only if both label and source match',
       { routes: [to('api', 'sso', 'chat'), to('guides', 'SSO', 'email')] },
       null,
       'sp_guides',
       'route 2',
-    ],
-    [
-      'a rule before the search and the default',
-      { routes: [to('guides', 'sso')], defaultSpace: 'api' },
-      ranked('sp_api'),
-      'sp_guides',
-      'route 1',
     ],
     [
       'the search before the default',
@@ -80,20 +66,6 @@ describe('chooseSpace', () => {
       ranked('sp_api', 'sp_none', 'sp_guides'),
       'sp_none',
       'ranked first in the search (0 pages)',
-    ],
-    [
-      'the default if the search is disabled',
-      { search: { enabled: false }, defaultSpace: 'api' },
-      ranked('sp_guides'),
-      'sp_api',
-      'the default',
-    ],
-    [
-      'the default if the search finds nothing',
-      { defaultSpace: 'api' },
-      [],
-      'sp_api',
-      'the default; the search found nothing',
     ],
     [
       'the default if the search finds no allowed space',

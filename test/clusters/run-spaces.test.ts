@@ -14,14 +14,6 @@ describe('spaces in the settings', () => {
   const unknown =
     'config.yaml:12:18: organizations[0].clusters.defaultSpace: "guide" is neither the key of a space’s manifest nor the id of a space; did you mean "guides"?';
 
-  test('are refused with their position if neither the manifests nor the platform have them', async () => {
-    const platform = new ClusterPlatform();
-    const daemon = openDaemon(platform, named);
-    await expect(daemon.automation.checkSpaces()).rejects.toThrow(unknown);
-    const declared = { declared: async () => new Map([['guide', { id: null, title: null }]]) };
-    await openDaemon(platform, named, { names: declared }).automation.checkSpaces();
-  });
-
   test('are refused with a suggestion, also of a space that is only declared', async () => {
     const names = { declared: async () => new Map([['onboarding', { id: null, title: null }]]) };
     const meant = { ...settings({ defaultSpace: 'onbording' }), spaceNames: [{ name: 'onbording', place }] };

@@ -238,20 +238,6 @@ test('supersedes a draft whose cluster was muted in the meantime', async () => {
 });
 
 describe('other platform versions', () => {
-  test('names the cluster in the subject of the draft if links and descriptions are not kept', async () => {
-    const platform = new ClusterPlatform();
-    platform.features = { ...ALL_FEATURES, changeRequestLinks: false };
-    platform.addCluster({ id: 'c_1' });
-    const one = openDaemon(platform, settings(), { name: 'one' });
-    const two = openDaemon(platform, settings(), { name: 'two' });
-    expect(await one.run()).toMatchObject({ opened: 1 });
-    expect(platform.counts().updateChangeRequest).toBe(1);
-    expect(platform.changeRequests[0]?.subject).toBe('Docs gap: About c_1');
-    expect(readMarker(platform.changeRequests[0]?.description)?.cluster).toBe('c_1');
-    expect(await two.run()).toMatchObject({ opened: 0, skipped: { exists: 1 } });
-    expect(platform.changeRequests.map(({ status }) => status)).toEqual(['open']);
-  });
-
   test('is not blocked by a person’s later draft if links and descriptions are not kept', async () => {
     const platform = new ClusterPlatform();
     platform.features = { ...ALL_FEATURES, changeRequestLinks: false };
@@ -519,23 +505,6 @@ describe('a control request', () => {
       '"guidse" is neither the key of a space’s manifest nor the id of a space; did you mean "guides"?',
     );
     expect(platform.changeRequests).toHaveLength(2);
-  });
-
-  test('mutes and unmutes a cluster, refuses to open a muted one, and reports an unknown one', async () => {
-    const platform = platformWith({ id: 'c_1' });
-    const { ask, run } = openDaemon(platform, settings());
-    const mute = (muted: boolean, dryRun = false) => ask({ subcommand: 'mute', cluster: 'c_1', muted, dryRun });
-    expect(await mute(true, true)).toMatchObject({ changed: true, muted: false });
-    expect(await mute(true)).toMatchObject({ changed: true, muted: true });
-    expect(await mute(true)).toMatchObject({ changed: false });
-    expect(await run()).toMatchObject({ passing: 0 });
-    const request = { subcommand: 'open', cluster: 'c_1', space: null, dryRun: false } as const;
-    await expect(ask(request)).rejects.toThrow('c_1 is muted');
-    await mute(false);
-    expect(await run()).toMatchObject({ opened: 1 });
-    await expect(ask({ ...request, cluster: 'c_9' })).rejects.toThrow(
-      'issue cluster "c_9" not found; run octavo clusters list to see them',
-    );
   });
 });
 

@@ -4,7 +4,7 @@ import { type FindingAnswer, findingToIssue, type TopicAnswer, topicToCluster } 
 import type { PlatformVersion } from '../../src/emulator/emulator.ts';
 import { getFeatures } from '../../src/emulator/model/features.ts';
 import { openDaemon } from './run-daemon.ts';
-import { ClusterPlatform, platformWith } from './run-platform.ts';
+import { ClusterPlatform } from './run-platform.ts';
 import { DAY, NOW, settingsOf } from './samples.ts';
 
 /* Platforms without issue clusters: the topics of a site are used instead. */
@@ -144,29 +144,13 @@ describe.each(['0.167', '0.181', '0.201'] as const)('a platform of %s', (version
   });
 });
 
-test('opens no second change request for a topic that the platform drafts itself', async () => {
+test('topics that the platform drafts itself get no second change request, take no extra requests and delay no others', async () => {
   const platform = platformOf('0.181');
   platform.call('POST', `/orgs/org_acme/sites/${platform.site}/site-spaces`, { spaceId: 'api' });
-  platform.addCluster({ id: 't_1' });
-  const [finding] = platform.call('GET', `/orgs/org_acme/sites/${platform.site}/findings`).items;
-  platform.call('POST', `/orgs/org_acme/sites/${platform.site}/findings/${finding.id}/change-requests`);
-  const daemon = openDaemon(platform, settings());
-  expect(await daemon.run()).toMatchObject({ passing: 1, opened: 0, skipped: { exists: 1 } });
-  await expect(daemon.ask({ subcommand: 'open', cluster: 't_1', space: null, dryRun: false })).resolves.toMatchObject({
-    outcome: 'exists',
-    status: 'open',
-  });
-  expect(statuses(platform)).toEqual(['t_1 api open']);
-});
-
-test('topics that the platform drafts itself take no extra requests and do not delay others', async () => {
-  const platform = platformOf('0.181');
-  platform.call('POST', `/orgs/org_acme/sites/${platform.site}/site-spaces`, { spaceId: 'api' });
-  for (let index = 0; index < 21; index += 1) {
-    platform.addCluster({ id: `t_${index}`, issues: 4 });
-  }
-  for (let index = 0; index < 21; index += 1) {
-    const finding = platform.store.conversationIssues.one('cluster', `t_${index}`)?.id;
+  const topics = Array.from({ length: 21 }, (_, index) => `t_${index}`);
+  for (const id of topics) {
+    platform.addCluster({ id, issues: 4 });
+    const finding = platform.store.conversationIssues.one('cluster', id)?.id;
     platform.call('POST', `/orgs/org_acme/sites/${platform.site}/findings/${finding}/change-requests`);
   }
   platform.addCluster({ id: 't_last' });
@@ -174,6 +158,9 @@ test('topics that the platform drafts itself take no extra requests and do not d
   const daemon = openDaemon(platform, settings({ limits }));
   expect(await daemon.run()).toMatchObject({ passing: 22, opened: 1, skipped: { exists: 21 } });
   expect(platform.counts()).toMatchObject({ listOrganizationChangeRequests: 3, createChangeRequest: 1 });
+  const open = { subcommand: 'open', cluster: 't_0', space: null, dryRun: false } as const;
+  expect(await daemon.ask(open)).toMatchObject({ outcome: 'exists', status: 'open' });
+  expect(statuses(platform)).toEqual([...topics.map((id) => `${id} api open`), 't_last guides open']);
 });
 
 test('reopens a topic by its findings before the merge, even if the merge resolved them', async () => {
@@ -262,14 +249,6 @@ describe('detection of clusters and topics', () => {
     platform.addCluster({ id: 'c_1' });
     platform.time += later;
     expect(await daemon.run()).toMatchObject({ outcome: 'done', opened: 1 });
-  });
-
-  test('uses clusters if the platform has them, even if a site is set', async () => {
-    const platform = platformWith({ id: 'c_1' });
-    const daemon = openDaemon(platform, settings(), { site: 'site_any' });
-    expect(await daemon.run()).toMatchObject({ opened: 1 });
-    expect(platform.statuses()).toEqual(['c_1 guides open']);
-    expect(platform.counts()).toMatchObject({ listConversationClusters: 2 });
   });
 
   test('follows an upgrade and a downgrade of the platform while the daemon runs', async () => {

@@ -41,8 +41,3 @@ test('the token of the platform changes the organizations that use it, and its v
   const { organizations: _configs, ...shown } = changes;
   expect(JSON.stringify(shown)).not.toContain('next-secret');
 });
-
-test('settings that need a restart are named by their path only', () => {
-  const after = load(A, 'platform: { token: a-token, timeout: 40s }\nqueue: { concurrency: 3 }\nlog: { level: debug }');
-  expect(compareConfigs(load(A), after).needRestart).toEqual(['platform.timeout', 'queue.concurrency', 'log.level']);
-});

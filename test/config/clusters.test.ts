@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { formatProblem } from '../../src/core/errors.ts';
 import { configOf, problemsIn } from './loading.ts';
 
@@ -20,9 +21,7 @@ ${clusters.replace(/^(?=.)/gm, '      ')}
 const problemsOf = (clusters: string, files: Record<string, string> = {}) =>
   problemsIn(() => load(clusters, files), `${FILE}:`).map((line) => line.replace('organizations[0].clusters', '…'));
 
-test('reads every setting', () => {
-  const { spaceNames, reviewerNames, secrets, ...settings } = load(
-    `enabled: true
+const EVERY_SETTING = `enabled: true
 schedule: "0 6 * * 1-5"
 select: { impact: [high, medium], minIssues: "5", minConversations: 4, minAge: 3d, risingWeeks: 2, sources: [email], include: [sso], exclude: ["^test"] }
 routes:
@@ -39,40 +38,17 @@ changeRequest:
   maxPages: 0
 progressComments: false
 afterMerge: { reopenGrowth: 1.5, mute: true }
-limits: { maxPerRun: 1, maxOpen: 2, maxOpenPerSpace: 3, maxPerDay: 4 }`,
-    { '/etc/octavo/templates/gap.md': '# {{label}}\n\n{{summary}}\n' },
-    { PREFIX: 'Gap' },
-  );
+limits: { maxPerRun: 1, maxOpen: 2, maxOpenPerSpace: 3, maxPerDay: 4 }`;
+
+test('reads every setting', () => {
+  const description = '# {{label}}\n\n{{summary}}\n';
+  const files = { '/etc/octavo/templates/gap.md': description };
+  const { spaceNames, reviewerNames, secrets, ...settings } = load(EVERY_SETTING, files, { PREFIX: 'Gap' });
+  const written = parse(EVERY_SETTING) as typeof settings;
   expect(settings).toEqual({
-    enabled: true,
-    schedule: '0 6 * * 1-5',
-    select: {
-      impact: ['high', 'medium'],
-      minIssues: 5,
-      minConversations: 4,
-      minAge: 259_200_000,
-      risingWeeks: 2,
-      sources: ['email'],
-      include: ['sso'],
-      exclude: ['^test'],
-    },
-    routes: [
-      { label: 'sso|saml', source: 'email', space: 'guides' },
-      { source: 'integration:intercom:main', space: 'sp_1' },
-    ],
-    search: { enabled: false, spaces: ['guides', 'api'] },
-    defaultSpace: 'guides',
-    changeRequest: {
-      subject: 'Gap: {{ label }}',
-      description: '# {{label}}\n\n{{summary}}\n',
-      templateId: 'tpl_1',
-      reviewers: ['ada@acme.example', 'team/writers'],
-      maxIssues: 3,
-      maxPages: 0,
-    },
-    progressComments: false,
-    afterMerge: { reopenGrowth: 1.5, mute: true },
-    limits: { maxPerRun: 1, maxOpen: 2, maxOpenPerSpace: 3, maxPerDay: 4 },
+    ...written,
+    select: { ...written.select, minIssues: 5, minAge: 3 * 86_400_000 },
+    changeRequest: { ...written.changeRequest, subject: 'Gap: {{ label }}', description },
   });
   expect(secrets.has('Gap')).toBe(false);
   expect(
@@ -99,7 +75,6 @@ describe('refuses an invalid setting with its position', () => {
     'RE2 supports characters, classes, groups, alternatives, repeats up to {1000}, ^, $, \\b and \\p{L}; see https://github.com/google/re2/wiki/Syntax';
   test.each<[string, string[]]>([
     ['select: { include: ["a("] }', [`6:27: ….select.include[0]: "a(" ${re2} missing closing ): a(; ${supported}`]],
-    ['select: { exclude: [a, "[b"] }', [`6:30: ….select.exclude[1]: "[b" ${re2} missing closing ]: [b; ${supported}`]],
     [
       'routes: [{ label: "(?=a)", space: x }]',
       [`6:25: ….routes[0].label: "(?=a)" ${re2} lookaround such as (?= is not supported; ${supported}`],
@@ -128,13 +103,6 @@ describe('refuses an invalid setting with its position', () => {
     [
       'routes: [{ label: sso }]',
       ['6:16: ….routes[0].space: is missing; expected the manifest key or the id of a space'],
-    ],
-    [
-      'routes: [{ lable: sso, space: x }]',
-      [
-        '6:16: ….routes[0]: this is not valid; expected a label, a source, or both',
-        '6:18: ….routes[0].lable: unknown setting; did you mean "label"?',
-      ],
     ],
     [
       'changeRequest: { subject: "Gap: {{lable}}" }',

@@ -190,12 +190,6 @@ describe('templates', () => {
     expect(problems).toEqual([expect.stringMatching(`^7:${code.length + 7}: notifications.templates.${code}: `)]);
     expect(problems[0]?.replace(/^.*?: .*?: /, '')).toEqual(problem);
   });
-
-  test('for an unknown code are refused with a suggestion', () => {
-    expect(problemsOf(template('drfit', 'x'))).toEqual([
-      '7:5: notifications.templates.drfit: unknown setting; did you mean "drift"?',
-    ]);
-  });
 });
 
 describe('secrets', () => {

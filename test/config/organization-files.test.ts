@@ -37,33 +37,8 @@ describe('organizations in files', () => {
     expect(config.secrets).toContain('own-secret-token');
   });
 
-  test('follow those of the list', () => {
-    const text = 'platform: { token: a-token }\norganizations: { directory: orgs, list: [{ id: org_z }] }\n';
-    expect(load({ 'a.yaml': 'id: org_a' }, text).config.organizations.map(({ id }) => id)).toEqual(['org_z', 'org_a']);
-  });
-
   test('may be none yet', () => {
     expect(load({}).config.organizations).toEqual([]);
-  });
-
-  test('have the same checks, with positions in their own file', () => {
-    const files = {
-      'a.yaml': 'id: org_a\nsource:\n  git: { url: https://git.example/a.git, pollInterval: soon }\n',
-      'b.yaml': '- id: org_b\n',
-      'c.yaml': 'id: org_c\nclusters: { schedule: x }\nwhatever: 1\n',
-      'd.yaml': 'id: [',
-      'e.yaml': new Error('permission denied'),
-      'f.yaml': new Error('permission denied'),
-    };
-    expect(problemsOf(() => load(files))).toEqual([
-      expect.stringMatching(/^etc\/orgs\/a\.yaml:3:56: source\.git\.pollInterval: "soon" is not valid/),
-      expect.stringMatching(/^etc\/orgs\/b\.yaml:1:1: is not an organization/),
-      expect.stringMatching(/^etc\/orgs\/c\.yaml:2:23: clusters\.schedule: "x" is not valid/),
-      expect.stringMatching(/^etc\/orgs\/c\.yaml:3:1: whatever: unknown setting/),
-      expect.stringMatching(/^etc\/orgs\/d\.yaml:1:6: is not valid YAML/),
-      'etc/orgs/e.yaml:1:1: cannot be read: permission denied; correct or remove the file',
-      'etc/orgs/f.yaml:1:1: cannot be read: permission denied; correct or remove the file',
-    ]);
   });
 
   test('need a name that is plain text, so that problems show it as it is', () => {
@@ -89,13 +64,6 @@ describe('organizations in files', () => {
     expect(problemsOf(() => load(files))).toEqual([
       'etc/orgs/a.yaml:1:5: id: "org_1" is already listed as etc/orgs/b.yaml; list it once',
       'etc/orgs/b.yaml:1:5: id: "org_1" is already listed as etc/orgs/a.yaml; list it once',
-    ]);
-  });
-
-  test('with the id of one in the list are a problem of the file', () => {
-    const text = 'platform: { token: a-token }\norganizations: { directory: orgs, list: [{ id: org_1 }] }\n';
-    expect(problemsOf(() => load({ 'a.yaml': 'id: org_1' }, text))).toEqual([
-      'etc/orgs/a.yaml:1:5: id: "org_1" is already listed as organizations.list[0]; list it once',
     ]);
   });
 
@@ -137,7 +105,12 @@ describe('invalid organization files', () => {
     ['an unknown setting', 'id: org_b\nx: 1', 'org_b', /^etc\/orgs\/b\.yaml:2:1: x: unknown setting/],
     ['no organization', '- id: org_b', null, /^etc\/orgs\/b\.yaml:1:1: is not an organization/],
     ['no read permission', new Error('permission denied'), null, /^etc\/orgs\/b\.yaml:1:1: cannot be read/],
-    ['an id of the list', 'id: org_0', 'org_0', /^etc\/orgs\/b\.yaml:1:5: id: "org_0" is already listed/],
+    [
+      'an id of the list',
+      'id: org_0',
+      'org_0',
+      /^etc\/orgs\/b\.yaml:1:5: id: "org_0" is already listed as organizations\.list\[0\]; list it once$/,
+    ],
   ])('are left out: %s', (_name, content, id, problem) => {
     const text = 'platform: { token: a-token }\norganizations: { directory: orgs, list: [{ id: org_0 }] }\n';
     const config = skip({ ...valid, 'b.yaml': content }, text);

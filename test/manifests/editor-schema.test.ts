@@ -123,13 +123,15 @@ sites: { help: { title: Help, structure: [{ section: start, title: Start, spaces
     expect(enumsAt(await completed(), end)).toEqual(keys);
   });
 
-  test('a reference must be a declared key; a person may be another', async () => {
+  test('a reference must be a declared key, a person may be another, and unknown names are invalid', async () => {
     const check = z.fromJSONSchema((await completed()) as never);
     const isValid = (text: string) => check.safeParse(parse(text)).success;
     expect(isValid('saml: { okta: { label: Okta, defaultTeam: writers } }')).toBe(true);
     expect(isValid('saml: { okta: { label: Okta, defaultTeam: writer } }')).toBe(false);
     expect(isValid('teams: { writers: { title: Writers, members: { bo@acme.example: owner } } }')).toBe(true);
     expect(isValid('teams: { writers: { title: Writers, members: { nobody: owner } } }')).toBe(false);
+    expect(isValid('teams: { writers: { titel: Writers } }')).toBe(false);
+    expect(isValid('team: {}')).toBe(false);
   });
 
   test('every manifest is valid under its own schema', async () => {

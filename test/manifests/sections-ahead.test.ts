@@ -46,9 +46,3 @@ test('a manifest that has not changed is not parsed, and reports nothing', async
   expect(await reportedIn(tree, loader)).toEqual([['teams']]);
   expect(await reportedIn(tree, loader)).toEqual([]);
 });
-
-test('an invalid manifest reports its sections and then its problems', async () => {
-  const tree = memoryTree({ 'a.yaml': `${comment(9000)}teams: [` });
-  expect(await reportedIn(tree)).toEqual([['teams']]);
-  await expect(createManifestLoader(fakeKinds).load(tree, { onSections: async () => {} })).rejects.toThrow('a.yaml:2');
-});

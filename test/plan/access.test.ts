@@ -95,13 +95,6 @@ const ROWS: readonly (readonly [string, PlanCase, readonly string[]])[] = [
     ],
   ],
   [
-    'site.visibility: public to share-link',
-    { manifests: siteOf(', visibility: share-link'), actuals: [site()] },
-    [
-      'everyone on the internet loses access to site/help (read, found by search engines; now only everyone with the secret link)',
-    ],
-  ],
-  [
     'site.visibility: visitor authentication turned off',
     { manifests: siteOf(', visibility: unlisted'), actuals: [site({ visibility: 'visitor-auth' })] },
     ['everyone on the internet gains access to site/help (read; before only every visitor with a token)'],
@@ -120,11 +113,6 @@ const ROWS: readonly (readonly [string, PlanCase, readonly string[]])[] = [
     [
       'everyone on the internet gains access to site/help (read, found by search engines, once it is published; before only everyone with the secret link)',
     ],
-  ],
-  [
-    'site.visibility: created public',
-    { manifests: siteOf(', visibility: public') },
-    ['everyone on the internet gains access to site/help (read, found by search engines, once it is published)'],
   ],
   [
     'site.visibility: created public and published',
@@ -438,15 +426,6 @@ ${siteOf(', visibility: unlisted')}`,
       'ana@acme.example joins team/b (member)',
       'bo@acme.example joins team/b (member)',
     ]);
-  });
-
-  test('quotes a condition, so that its text does not look like another line', async () => {
-    const condition = 'x"); ana@acme.example leaves the organization (admin';
-    const { plan } = await planOf({
-      manifests: SHOWN(`, condition: '${condition}'`),
-      actuals: [space(), site(), siteSpace()],
-    });
-    expect(plan.access[0]?.role).toBe(`read; now only visitors who match ${JSON.stringify(condition)}`);
   });
 
   test('is not listed for a space that stays on a site in another place', async () => {

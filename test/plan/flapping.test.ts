@@ -1,14 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Change } from '../../src/core/change.ts';
-import {
-  cooldownEnd,
-  describeFlapping,
-  flappingPause,
-  isFlapping,
-  type Revert,
-  updateReverts,
-} from '../../src/plan/flapping.ts';
+import { describeFlapping, flappingPause, isFlapping, type Revert, updateReverts } from '../../src/plan/flapping.ts';
 import { actual, planOf, short } from '../support/planning.ts';
 
 const MINUTE = 60_000;
@@ -59,23 +52,8 @@ describe('a plan', () => {
 
   test.each<[string, Parameters<typeof planOf>[0], string]>([
     [
-      'reverts a field that was reverted only twice',
-      { ...input, policy: { reverts: [revert({ times: 2 })] } },
-      'update team/a title',
-    ],
-    [
-      'reverts a flapping field after its cooldown',
-      { ...input, policy: { reverts: [revert({ at: NOW - 10 * MINUTE })] } },
-      'update team/a title',
-    ],
-    [
       'ends the cooldown when the clock was set back',
       { ...input, policy: { reverts: [revert({ at: NOW + DAY })] } },
-      'update team/a title',
-    ],
-    [
-      'applies a commit without waiting for the cooldown',
-      { ...input, manifests: 'teams: { a: { title: D } }', policy: { reverts: [revert()] } },
       'update team/a title',
     ],
     [
@@ -89,64 +67,9 @@ describe('a plan', () => {
       },
       'update site/s title visibility',
     ],
-    [
-      'pauses a resource that is deleted repeatedly',
-      { ...input, actuals: [], policy: { reverts: [revert({ path: '' })] } },
-      'create team/a paused',
-    ],
   ])('%s', async (_name, planCase, expected) => {
     expect(short(await planOf(planCase)).map((line) => line.replace(',', ''))).toEqual([expected]);
   });
-});
-
-describe('updateReverts', () => {
-  const pass = (change: Change, applied: boolean, now = NOW) => ({
-    drift: new Set([change]),
-    applied: applied ? [change] : [],
-    now,
-  });
-
-  test('counts reverts, and keeps the last values', () => {
-    let known: readonly Revert[] = [];
-    for (const [index, value] of ['B', 'C', 'B', 'D', 'E', 'F', 'G'].entries()) {
-      known = updateReverts(known, pass(found(value), true, NOW + index));
-    }
-    expect(known).toMatchObject([{ address: 'team/a', path: 'title', times: 7, at: NOW + 6 }]);
-    expect(known[0]?.seen.map(({ value }) => value)).toEqual(['B', 'D', 'E', 'F', 'G']);
-  });
-
-  test('does not count drift that was not reverted, but keeps its value', () => {
-    expect(updateReverts([], pass(found('B'), false))).toEqual([]);
-    const after = updateReverts([revert()], pass(found('C'), false, NOW + 5));
-    expect(after).toMatchObject([{ times: 3, at: NOW }]);
-    expect(after[0]?.seen.at(-1)).toEqual({ at: NOW + 5, value: 'C' });
-  });
-
-  test('keeps reverts as they are when the value is the same', () => {
-    const before = [revert()];
-    expect(updateReverts(before, pass(found('B'), false, NOW + 5))).toEqual(before);
-  });
-
-  test('forgets a field that a commit changes, and no other field', () => {
-    const applied = [found('B')];
-    expect(updateReverts([revert()], { drift: new Set(), applied, now: NOW })).toEqual([]);
-    const icon = { ...renamed, fields: [{ path: 'icon', from: 'x', to: 'y' }] };
-    expect(updateReverts([revert()], { drift: new Set(), applied: [icon], now: NOW })).toHaveLength(1);
-  });
-
-  test.each([
-    [3, DAY - 1, 1],
-    [3, DAY, 0],
-    [30, 12 * HOUR, 1],
-  ])('keeps a field reverted %i times and unchanged for %i ms: %i', (times, quiet, left) => {
-    const nothing = { drift: new Set<Change>(), applied: [], now: NOW + quiet };
-    expect(updateReverts([revert({ times })], nothing)).toHaveLength(left);
-  });
-});
-
-test('cooldowns grow to six hours and no further', () => {
-  const minutes = [1, 2, 3, 4, 5, 6, 7, 8, 9, 50].map((times) => (cooldownEnd(revert({ times })) - NOW) / MINUTE);
-  expect(minutes).toEqual([0, 0, 10, 20, 40, 80, 160, 320, 360, 360]);
 });
 
 test('shows values shortened and without control characters', () => {

@@ -51,12 +51,6 @@ describe('limits', () => {
       [],
     ],
     [
-      'allows as many deletions as --allow-deletes sets',
-      { ...deleting(12, 20), policy: { ...GUARDED, allowDeletes: 12 } },
-      'ready',
-      [],
-    ],
-    [
       'holds a plan with one deletion more than --allow-deletes sets',
       { ...deleting(12, 20), policy: { ...GUARDED, allowDeletes: 11 } },
       'held',

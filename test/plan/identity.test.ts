@@ -70,6 +70,16 @@ const cases: readonly (readonly [string, PlanCase, readonly string[]])[] = [
     [],
   ],
   [
+    'binds the resource of a dropped key to one of two new keys that match it',
+    {
+      manifests: 'teams: { a: { title: Authors, renamedFrom: Writers }, b: { title: Writers } }',
+      base: WRITERS,
+      ids: { 'team/writers': 't1' },
+      actuals: [team('t1', 'Writers')],
+    },
+    ['create team/a'],
+  ],
+  [
     'plans two renames for two swapped titles',
     {
       manifests: 'teams: { a: { title: B }, b: { title: A } }',

@@ -134,52 +134,7 @@ function short({ ordering }: PlannedChanges): string[] {
     );
 }
 
-const before: readonly (readonly [title: string, items: string, changes: readonly string[]])[] = [
-  ['before a section', 'link-a section-b', ['create section-b', 'create link-a before section-b']],
-  ['after a section', 'section-a link-b', ['create section-a', 'create link-b']],
-  [
-    'between sections',
-    'section-a link-b section-c',
-    ['create section-a', 'create section-c', 'create link-b after section-a'],
-  ],
-  [
-    'before and after a section',
-    'link-a link-b section-c link-d',
-    ['create section-c', 'create link-a before section-c', 'create link-b after link-a', 'create link-d'],
-  ],
-  [
-    'before a group with the only section',
-    'link-a group-g(section-b)',
-    ['create group-g', 'create section-b', 'create link-a before group-g'],
-  ],
-  [
-    'before a section in a group',
-    'group-g(link-a section-b)',
-    ['create group-g', 'create section-b', 'create link-a before section-b'],
-  ],
-  [
-    'in a group, before the only section after it',
-    'group-g(link-a) section-b',
-    ['create group-g', 'create section-b', 'create link-a'],
-  ],
-  ['before a section that exists', 'link-a section-b=', ['create link-a', 'move section-b after link-a']],
-  [
-    'before a new section, if another one exists',
-    'link-a section-b section-c=',
-    ['create link-a', 'create section-b', 'move section-c after section-b'],
-  ],
-  [
-    'between a new section and a group that exists',
-    'group-a= link-b section-c group-d=',
-    ['create section-c', 'move group-d after section-c', 'create link-b after group-a'],
-  ],
-];
-
 describe('a kind with needsPart', () => {
-  test.each(before)('creates a link %s', async (_title, items, changes) => {
-    expect(short(await planOf(itemsOf(items)))).toEqual(changes);
-  });
-
   test('requires a section that is not paused', async () => {
     const { plan } = await planOf(itemsOf('link-a group-g(section-b!) section-c'));
     const creation = plan.changes.find(({ address }) => address === 'link/w/a');

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { changeId } from '../../src/core/change.ts';
 import { idRef } from '../../src/core/resource.ts';
+import { heldChecksum, planChecksum } from '../../src/plan/guard.ts';
 import type { PlannedChanges } from '../../src/plan/plan.ts';
 import { planToJson } from '../../src/plan/render/document.ts';
 import { actual, type PlanCase, planOf, short } from '../support/planning.ts';
@@ -220,6 +221,17 @@ describe('the checksum', () => {
     ]);
     expect(new Set(plans.map(({ plan }) => plan.checksum)).size).toBe(1);
     expect(plans[0]?.plan.checksum).toMatch(/^sha256:[0-9a-f]{64}$/);
+  });
+
+  test('differs for another organization and scope, and between a plan and its held part', async () => {
+    const { changes } = (await planOf({ manifests: one })).plan;
+    const checksums = ['org_1', 'org_2'].flatMap((organization) =>
+      ['.', 'docs'].flatMap((scope) => [
+        planChecksum(organization, scope, changes),
+        heldChecksum(organization, scope, changes),
+      ]),
+    );
+    expect(new Set(checksums).size).toBe(8);
   });
 
   test('differs for another value and another resource', async () => {

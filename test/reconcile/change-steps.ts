@@ -4,48 +4,6 @@ import { API, EN, full, SPACES, section, site } from './full-manifest.ts';
 
 export const STEPS: readonly Step[] = [
   {
-    name: 'organization',
-    before: { organization: { title: 'Acme' } },
-    after: { organization: { title: 'Acme Docs', ai: true, defaultRole: 'read' } },
-  },
-  {
-    name: 'members',
-    before: { members: { 'bo@acme.example': { role: 'edit' } } },
-    after: { members: { 'bo@acme.example': { role: 'read', sso: true }, 'cy@acme.example': { role: 'edit' } } },
-  },
-  {
-    name: 'a new team with owners and members',
-    before: { teams: {} },
-    after: { teams: { a: { title: 'A', members: { 'bo@acme.example': 'member', 'cy@acme.example': 'owner' } } } },
-  },
-  {
-    name: 'a changed team with other members, and a deleted one',
-    before: {
-      teams: { a: { title: 'A', members: { 'bo@acme.example': 'member' } }, b: { title: 'B' } },
-    },
-    after: { teams: { a: { title: 'Renamed', members: { 'cy@acme.example': 'owner' } } } },
-  },
-  {
-    name: 'SAML providers',
-    before: { saml: { okta: { label: 'Okta' }, old: { label: 'Old' } } },
-    after: {
-      saml: {
-        okta: { label: 'Okta 2', defaultRole: 'read' },
-        entra: { label: 'Entra', entityID: 'x', defaultRole: null },
-      },
-    },
-  },
-  {
-    name: 'new collections, nested',
-    before: { collections: {} },
-    after: {
-      collections: {
-        top: { title: 'Top', description: 'First', defaultLevel: 'read' },
-        inner: { title: 'Inner', parent: 'top', defaultLevel: 'edit' },
-      },
-    },
-  },
-  {
     name: 'a moved and changed collection, and a deleted one',
     before: { collections: { top: { title: 'Top' }, inner: { title: 'Inner' }, old: { title: 'Old' } } },
     after: {
@@ -79,26 +37,6 @@ export const STEPS: readonly Step[] = [
       collections: { top: { title: 'Top' } },
       spaces: { guides: { title: 'Renamed', collection: 'top', emoji: '1f4d8', defaultLevel: 'read' } },
     },
-  },
-  {
-    name: 'OpenAPI specifications',
-    before: {
-      openapi: {
-        old: { source: { url: 'https://acme.example/old.json' } },
-        pets: { source: { url: 'https://acme.example/1.json' } },
-      },
-    },
-    after: {
-      openapi: {
-        pets: { source: { url: 'https://acme.example/2.json' }, visibility: 'public' },
-        shop: { source: { url: 'https://acme.example/shop.json' }, visibility: 'public' },
-      },
-    },
-  },
-  {
-    name: 'another file of an OpenAPI specification',
-    before: { openapi: { pets: { source: { file: 'specs/one.json' } } } },
-    after: { openapi: { pets: { source: { file: 'specs/two.json' } } } },
   },
   {
     name: 'translations',

@@ -109,15 +109,4 @@ describe('an apply', () => {
     expect(most).toBeGreaterThan(1);
     expect(most).toBeLessThanOrEqual(10);
   });
-
-  test('writes nothing for a plan that is held or refused', async () => {
-    await world.settle(teams(20), { policy: UNLIMITED });
-    world.emulator.requests.reset();
-    const held = await world.apply(teams(3), {});
-    expect(held.planned.plan.verdict.state).toBe('held');
-    const refused = await world.apply('members: { ana@acme.example: { role: read } }', {});
-    expect(refused.planned.plan.verdict.state).toBe('refused');
-    expect(new Set([...held.results, ...refused.results].map((result) => result.status))).toEqual(new Set(['held']));
-    expect(Object.keys(world.emulator.requests.byMethod)).toEqual(['GET']);
-  });
 });

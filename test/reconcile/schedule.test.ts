@@ -57,25 +57,21 @@ beforeEach(() => {
 afterEach(() => schedule.stop());
 
 describe('the drift schedule', () => {
-  test('fires at the scheduled times', async () => {
+  test.each([
+    ['fires at the scheduled times', '*/5 * * * *', 0, ['06-01T12:05', '06-01T12:10']],
+    [
+      'fires once for all times that a jump of a day skips, then at the scheduled times',
+      '*/5 * * * *',
+      DAY,
+      ['06-02T12:01', '06-02T12:05', '06-02T12:10'],
+    ],
+    ['does not fire after a jump that skips no scheduled time', '0 0 1 1 *', DAY, []],
+  ])('%s', async (_name, drift, jump, times) => {
+    schedule = scheduleOf(drift, null);
     await schedule.start();
+    jumped = jump;
     await clock.advance(10 * MINUTE);
-    expect(triggers).toEqual(['schedule 06-01T12:05', 'schedule 06-01T12:10']);
-  });
-
-  test('fires once for all skipped times after a jump of a day, then at the scheduled times', async () => {
-    await schedule.start();
-    jumped = DAY;
-    await clock.advance(10 * MINUTE);
-    expect(triggers).toEqual(['schedule 06-02T12:01', 'schedule 06-02T12:05', 'schedule 06-02T12:10']);
-  });
-
-  test('does not fire after a jump that skips no scheduled time', async () => {
-    schedule = scheduleOf('0 0 1 1 *', null);
-    await schedule.start();
-    jumped = DAY;
-    await clock.advance(10 * MINUTE);
-    expect(triggers).toEqual([]);
+    expect(triggers).toEqual(times.map((time) => `schedule ${time}`));
   });
 
   test('continues within five minutes after a jump back of a day', async () => {

@@ -23,7 +23,7 @@ import {
   writeSnapshot,
 } from '../../src/reconcile/snapshot.ts';
 import { twoModels } from '../support/arbitrary-manifests.ts';
-import { ADDRESSES, NAMES } from '../support/certificates.ts';
+import { ADDRESSES } from '../support/certificates.ts';
 import { addForeign } from '../support/foreign.ts';
 import { manifestsOf } from '../support/model.ts';
 import { VirtualPlatform } from '../support/virtual-platform.ts';
@@ -181,34 +181,6 @@ describe('a plan over a snapshot is the plan over the platform, byte for byte', 
 });
 
 describe('what a snapshot holds', () => {
-  test('contains no certificate, password or token', async () => {
-    await world.begin(start);
-    const secrets = [NAMES.cert.split('\n')[1] ?? '', 'pass-w0rd-in-an-address', world.emulator.token];
-    await world.call('POST', '/saml', { label: 'Okta', certificate: NAMES.cert.trim() });
-    const url = `https://name:${secrets[1]}@a.example/spec.json`;
-    await world.call('POST', '/openapi', { slug: 'secret', source: { url } });
-    const text = writeSnapshot(await snapshotOf());
-    expect(text).toContain('"Okta"');
-    for (const secret of secrets) {
-      expect(text).not.toContain(secret);
-    }
-    // The hash still shows that it is the same.
-    const same = await inputOf(
-      { 'a.yaml': `saml: { okta: { label: Okta, certificate: ${JSON.stringify(NAMES.cert)} } }` },
-      null,
-      {},
-    );
-    expect((await replayed(same, await snapshotOf())).plan.changes).toEqual([]);
-    const other = await inputOf(
-      `saml: { okta: { label: Okta, certificate: ${JSON.stringify(ADDRESSES.cert)} } }`,
-      null,
-      {},
-    );
-    const planned = await replayed(other, await snapshotOf());
-    expect(planned.plan.changes.map(({ fields }) => fields.map(({ path }) => path))).toEqual([['certificate']]);
-    expect(await shown(Promise.resolve(planned))).not.toContain(secrets[0]);
-  });
-
   test('is the same for the same state, apart from the request rate', async () => {
     await world.begin(start);
     const [{ requestRate: _one, ...one }, { requestRate: _other, ...other }] = [await snapshotOf(), await snapshotOf()];
