@@ -426,7 +426,7 @@ interface Clocks {
   readonly hasDates: boolean;
 }
 const HOUR = DAY / 24;
-const EXACT: Clocks = { skews: [], hasDates: true };
+const exact = fc.constant<Clocks>({ skews: [], hasDates: true });
 const clocks: fc.Arbitrary<Clocks> = fc.record({
   skews: fc.array(fc.constantFrom(0, 5 * 60_000, -5 * 60_000, 2 * HOUR, -2 * HOUR, 3 * DAY, -3 * DAY), {
     minLength: 3,
@@ -440,7 +440,7 @@ async function live(
   moves: readonly Move[],
   limits: object,
   features: object | PlatformVersion,
-  { skews, hasDates }: Clocks = EXACT,
+  { skews, hasDates }: Clocks,
 ): Promise<void> {
   const world = new World(config(limits), features);
   world.platform.hasDates = hasDates;
@@ -463,58 +463,37 @@ const WITHOUT_LINKS = { changeRequestLinks: false };
 const LISTS_ALL = { changeRequestStatus: false, changeRequestDrafts: true };
 const LISTS_OPEN = { changeRequestStatus: false };
 
-test.each([
-  ['two daemons', ['a', 'b'], {}],
-  ['three daemons', ['a', 'b', 'c'], {}],
-  [
-    'two daemons on a platform that lists all change requests of an organization without a status filter',
-    ['a', 'b'],
-    LISTS_ALL,
-  ],
-  ['two daemons on a platform that lists only open change requests of an organization', ['a', 'b'], LISTS_OPEN],
-  ['two daemons on a platform that keeps no link and no description', ['a', 'b'], WITHOUT_LINKS],
-  ['two daemons on a platform of 0.167, with topics', ['a', 'b'], '0.167'],
-] as const)(
-  '%s with people, lost responses, killed processes and lost state files open at most one change request per cluster, stay within the limits and miss no cluster',
-  async (_name, daemons, features) => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(move, { minLength: 20, maxLength: 250 }),
-        fc.constantFrom(...LIMITS),
-        async (moves, limits) => live(daemons, moves, limits, features),
-      ),
-      { seed: SEED, numRuns: RUNS, endOnFailure: true },
-    );
-  },
-  300_000,
-);
-
-test('two daemons with wrong clocks open at most one change request per cluster, stay within the limits and miss no cluster', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(move, { minLength: 20, maxLength: 250 }),
-      fc.constantFrom(...LIMITS),
-      fc.constantFrom({}, LISTS_OPEN, WITHOUT_LINKS),
-      clocks,
-      async (moves, limits, features, hasDate) => live(['a', 'b'], moves, limits, features, hasDate),
-    ),
-    { seed: SEED, numRuns: RUNS, endOnFailure: true },
-  );
-}, 300_000);
-
+const TWO = ['a', 'b'];
+/** People, lost responses, killed processes and lost state files. */
+const troubles = fc.array(move, { minLength: 20, maxLength: 250 });
 /** Only the order varies: both run from their first request to their last. */
 const turns = fc.array(fc.record({ is: fc.constant('go' as const), which }), { minLength: 60, maxLength: 160 });
 
-test.each([
-  ['that returns the cluster of a draft from its creation on', {}],
-  ['that lists only open change requests of an organization', LISTS_OPEN],
-  ['that keeps no link and no description', WITHOUT_LINKS],
-  ['of 0.181, with topics', '0.181'],
-] as const)(
-  'two concurrent daemons open one change request in any order of steps, on a platform %s',
-  async (_name, features) => {
+test.each<
+  [string, readonly string[], readonly (object | PlatformVersion)[], fc.Arbitrary<Move[]>, fc.Arbitrary<Clocks>]
+>([
+  ['two daemons with troubles', TWO, [{}], troubles, exact],
+  ['three daemons with troubles', ['a', 'b', 'c'], [{}], troubles, exact],
+  ['two with troubles on a platform that lists all change requests', TWO, [LISTS_ALL], troubles, exact],
+  ['two with troubles on a platform that lists only open change requests', TWO, [LISTS_OPEN], troubles, exact],
+  ['two with troubles on a platform that keeps no link and no description', TWO, [WITHOUT_LINKS], troubles, exact],
+  ['two with troubles on a platform of 0.167, with topics', TWO, ['0.167'], troubles, exact],
+  ['two with troubles and wrong clocks', TWO, [{}, LISTS_OPEN, WITHOUT_LINKS], troubles, clocks],
+  ['two in any order of steps', TWO, [{}], turns, exact],
+  ['two in any order on a platform that lists only open change requests', TWO, [LISTS_OPEN], turns, exact],
+  ['two in any order on a platform that keeps no link and no description', TWO, [WITHOUT_LINKS], turns, exact],
+  ['two in any order on a platform of 0.181, with topics', TWO, ['0.181'], turns, exact],
+])(
+  '%s open at most one change request per cluster, stay within the limits and miss no cluster',
+  async (_name, daemons, platforms, moves, clocksOf) => {
     await fc.assert(
-      fc.asyncProperty(turns, fc.constantFrom(...LIMITS), (moves, limits) => live(['a', 'b'], moves, limits, features)),
+      fc.asyncProperty(
+        moves,
+        fc.constantFrom(...LIMITS),
+        fc.constantFrom(...platforms),
+        clocksOf,
+        async (made, limits, features, times) => live(daemons, made, limits, features, times),
+      ),
       { seed: SEED, numRuns: RUNS, endOnFailure: true },
     );
   },

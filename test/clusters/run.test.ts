@@ -69,22 +69,6 @@ describe('a run', () => {
     expect(platform.counts()).toEqual({ listConversationClusters: 1 });
   });
 
-  test('disables itself on a platform without clusters, reports it once, and checks again a day later', async () => {
-    const platform = new ClusterPlatform();
-    platform.features = { ...ALL_FEATURES, conversations: false };
-    const ends: string[] = [];
-    const daemon = openDaemon(platform, settings(), { events: { onRunEnd: ({ outcome }) => ends.push(outcome) } });
-    await daemon.run();
-    platform.time += HOUR;
-    await daemon.run();
-    expect(platform.counts()).toEqual({ listConversationClusters: 1 });
-    expect(ends).toEqual(['unsupported']);
-    platform.features = ALL_FEATURES;
-    platform.addCluster({ id: 'c_1' });
-    platform.time += DAY;
-    expect(await daemon.run()).toMatchObject({ outcome: 'done', opened: 1 });
-  });
-
   test('a dry run writes nothing and reports what it would open in which space', async () => {
     const platform = new ClusterPlatform();
     platform.addPage('api', 'Sign in with SSO');
@@ -296,6 +280,9 @@ describe('other platform versions', () => {
       const daemon = openDaemon(platform, settings());
       expect(await daemon.run()).toMatchObject({ opened: 1 });
       expect(platform.counts()).toMatchObject(counts);
+      // Nothing new: a page of clusters, and the open change requests, whatever the version and the number of spaces.
+      platform.time += HOUR;
+      expect(await daemon.run()).toMatchObject({ requests: 2 });
       const { id } = platform.changeRequests[0] ?? {};
       platform.call('PATCH', `/spaces/guides/change-requests/${id}`, { status: 'archived' });
       // Another daemon does not know it: only the lists show that it was archived.
@@ -462,28 +449,6 @@ describe('requested reviewers', () => {
 });
 
 describe('a control request', () => {
-  test('lists why each cluster would be opened or not, and in which space', async () => {
-    const platform = platformWith(
-      { id: 'c_1', issues: 5 },
-      { id: 'c_2', issues: 2, impact: 'low' },
-      { id: 'c_3' },
-      { id: 'c_4', issues: 4 },
-    );
-    const daemon = openDaemon(platform, settings({ limits: { ...all, maxPerRun: 1 } }));
-    await daemon.run();
-    platform.call('PATCH', '/orgs/org_acme/conversations-clusters/c_3', { muted: true });
-    const { clusters } = (await daemon.ask({ subcommand: 'list' })) as {
-      clusters: object[];
-    };
-    expect(clusters).toMatchObject([
-      { id: 'c_1', wouldOpen: false, reason: expect.stringContaining('is open'), changeRequests: [{ status: 'open' }] },
-      { id: 'c_4', wouldOpen: true, space: { id: 'guides' }, routeReason: expect.stringContaining('the default') },
-      { id: 'c_3', wouldOpen: false, reason: 'muted' },
-      { id: 'c_2', wouldOpen: false, reason: expect.stringContaining('2 issues, at least 3 required') },
-    ]);
-    expect(platform.changeRequests).toHaveLength(1);
-  });
-
   test('opens one change request in the requested space, regardless of rule and limits', async () => {
     const platform = platformWith({ id: 'c_1', issues: 1, impact: 'low' }, { id: 'c_2', issues: 9 });
     const daemon = openDaemon(platform, settings({ limits: { ...all, maxOpen: 1 } }));

@@ -33,36 +33,6 @@ describe('channels', () => {
     expect(problemsOf(routed(channel))).toEqual([]);
   });
 
-  test.each([
-    ['no kind', '{}', 'requires exactly one of webhook, slack, slackWebhook, teams, mail, pagerduty'],
-    [
-      'two kinds',
-      '{ pagerduty: { routingKey: r0uting }, teams: { url: "https://prod.example/x" } }',
-      'requires exactly one of webhook, slack, slackWebhook, teams, mail, pagerduty',
-    ],
-  ])('a channel with %s is refused', (_what, channel, problem) => {
-    expect(problemsOf(routed(channel))).toEqual([`7:10: notifications.channels.ops: ${problem}`]);
-  });
-
-  test('an unknown kind is reported once, with a suggestion', () => {
-    expect(problemsOf(routed('{ slak: { token: x } }'))).toEqual([
-      '7:12: notifications.channels.ops.slak: unknown setting; did you mean "slack"?',
-    ]);
-  });
-
-  test('a channel without a route is refused', () => {
-    expect(problemsOf('channels:\n  ops: { pagerduty: { routingKey: r0uting } }')).toEqual([
-      '7:5: notifications.channels.ops: is in no route, so it would never be sent anything; add it to notifications.routes, such as - channels: [ops]',
-    ]);
-  });
-
-  test('a name that cannot be part of commands and links is refused', () => {
-    const text = 'channels:\n  "a b": { pagerduty: { routingKey: r0uting } }\nroutes: [{ channels: ["a b"] }]';
-    expect(problemsOf(text)).toEqual([
-      '7:5: notifications.channels.a b: is not a valid name; use up to 50 letters, digits, "-" and "_"',
-    ]);
-  });
-
   test.each([['whsec_short'], ['not base64 at all, but long enough'], [`${SECRET} `], [SECRET.slice(0, -1)]])(
     'the secret %j of a webhook is refused, without showing it',
     (secret) => {
@@ -93,67 +63,88 @@ describe('channels', () => {
     ]);
     expect(problemsOf(routed(channel), START.replace('{ ', '{ insecure: true, '))).toEqual([]);
   });
-
-  const mail = (settings: string) => routed(`{ mail: { from: a@acme.example, to: [b@acme.example], ${settings} } }`);
-  test.each([
-    [
-      'server: "smtps://octavo:p4ssword@mail.example"',
-      'server: contains a user or a password; set user and password instead',
-    ],
-    ['server: "smtps://mail.example", user: octavo', 'user: requires password; set both, or neither'],
-    ['server: "smtps://mail.example", password: p4ssword', 'password: requires user; set both, or neither'],
-  ])('mail with %s is refused', (settings, problem) => {
-    expect(problemsOf(mail(settings))).toEqual([
-      expect.stringMatching(new RegExp(`^7:\\d+: notifications\\.channels\\.ops\\.mail\\.${problem}$`)),
-    ]);
-  });
 });
 
-describe('names', () => {
-  const channels =
-    'channels:\n  ops: { pagerduty: { routingKey: r0uting } }\n  mail: { mail: { server: "smtps://m.example", from: a@b.example, to: [a@b.example] } }';
+describe('all problems are reported, each with its position', () => {
+  const one = (channel: string, rest = '') => `channels:\n  ops: ${channel}${rest}`;
+  const mail = (settings: string) => routed(`{ mail: { from: a@acme.example, to: [b@acme.example], ${settings} } }`);
+  const pager = '{ pagerduty: { routingKey: r0uting } }';
+  const two = `${one(pager)}\n  mail: { mail: { server: "smtps://m.example", from: a@b.example, to: [a@b.example] } }`;
 
-  test('of routes and quiet hours exist, or are reported all at once', () => {
-    const text = `${channels}
+  test.each<[string, string, readonly string[]]>([
+    [
+      'a channel of no kind',
+      routed('{}'),
+      ['7:10: notifications.channels.ops: requires exactly one of webhook, slack,'],
+    ],
+    [
+      'a channel of two kinds',
+      routed('{ pagerduty: { routingKey: r0uting }, teams: { url: "https://prod.example/x" } }'),
+      ['7:10: notifications.channels.ops: requires exactly one of webhook, slack,'],
+    ],
+    [
+      'an unknown kind, once',
+      routed('{ slak: { token: x } }'),
+      ['7:12: notifications.channels.ops.slak: unknown setting; did you mean "slack"?'],
+    ],
+    [
+      'a channel without a route',
+      one(pager),
+      ['7:5: notifications.channels.ops: is in no route, so it would never be sent anything; add it to notifications.'],
+    ],
+    [
+      'a name that cannot be part of commands and links',
+      `channels:\n  "a b": ${pager}\nroutes: [{ channels: ["a b"] }]`,
+      ['7:5: notifications.channels.a b: is not a valid name; use up to 50 letters, digits, "-" and "_"'],
+    ],
+    [
+      'a password in the address of a mail server',
+      mail('server: "smtps://octavo:p4ssword@mail.example"'),
+      ['.ops.mail.server: contains a user or a password; set user and password instead'],
+    ],
+    [
+      'a user of a mail server without a password',
+      mail('server: "smtps://mail.example", user: octavo'),
+      ['.ops.mail.user: requires password; set both, or neither'],
+    ],
+    [
+      'a password of a mail server without a user',
+      mail('server: "smtps://mail.example", password: p4ssword'),
+      ['.ops.mail.password: requires user; set both, or neither'],
+    ],
+    [
+      'names that routes and quiet hours use',
+      `${two}
 routes:
   - channels: [ops, mial]
     organizations: [org_1, org_2, other]
   - channels: [mail]
 quietHours:
-  - { cron: "0 20 * * *", duration: 12h, channels: [everybody] }`;
-    expect(problemsOf(text)).toEqual([
-      '10:23: notifications.routes[0].channels[1]: "mial" is not a configured channel; did you mean "mail"?',
-      '11:30: notifications.routes[0].organizations[1]: "org_2" is not a configured organization; did you mean "org_1"?',
-      '11:37: notifications.routes[0].organizations[2]: "other" is not a configured organization; configured: org_1',
-      '14:55: notifications.quietHours[0].channels[0]: "everybody" is not a configured channel; configured: ops, mail',
-    ]);
-  });
-
-  test('of routes without any channel are reported', () => {
-    expect(problemsOf('routes: [{ channels: [ops] }]')).toEqual([
-      expect.stringContaining('"ops" is not a configured channel; none is configured'),
-    ]);
-  });
-
-  test('of codes and severities are suggested', () => {
-    const text = `${channels}\nroutes:\n  - { channels: [ops, mail], codes: [drfit], severities: [pages] }`;
-    expect(problemsOf(text)).toEqual([
-      expect.stringMatching(
-        /^10:\d+: notifications\.routes\[0\]\.codes\[0\]: "drfit" is not valid; .*did you mean "drift"\?$/,
-      ),
-      expect.stringMatching(
-        /^10:\d+: notifications\.routes\[0\]\.severities\[0\]: "pages" is not valid; .*did you mean "page"\?$/,
-      ),
-    ]);
-  });
-
-  test('of pagers are refused in quiet hours, which never hold them', () => {
-    const text = `${channels}\nroutes: [{ channels: [ops, mail] }]\nquietHours: [{ cron: "0 20 * * *", duration: 12h, channels: [ops, mail] }]`;
-    expect(problemsOf(text)).toEqual([
-      expect.stringContaining(
-        'quietHours[0].channels[0]: "ops" pages people, which quiet hours never hold; remove it here',
-      ),
-    ]);
+  - { cron: "0 20 * * *", duration: 12h, channels: [everybody] }`,
+      [
+        '10:23: notifications.routes[0].channels[1]: "mial" is not a configured channel; did you mean "mail"?',
+        '11:30: notifications.routes[0].organizations[1]: "org_2" is not a configured organization; did you mean "org_1"?',
+        '11:37: notifications.routes[0].organizations[2]: "other" is not a configured organization; configured: org_1',
+        '14:55: notifications.quietHours[0].channels[0]: "everybody" is not a configured channel; configured: ops, mail',
+      ],
+    ],
+    [
+      'a route without any channel',
+      'routes: [{ channels: [ops] }]',
+      ['"ops" is not a configured channel; none is configured'],
+    ],
+    [
+      'codes and severities of routes',
+      `${two}\nroutes:\n  - { channels: [ops, mail], codes: [drfit], severities: [pages] }`,
+      ['did you mean "drift"?', 'did you mean "page"?'],
+    ],
+    [
+      'a pager in quiet hours, which never hold it',
+      `${two}\nroutes: [{ channels: [ops, mail] }]\nquietHours: [{ cron: "0 20 * * *", duration: 12h, channels: [ops, mail] }]`,
+      ['quietHours[0].channels[0]: "ops" pages people, which quiet hours never hold; remove it here'],
+    ],
+  ])('%s', (_what, text, problems) => {
+    expect(problemsOf(text)).toEqual(problems.map((problem) => expect.stringContaining(problem)));
   });
 });
 

@@ -50,16 +50,27 @@ export async function startCounting(part = '/src/'): Promise<WorkCounter> {
   };
 }
 
-/** Total number of executions. */
-export function total(work: Work): number {
-  return [...work.values()].reduce((sum, count) => sum + count, 0);
-}
+/** Most work for twice as much, relative to the smaller one; comparing each with each takes four times. */
+export const MOST = 2.4;
+/** The same for a single function, among those with a relevant amount of work. */
+const MOST_OF_ONE = 2.9;
 
-/** Functions whose work grew more than `most` times, the worst first: `file:function: 10 to 100`. */
-export function grownMore(small: Work, large: Work, most: number, from: number): string[] {
-  return [...large]
+/**
+ * Measures work over `size` and over twice as much. Returns what grew more than linearly, the worst first:
+ * `file:function: 10 to 100`.
+ */
+export async function grownMore(measure: (n: number) => Promise<Work>, size: number): Promise<string[]> {
+  // Work that happens only once is not counted.
+  await measure(10);
+  const small = await measure(size);
+  const large = await measure(2 * size);
+  const total = (work: Work) => [...work.values()].reduce((sum, count) => sum + count, 0);
+  const functions = [...large]
     .map(([name, count]) => ({ name, count, before: small.get(name) ?? 0 }))
-    .filter(({ count, before }) => before > 0 && count >= from && count > most * before)
-    .sort((a, b) => b.count / b.before - a.count / a.before)
-    .map(({ name, count, before }) => `${name}: ${before} to ${count}`);
+    .filter(({ count, before }) => before > 0 && count >= 20 * size && count > MOST_OF_ONE * before)
+    .sort((a, b) => b.count / b.before - a.count / a.before);
+  const all = { name: 'all functions', count: total(large), before: total(small) };
+  return [...functions, ...(all.count < MOST * all.before ? [] : [all])].map(
+    ({ name, count, before }) => `${name}: ${before} to ${count}`,
+  );
 }

@@ -152,11 +152,4 @@ describe('manifest files', () => {
       `b.yaml:1:1: ${message}`,
     ]);
   });
-
-  it('reports the searched directory if there is no manifest', async () => {
-    expect(await problemsOf({ 'README.md': '# Docs', '.a.yaml': 'teams: {}' })).toEqual([
-      'manifests:1:1: no manifests found below manifests: it has no .yaml or .yml file that is not hidden or ignored; ' +
-        'create one with a section (organization, members, teams, folders, books), or pass another directory',
-    ]);
-  });
 });

@@ -131,17 +131,6 @@ describe('what waits for a person', () => {
       ['move space/s collection', 'delete space/t', 'delete collection/c'],
     ],
     [
-      'holds drift that is only reported',
-      {
-        manifests: teams(1),
-        base: teams(1),
-        ids: { 'team/t0': 'id0' },
-        actuals: [actual('team', 'id0', { title: 'By hand' })],
-        policy: { selfHeal: false },
-      },
-      ['update team/t0 title held'],
-    ],
-    [
       'does not hold a change of a commit as drift',
       {
         manifests: 'teams: { t0: { title: New } }',
@@ -224,21 +213,6 @@ describe('a plan that would lock people out is refused even if it is approved', 
       'does not count a paused demotion',
       { manifests: 'members: { ana@acme.example: { role: edit, paused: { reason: x } } }', actuals: people },
       null,
-    ],
-    [
-      'refuses to demote the own user',
-      { manifests: roles('edit', 'admin'), actuals: people, policy: { user: 'Ana@acme.example' } },
-      /demote ana@acme.example, whose token Octavo uses/,
-    ],
-    [
-      'refuses to remove the own user',
-      {
-        manifests: 'members: { bo@acme.example: { role: admin } }',
-        base: roles('admin', 'edit'),
-        actuals: people,
-        policy: { user: 'ana@acme.example' },
-      },
-      /remove ana@acme.example/,
     ],
     [
       'refuses single sign-on without a provider',

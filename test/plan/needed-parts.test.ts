@@ -36,29 +36,14 @@ interface Item {
   readonly paused?: boolean;
 }
 
-const KINDS = { section: 'section', group: 'section-group', link: 'link' } as const;
 const addressOf = ({ kind, key }: Item) => `${kind}/w/${key}`;
 const inside = (items: readonly Item[]): readonly Item[] => items.flatMap((item) => [item, ...inside(item.items)]);
 
-/** Items in short: `link-a section-b group-c(section-d)`; those with `=` exist, in this order. */
-function itemsOf(text: string): Item[] {
-  const stack: Item[][] = [[]];
-  for (const [, word = '', kind = '', key = '', mark = '', bracket = ''] of text.matchAll(
-    /((section|group|link)-(\w+))?([=!]?)([()]?)/g,
-  )) {
-    const top = stack.at(-1) ?? [];
-    const at = mark === '=' ? top.length : null;
-    if (word !== '') {
-      top.push({ kind: KINDS[kind as keyof typeof KINDS], key, items: [], at, paused: mark === '!' });
-    }
-    if (bracket === '(') {
-      stack.push(top.at(-1)?.items ?? []);
-    } else if (bracket === ')') {
-      stack.pop();
-    }
-  }
-  return stack[0] ?? [];
-}
+/** An item that does not exist yet, unless `at` says where. */
+const itemOf = (kind: Item['kind'], key: string, more: Partial<Item> = {}): Item => ({
+  ...{ kind, key, items: [], at: null },
+  ...more,
+});
 
 function entryOf({ kind, key, items, paused }: Item): object {
   const pause = paused === true ? { paused: { reason: 'frozen' } } : {};
@@ -136,26 +121,30 @@ function short({ ordering }: PlannedChanges): string[] {
 
 describe('a kind with needsPart', () => {
   test('requires a section that is not paused', async () => {
-    const { plan } = await planOf(itemsOf('link-a group-g(section-b!) section-c'));
+    const { plan } = await planOf([
+      itemOf('link', 'a'),
+      itemOf('section-group', 'g', { items: [itemOf('section', 'b', { paused: true })] }),
+      itemOf('section', 'c'),
+    ]);
     const creation = plan.changes.find(({ address }) => address === 'link/w/a');
     expect(creation?.dependsOn).toEqual(['section-group/w/g', 'section/w/c', 'site/w']);
   });
 
   test('does not count a section that is deleted', async () => {
-    const base = itemsOf('section-x=');
-    const planned = await planOf(itemsOf('link-a section-b'), { base, actuals: actualsOf(base) });
+    const base = [itemOf('section', 'x', { at: 0 })];
+    const planned = await planOf([itemOf('link', 'a'), itemOf('section', 'b')], { base, actuals: actualsOf(base) });
     expect(short(planned)).toEqual(['create section-b', 'create link-a before section-b', 'delete section-x']);
   });
 
   test('is pending with a reason if no section is declared and none exists', async () => {
-    const { plan } = await planOf(itemsOf('link-a group-b'));
+    const { plan } = await planOf([itemOf('link', 'a'), itemOf('section-group', 'b')]);
     expect(plan.pending).toEqual([{ address: 'link/w/a', reason: 'site/w has no section; declare one' }]);
     expect(plan.changes.map(({ address }) => address)).not.toContain('link/w/a');
   });
 
   test('is created if only a section exists that is not declared', async () => {
     const foreign = actual('section', 'x', { title: 'X', path: 'x', group: null }, { within: 'w1', place: null });
-    const planned = await planOf(itemsOf('link-a'), { actuals: [foreign] });
+    const planned = await planOf([itemOf('link', 'a')], { actuals: [foreign] });
     expect(planned.plan.pending).toEqual([]);
     expect(short(planned)).toEqual(['create link-a']);
   });
@@ -201,15 +190,10 @@ const structures: fc.Arbitrary<Item[]> = fc
     for (const [index, { kind, holder, exists, at }] of drawn.entries()) {
       const list = lists[holder] ?? { items: root, exists: true };
       const isThere = exists && list.exists;
-      const item: Item = {
-        kind: kind as Item['kind'],
-        key: `k${index}`,
-        items: [],
-        at: isThere ? 10 * at + index : null,
-      };
-      list.items.push(item);
-      if (item.kind === 'section-group') {
-        lists.push({ items: item.items, exists: isThere });
+      const next = itemOf(kind as Item['kind'], `k${index}`, { items: [], at: isThere ? 10 * at + index : null });
+      list.items.push(next);
+      if (next.kind === 'section-group') {
+        lists.push({ items: next.items, exists: isThere });
       }
     }
     return root;

@@ -1,13 +1,12 @@
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { describe, expect, test } from 'vitest';
-import { planToJson } from '../../src/plan/render/document.ts';
 import { renderPlanMarkdown } from '../../src/plan/render/markdown.ts';
 import { renderPlanText } from '../../src/plan/render/text.ts';
 import { PLAIN } from '../../src/plan/render/text-layout.ts';
 import { codePoint } from '../support/code-points.ts';
 import { HOSTILE_TEXTS } from '../support/hostile-texts.ts';
-import { codeIn, markdownSkeleton } from '../support/markdown-skeleton.ts';
+import { markdownSkeleton } from '../support/markdown-skeleton.ts';
 import { actual, type PlanCase, planOf } from '../support/planning.ts';
 
 const EVERYTHING: PlanCase = {
@@ -35,10 +34,6 @@ const EVERYTHING: PlanCase = {
   ],
   policy: { requireApproval: ['saml'] },
 };
-
-/** A title that would have an effect if it were interpreted. */
-const HOSTILE =
-  'Bad```\n# Heading <img src=x onerror=alert(1)> | [x](http://e.example) \u001b[31mred\u001b[0m \u202egpj.exe @everyone &amp;';
 
 describe('text', () => {
   test.each([120, 80, 50])('in %i columns', async (columns) => {
@@ -107,11 +102,7 @@ describe('Markdown', () => {
     return renderPlanMarkdown(plan);
   };
 
-  test.each(HOSTILE_TEXTS)('shows %j in a title as code', async (text) => {
-    expect(markdownSkeleton(await withTitle(text))).toBe(markdownSkeleton(await withTitle('Acme')));
-  });
-
-  test('shows any title as code', async () => {
+  test('shows any title as code, without terminal codes and direction marks', async () => {
     const harmless = markdownSkeleton(await withTitle('Acme'));
     const part = fc.oneof(
       fc.constantFrom(...HOSTILE_TEXTS, '`', '``', '```', ' ', '~~~', '\n'),
@@ -119,76 +110,12 @@ describe('Markdown', () => {
     );
     await fc.assert(
       fc.asyncProperty(fc.array(part, { minLength: 1, maxLength: 6 }), async (parts) => {
-        expect(markdownSkeleton(await withTitle(parts.join('')))).toBe(harmless);
+        const shown = await withTitle(parts.join(''));
+        expect(markdownSkeleton(shown)).toBe(harmless);
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters must not occur
+        expect(shown.replaceAll('\n', '')).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
       }),
       { numRuns: 60 },
     );
   });
-
-  test('contains no terminal codes and no direction marks', async () => {
-    const shown = await withTitle(HOSTILE);
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters must not occur
-    expect(shown.replaceAll('\n', '')).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
-    expect(codeIn(shown).join('\n')).toContain('\\u001b');
-  });
-});
-
-test('JSON has the documented shape', async () => {
-  const { plan } = await planOf(EVERYTHING);
-  const json = JSON.parse(JSON.stringify(planToJson(plan)));
-  expect(Object.keys(json)).toEqual(
-    expect.arrayContaining([
-      'format',
-      'organization',
-      'commit',
-      'baseCommit',
-      'checksum',
-      'changes',
-      'adopted',
-      'unmanaged',
-      'pending',
-      'access',
-      'summary',
-      'requests',
-      'estimatedSeconds',
-    ]),
-  );
-  expect(json).toMatchObject({
-    format: 'octavo.plan/2',
-    organization: 'org_1',
-    commit: '3f2a9c1aaaa',
-    baseCommit: null,
-  });
-  expect(json.changes.find((each: { address: string }) => each.address === 'team/writers')).toEqual({
-    action: 'update',
-    address: 'team/writers',
-    kind: 'team',
-    id: 't1',
-    fields: [
-      { path: 'title', from: 'Writers', to: 'Docs writers' },
-      {
-        path: 'members',
-        from: { 'ana@acme.example': 'owner', 'cy@acme.example': 'member' },
-        to: { 'ana@acme.example': 'owner', 'bo@acme.example': 'member' },
-      },
-    ],
-    source: { file: 'teams.yaml', line: 2, column: 3 },
-    dependsOn: [],
-    held: null,
-    paused: null,
-    isReplacement: false,
-  });
-  expect(json.summary).toEqual({
-    create: 2,
-    update: 1,
-    move: 0,
-    delete: 1,
-    heldDeletions: 1,
-    held: 1,
-    paused: 1,
-    unchanged: 0,
-    unmanaged: 1,
-  });
-  expect(json.requests).toEqual({ reads: 2, writes: 3 });
-  expect(json.unmanaged).toEqual([{ kind: 'team', id: 't3', title: 'Foreign' }]);
 });

@@ -237,18 +237,6 @@ describe('an intent', () => {
     expect(Object.keys(await recorded())).toContain('site-space/w/x/e');
   });
 
-  test('of a refused replacement restores the old resource', async () => {
-    await world.settle(inside, policy);
-    const before = await recorded();
-    always('createSectionGroup');
-    await statuses(beside);
-    const { 'section-group/w/outer': _outer, ...rest } = before;
-    expect(await recorded()).toMatchObject(rest);
-    world.emulator.setFaults([]);
-    await world.settle(beside, policy);
-    expect(groups()).toEqual(['Inner', 'Outer']);
-  });
-
   test('of a half-done replacement restores its predecessor if the new resource was deleted', async () => {
     await world.settle(inside, policy);
     const old = (await recorded())['section-group/w/inner']?.id;

@@ -89,24 +89,4 @@ describe('an apply', () => {
     expect(rest).toEqual({ listTeams: 1, listMembers: 1 });
     expect(planned.plan.cost.requests).toEqual({ reads: 2, writes: 1000 });
   });
-
-  test('makes independent writes in parallel, and dependent ones after them', async () => {
-    let most = 0;
-    const match = { operation: 'createTeam' };
-    const look = () => {
-      most = Math.max(most, world.emulator.requests.entries.filter((entry) => entry.status === null).length);
-    };
-    world.emulator.setFaults([
-      { match, fault: { kind: 'delay', ms: 20 } },
-      { match, fault: { kind: 'hook', when: 'before', run: look } },
-    ]);
-    await world.settle(
-      `${teams(12).replace(/\}$/, '')}, "saml": { "okta": { "label": "Okta", "defaultTeam": "t0" } } }`,
-      {
-        policy: UNLIMITED,
-      },
-    );
-    expect(most).toBeGreaterThan(1);
-    expect(most).toBeLessThanOrEqual(10);
-  });
 });
