@@ -1,6 +1,31 @@
 /** Changes whose requests depend on each other: moves, replacements, swaps, and new structures. */
+import type { JsonObject } from '../../src/core/json.ts';
+import { scenarioOf } from '../crash/scenario.ts';
+import { NAMES } from '../support/certificates.ts';
 import type { Step } from '../support/manifest-variations.ts';
-import { API, EN, full, SPACES, section, site } from './full-manifest.ts';
+
+const SPACES = {
+  guides: { title: 'Guides', language: 'en' },
+  api: { title: 'API', language: 'en' },
+  more: { title: 'More', language: 'en' },
+};
+const site = (structure: readonly JsonObject[], rest: JsonObject = {}) => ({
+  spaces: SPACES,
+  sites: { help: { title: 'Help', structure, ...rest } },
+});
+const section = (
+  key: string,
+  rest: JsonObject = {},
+  spaces: readonly JsonObject[] = [{ key: 'en', space: 'guides' }],
+) => ({
+  section: key,
+  title: `The ${key}`,
+  spaces,
+  ...rest,
+});
+const EN = { key: 'en', space: 'guides', path: 'en' };
+const API = { key: 'api', space: 'api', path: 'api', condition: 'visitor.claims.a' };
+const full = { icon: 'book', path: 'first', description: 'First', condition: 'visitor.claims.a' };
 
 export const STEPS: readonly Step[] = [
   {
@@ -143,4 +168,37 @@ export const STEPS: readonly Step[] = [
       },
     },
   },
+];
+
+/** Declarations with every kind, from one to the next. */
+const { first, second } = scenarioOf('0.146');
+
+/** The second one, with the fields that it lacks and that no schema has an example of. */
+export const EVERYTHING: JsonObject = {
+  ...second,
+  organization: {
+    ...second.organization,
+    mergeRules: { type: 'rules', rules: [{ rule: 'require_at_least_one_review' }] },
+  },
+  saml: { ...second.saml, okta: { ...second.saml.okta, certificate: NAMES.cert } },
+  spaces: { ...second.spaces, api: { ...second.spaces.api, mergeRules: { type: 'none' } } },
+  sites: {
+    ...second.sites,
+    fresh: {
+      ...second.sites.fresh,
+      type: 'premium',
+      adaptiveContent: { enabled: true },
+      adaptiveSchema: {
+        type: 'object',
+        properties: { locale: { type: 'string', description: 'The language' } },
+        additionalProperties: false,
+      },
+    },
+  },
+} as unknown as JsonObject;
+
+/** Everything from nothing, and from other resources of every kind. */
+export const WHOLE_STEPS: readonly Step[] = [
+  { name: 'everything', before: {}, after: EVERYTHING },
+  { name: 'from one declaration to the next', before: first, after: EVERYTHING },
 ];

@@ -12,10 +12,9 @@ import type { Operation, WriteOperation } from '../../src/platform/operations/mo
 import { outcomeOf } from '../../src/reconcile/apply.ts';
 import type { AppliedRecord } from '../../src/store/record.ts';
 import { countCases, pickCases, SEED, SIZE } from '../support/campaign.ts';
-import { filesOf, type Step, variationsOf, withEveryKind } from '../support/manifest-variations.ts';
+import { filesOf, type Step, variationsOf } from '../support/manifest-variations.ts';
 import { openWorld, type PassOptions, UNLIMITED, type World } from '../support/world.ts';
-import { STEPS } from './change-steps.ts';
-import { MANIFEST } from './full-manifest.ts';
+import { EVERYTHING, STEPS, WHOLE_STEPS } from './change-steps.ts';
 
 /*
  * A successful apply is followed by an empty plan, whichever request of whichever change fails, and however it fails.
@@ -204,18 +203,16 @@ describe('changes derived from the schemas of all kinds', () => {
   let recorded: readonly Recorded[];
 
   beforeAll(async () => {
-    const manifest = withEveryKind(kinds, MANIFEST);
-    const whole = { name: 'everything', before: {}, after: manifest };
-    const variations = await variationsOf(kinds, manifest);
+    const variations = await variationsOf(kinds, EVERYTHING);
     const planned: Sketch[] = [];
-    for (const step of [whole, ...STEPS, ...variations.filter(({ before }) => before === manifest)]) {
+    for (const step of [...WHOLE_STEPS, ...STEPS, ...variations.filter(({ before }) => before === EVERYTHING)]) {
       planned.push(await sketch(step));
     }
     sketches = planned;
     const sites = STEPS.filter(({ name }) => /section|site/.test(name));
     recorded = [
       ...(await recordAll(
-        [whole, ...(isFull ? [...STEPS, ...variations] : sampleOf(variations, VARIATIONS))],
+        [...WHOLE_STEPS, ...(isFull ? [...STEPS, ...variations] : sampleOf(variations, VARIATIONS))],
         '0.146',
       )),
       ...(await recordAll(isFull ? sites : sampleOf(sites, 3), '0.201')),

@@ -1,5 +1,4 @@
 /** Derives pairs of manifests from the schemas of the kinds, so that a new kind or field is tested without further work. */
-import { parse } from 'yaml';
 import { z } from 'zod';
 import { type Address, keyOf, kindOf } from '../../src/core/address.ts';
 import { isObject, type Json, type JsonObject, sameJson } from '../../src/core/json.ts';
@@ -19,14 +18,6 @@ type Schema = JsonObject;
 /** A manifest as files, with the other files that it may name. */
 export function filesOf(manifest: object): Manifests {
   return { ...NAMED_FILES, 'octavo.yaml': JSON.stringify(manifest) };
-}
-
-/** The manifest, plus the example entry of every kind that it does not declare. */
-export function withEveryKind(kinds: readonly Kind[], manifest: JsonObject): JsonObject {
-  const missing = kinds.flatMap(({ manifest: rules }) =>
-    rules === null || manifest[rules.section] !== undefined ? [] : [[rules.section, parse(rules.example)]],
-  );
-  return { ...manifest, ...Object.fromEntries(missing) };
 }
 
 /**
