@@ -130,17 +130,6 @@ describe('what waits for a person', () => {
       },
       ['move space/s collection', 'delete space/t', 'delete collection/c'],
     ],
-    [
-      'does not hold a change of a commit as drift',
-      {
-        manifests: 'teams: { t0: { title: New } }',
-        base: teams(1),
-        ids: { 'team/t0': 'id0' },
-        actuals: actualTeams(1),
-        policy: { selfHeal: false },
-      },
-      ['update team/t0 title'],
-    ],
   ])('%s', async (_name, input, expected) => {
     expect(short(await planOf(input))).toEqual(expected);
   });
