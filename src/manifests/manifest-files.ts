@@ -195,7 +195,7 @@ function classAt(pattern: string, from: number): { readonly members: RegExp; rea
 }
 
 /** Error for rules that are too large or take too long to match. Its message follows the name of the file. */
-export class IgnoreError extends Error {}
+class IgnoreError extends Error {}
 
 /** Limits that the largest repositories stay below. All steps take a few seconds. */
 export const IGNORE_LIMITS = {

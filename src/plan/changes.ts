@@ -325,7 +325,7 @@ function holdLastRequiredPart(
 }
 
 /** Creates a change; members that are not given have their neutral value. */
-export function newChange(change: Pick<Change, 'action' | 'address' | 'kind' | 'fields'> & Partial<Change>): Change {
+function newChange(change: Pick<Change, 'action' | 'address' | 'kind' | 'fields'> & Partial<Change>): Change {
   return {
     id: null,
     source: null,

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { load, problemsOf } from './loading.ts';
 
@@ -120,29 +119,5 @@ describe('merging', () => {
       (_, n) => `  f${n}: { title: Ff, parent: ${n === 0 ? 'null' : `f${n - 1}`} }\n`,
     );
     expect((await load({ 'a.yaml': `folders:\n${lines.join('')}` })).declared.size).toBe(20_000);
-  });
-
-  it('does not depend on the order of files and keys', async () => {
-    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
-    const arrangement = fc.record({
-      order: fc.shuffledSubarray(names, { minLength: names.length, maxLength: names.length }),
-      files: fc.array(fc.integer({ min: 0, max: 3 }), { minLength: names.length, maxLength: names.length }),
-    });
-    const stateOf = async (order: readonly string[], files: readonly number[]) => {
-      const texts: Record<string, string> = {};
-      for (const [index, name] of order.entries()) {
-        const parent = names[names.indexOf(name) - 1] ?? null;
-        const file = `${files[index] ?? 0}.yaml`;
-        texts[file] = `${texts[file] ?? ''}---\nfolders:\n  ${name}: { title: Title ${name}, parent: ${parent} }\n`;
-      }
-      const { declared, sections } = await load(texts);
-      return [[...declared].map(([address, { source, ...rest }]) => [address, rest]), [...sections]];
-    };
-    const expected = await stateOf(names, []);
-    await fc.assert(
-      fc.asyncProperty(arrangement, async ({ order, files }) => {
-        expect(await stateOf(order, files)).toEqual(expected);
-      }),
-    );
   });
 });
