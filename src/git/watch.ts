@@ -33,6 +33,7 @@ class Watch {
   #ready: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
+  readonly #closed = Promise.withResolvers<void>();
 
   constructor(what: string, find: () => Targets, options: WatchOptions) {
     this.#what = what;
@@ -60,6 +61,7 @@ class Watch {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#closed.resolve();
     clearTimeout(this.#timer);
     await Promise.all([...this.#watchers].map((watcher) => watcher.close()));
   }
@@ -72,9 +74,11 @@ class Watch {
     // Reported only once the watchers are ready, so that no change after the report is missed.
     watcher.on('all', () => void this.retarget().then(() => this.#report(), fail));
     watcher.on('error', fail);
-    return new Promise((done) => {
+    const ready = new Promise<void>((done) => {
       watcher.once('ready', () => done());
     });
+    // A watcher that is closed before it is ready never becomes ready.
+    return Promise.race([ready, this.#closed.promise]);
   }
 
   #report(): void {

@@ -43,6 +43,12 @@ async function start(directory: string, settle = 30) {
   return reports;
 }
 
+test('a watch that is closed before it is ready keeps nobody waiting', async () => {
+  const opened = watchDirectory(folder, { onChange: () => undefined, settle: 30 });
+  await opened.close();
+  await opened.ready;
+});
+
 async function startFiles(watched: WatchedFiles) {
   const reports = reporting();
   const onError = (error: Error) => {
