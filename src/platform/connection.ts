@@ -2,7 +2,7 @@
 import type { Clock, Random } from '../core/clock.ts';
 import { type AppError, ConfigError } from '../core/errors.ts';
 import { withoutTrailingSlashes } from '../core/url.ts';
-import { RequestQueue } from '../queue/dispatcher.ts';
+import { type QueueOptions, RequestQueue } from '../queue/dispatcher.ts';
 import { openTransport, type Timeouts, type Transport } from './http/transport.ts';
 
 /** Conditions under which requests are sent, and how they are marked. */
@@ -49,8 +49,8 @@ export interface ConnectionOptions {
   readonly random: Random;
   /** Defaults to 10 s to connect, and 30 s for headers and between chunks of a body. */
   readonly timeouts?: Partial<Timeouts>;
-  /** Existing queue of this token; by default a new one is created. */
-  readonly queue?: RequestQueue;
+  /** Further options of its queue. */
+  readonly queue?: Omit<QueueOptions, 'clock' | 'random' | 'concurrency'>;
 }
 
 const CLOSING = 5000;
@@ -70,7 +70,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     timeouts: { connect: 10_000, headers: 30_000, body: 30_000, ...options.timeouts },
     clock,
   });
-  const queue = options.queue ?? new RequestQueue({ clock, random, concurrency });
+  const queue = new RequestQueue({ ...options.queue, clock, random, concurrency });
   return {
     baseUrl: withoutTrailingSlashes(base.href),
     origin: base.origin,
@@ -79,9 +79,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     transport,
     clock,
     async close(milliseconds = CLOSING) {
-      if (options.queue === undefined) {
-        await queue.drain(milliseconds);
-      }
+      await queue.drain(milliseconds);
       await transport.close();
     },
   };

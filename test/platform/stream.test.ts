@@ -13,7 +13,6 @@ import { type CallOptions, openWriter, type Writer } from '../../src/platform/cl
 import { type Connection, openConnection } from '../../src/platform/connection.ts';
 import { readOnly } from '../../src/platform/http/transport.ts';
 import { operations } from '../../src/platform/operations/index.ts';
-import { RequestQueue } from '../../src/queue/dispatcher.ts';
 import { type LocalServer, serveLocally } from '../support/local-server.ts';
 
 /* Event streams over real sockets: answers that begin, continue, pause and break off. */
@@ -50,7 +49,6 @@ async function serve(listener: (answer: ServerResponse, times: number) => void):
 
 function writer(baseUrl: string, timeouts = {}): Writer {
   const random = () => 0;
-  const queue = new RequestQueue({ clock: systemClock, random, concurrency: 4 });
   const connection = openConnection({
     ...{
       baseUrl,
@@ -60,7 +58,6 @@ function writer(baseUrl: string, timeouts = {}): Writer {
       clock: systemClock,
       random,
       timeouts,
-      queue,
     },
   });
   open.push(connection);

@@ -2,7 +2,6 @@
 import type { Config, OrganizationConfig } from '../../config/config.ts';
 import { CancelledError, messageOf, TransientError } from '../../core/errors.ts';
 import { type Connection, openConnection } from '../../platform/connection.ts';
-import { RequestQueue } from '../../queue/dispatcher.ts';
 import type { CancelSignal } from '../../queue/request.ts';
 import type { QueueEvent } from '../../queue/snapshot.ts';
 import type { OrganizationTarget } from './config.ts';
@@ -54,7 +53,6 @@ function connect(
   const { timeout, baseUrl } = config.platform;
   const { clock, random } = context;
   const { concurrency, deadline } = config.queue;
-  const queue = new RequestQueue({ clock, random, concurrency, deadline, onEvent: monitor.onEvent });
   const connection = openConnection({
     baseUrl,
     token: organization.token,
@@ -64,7 +62,7 @@ function connect(
     clock,
     random,
     timeouts: { headers: timeout, body: timeout },
-    queue,
+    queue: { deadline, onEvent: monitor.onEvent },
   });
   const watched = async <T extends { readonly status: number }>(answering: Promise<T>, signal: CancelSignal) => {
     try {
@@ -84,14 +82,7 @@ function connect(
     send: (request, signal) => watched(connection.transport.send(request, signal), signal),
     open: (request, signal) => watched(connection.transport.open(request, signal), signal),
   };
-  return {
-    ...connection,
-    transport,
-    async close() {
-      await queue.drain(DRAIN_TIMEOUT);
-      await connection.close();
-    },
-  };
+  return { ...connection, transport, close: () => connection.close(DRAIN_TIMEOUT) };
 }
 
 /**

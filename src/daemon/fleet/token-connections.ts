@@ -4,7 +4,7 @@ import type { OrganizationConfig } from '../../config/config.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
 import { type Connection, openConnection } from '../../platform/connection.ts';
-import { RequestQueue } from '../../queue/dispatcher.ts';
+import type { RequestQueue } from '../../queue/dispatcher.ts';
 import { isWorthSaving, type QueueMemory } from '../../queue/memory.ts';
 import type { SharedState } from '../../queue/shared-limiter.ts';
 import type { Note } from '../../store/record.ts';
@@ -13,7 +13,7 @@ import type { DaemonContext } from '../organization/feature.ts';
 
 /** A token in use. */
 interface TokenUse {
-  readonly opened: Promise<{ readonly connection: Connection; readonly queue: RequestQueue }>;
+  readonly opened: Promise<Connection>;
   /** Null while the connection is being opened. */
   queue: RequestQueue | null;
   /** Rate limits as they were saved last; null: not by this process. */
@@ -80,7 +80,7 @@ export class TokenConnections {
     const use = this.#uses.get(token) ?? this.#add(token, store);
     use.users.set(id, store);
     try {
-      return (await use.opened).connection;
+      return await use.opened;
     } catch (error) {
       use.users.delete(id);
       if (this.#uses.get(token) === use) {
@@ -140,24 +140,14 @@ export class TokenConnections {
     return use;
   }
 
-  async #open(token: string, store: Pick<Store, 'note'>) {
+  async #open(token: string, store: Pick<Store, 'note'>): Promise<Connection> {
     await this.#closing.get(token);
     const { config, clock, random, version, events } = this.#context;
     const { baseUrl, timeout } = config.platform;
     const { concurrency, deadline } = config.queue;
     const memory = await this.#note(token, store).read();
     const owner = tokenDigest(baseUrl, token);
-    const queue = new RequestQueue({
-      clock,
-      random,
-      concurrency,
-      deadline,
-      onEvent: (event) => events.publish.onQueueEvent?.(event),
-      owner,
-      memory,
-      shared: this.#shared(owner),
-    });
-    const connection = openConnection({
+    return openConnection({
       baseUrl,
       token,
       tokenSource: config.tokenSources.get(token),
@@ -166,16 +156,21 @@ export class TokenConnections {
       clock,
       random,
       timeouts: { headers: timeout, body: timeout },
-      queue,
+      queue: {
+        deadline,
+        owner,
+        memory,
+        shared: this.#shared(owner),
+        onEvent: (event) => events.publish.onQueueEvent?.(event),
+      },
     });
-    return { connection, queue };
   }
 
   async #close(token: string, use: TokenUse, store: Pick<Store, 'note'>): Promise<void> {
-    const { connection, queue } = await use.opened;
+    const connection = await use.opened;
     // The organizations have waited for their requests in flight.
-    await queue.drain(0);
-    await this.#remember(use, queue, this.#note(token, store));
+    await connection.queue.drain(0);
+    await this.#remember(use, connection.queue, this.#note(token, store));
     await connection.close(0);
   }
 
