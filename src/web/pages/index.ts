@@ -11,7 +11,7 @@ import { logPage } from './log.ts';
 import { organizationPage } from './organization.ts';
 import { organizationsPage } from './organizations.ts';
 import { passesPage, passPage } from './passes.ts';
-import { planFile, planPage } from './plan.ts';
+import { planFilePage, planPage } from './plan.ts';
 import { replicasPage } from './replicas.ts';
 import { resourcePage } from './resource.ts';
 
@@ -20,7 +20,7 @@ export const pages: readonly PageDefinition[] = [
   organizationPage,
   resourcePage,
   planPage,
-  planFile,
+  planFilePage,
   passesPage,
   passPage,
   conversationsPage,

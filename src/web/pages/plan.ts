@@ -187,7 +187,7 @@ ${decisionSection(view, request)}`,
 });
 
 /** The whole plan as JSON, as `octavo plan` prints it. */
-export const planFile = defineOrganizationPage<object>({
+export const planFilePage = defineOrganizationPage<object>({
   path: '/plans/:checksum/plan.json',
   load: loadFile,
   title: () => 'Plan',

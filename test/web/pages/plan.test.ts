@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.ts';
 import { type PassesView, passesPage, passPage } from '../../../src/web/pages/passes.ts';
-import { type PlanView, planFile, planPage } from '../../../src/web/pages/plan.ts';
+import { type PlanView, planFilePage, planPage } from '../../../src/web/pages/plan.ts';
 import { actual, type PlanCase } from '../../support/planning.ts';
 import { ana, COMMIT, fakeDaemon, NOW, type OrganizationCase, passOf, request } from '../fake-daemon.ts';
 import { render, viewOf } from '../some-backend.ts';
@@ -74,13 +74,13 @@ describe('a plan', () => {
 
   test('can be downloaded as a whole', async () => {
     const { backend, plan, checksum, heldChecksum, view } = await current();
-    const file = (of: string) => planFile.load(backend, request({ checksum: of }));
+    const file = (of: string) => planFilePage.load(backend, request({ checksum: of }));
     for (const each of [checksum, heldChecksum]) {
       expect(await file(each)).toMatchObject({ format: 'octavo.plan/2', checksum: plan?.checksum });
     }
     expect((await view(heldChecksum))?.checksum).toBe(checksum);
     expect(await file('sha256:0')).toBeNull();
-    expect(planFile.render).toBeNull();
+    expect(planFilePage.render).toBeNull();
   });
 });
 
