@@ -14,98 +14,78 @@ type ReportLeases = Pick<FleetLeases, 'replica' | 'status'>;
 /** Milliseconds after which the reports of others are read again, in case a message was lost. */
 const MAX_AGE = 60_000;
 
-class ReplicaReports<T extends Json> {
-  readonly #context: ReportContext;
-  readonly #leases: ReportLeases;
-  readonly #topic: string;
-  readonly #schema: z.ZodType<T>;
-  readonly #own: () => T | null;
-  /** Reports by the id of the replica. */
-  #others: Readonly<Record<string, T>> = {};
+/** Reports of one kind: that of this replica, and those of the others. */
+type ReplicaReports<T extends Json> = ReturnType<typeof replicaReports<T>>;
+
+/** `topic`: that of the reports in the database. `own` returns the report of this replica; null: nothing to report. */
+function replicaReports<T extends Json>(
+  { store, clock, log, events }: ReportContext,
+  leases: ReportLeases,
+  topic: string,
+  schema: z.ZodType<T>,
+  own: () => T | null,
+) {
+  /** Reports by the id of the replica, of those that this version can read. */
+  let others: ReadonlyMap<string, T> = new Map();
   /** Report of this replica as it was stored last, in JSON; a new replica has none. */
-  #published = JSON.stringify(null);
-  #isPublishing = false;
+  let published = JSON.stringify(null);
+  let isPublishing = false;
   /** Time on the monotonic clock at which the others were read; null: they have to be read. */
-  #readAt: number | null = null;
-
-  /** `topic`: that of the reports in the database. `own` returns the report of this replica; null: nothing to report. */
-  constructor(context: ReportContext, leases: ReportLeases, topic: string, schema: z.ZodType<T>, own: () => T | null) {
-    this.#context = context;
-    this.#leases = leases;
-    this.#topic = topic;
-    this.#schema = schema;
-    this.#own = own;
-  }
-
-  /** Returns the reports of the replicas that are alive, as they were read last. */
-  list(): readonly { readonly address: string; readonly report: T }[] {
-    return this.#alive().flatMap(({ id, address }) => {
-      const report = id === this.#leases.replica ? this.#own() : (this.#others[id] ?? null);
-      return report === null ? [] : [{ address, report }];
-    });
-  }
-
-  /** Stores the report of this replica for the others, if it has changed. Never rejects: the next call tries again. */
-  async publish(): Promise<void> {
-    const { store, events, log } = this.#context;
-    const topic = this.#topic;
-    const [fleet, id, report] = [store.fleet(), this.#leases.replica, this.#own()];
-    const text = JSON.stringify(report);
-    if (fleet === null || id === null || this.#isPublishing || text === this.#published) {
-      return;
-    }
-    this.#isPublishing = true;
-    try {
-      const alive = new Set(this.#alive().map((replica) => replica.id));
-      await fleet.update(topic, (value) => {
-        // Reports of other versions stay, also if this one cannot read them.
-        const others = entriesOf(value).filter(([each]) => each !== id && alive.has(each));
-        return Object.fromEntries(report === null ? others : [...others, [id, report]]);
-      });
-      this.#published = text;
-      events.publish.onReportsStored?.();
-    } catch (error) {
-      log.debug({ topic, reason: messageOf(error) }, 'cannot store the report of this replica');
-    } finally {
-      this.#isPublishing = false;
-    }
-  }
-
-  /** Reads the reports of the other replicas at the next refresh. */
-  markChanged(): void {
-    this.#readAt = null;
-  }
-
-  /** Reads the reports of the other replicas if they may have changed. Never rejects: the next call tries again. */
-  async refresh(): Promise<void> {
-    const { store, clock, log } = this.#context;
-    const topic = this.#topic;
-    const now = clock.monotonic();
-    if (this.#leases.replica === null || (this.#readAt !== null && now - this.#readAt < MAX_AGE)) {
-      return;
-    }
-    this.#readAt = now;
-    try {
-      this.#others = this.#parse(await store.note(topic).read());
-    } catch (error) {
-      this.#readAt = null;
-      log.debug({ topic, reason: messageOf(error) }, 'cannot read the reports of the other replicas');
-    }
-  }
-
-  #alive() {
-    const { replicas } = this.#leases.status();
-    return replicas.filter(({ left, id }) => left > 0 || id === this.#leases.replica);
-  }
-
-  /** Returns the reports that this version can read. */
-  #parse(value: Json): Readonly<Record<string, T>> {
-    const entries = entriesOf(value).flatMap(([id, report]) => {
-      const { data } = this.#schema.safeParse(report);
-      return data === undefined ? [] : [[id, data] as const];
-    });
-    return Object.fromEntries(entries);
-  }
+  let readAt: number | null = null;
+  const alive = () => leases.status().replicas.filter(({ left, id }) => left > 0 || id === leases.replica);
+  return {
+    /** Returns the reports of the replicas that are alive, as they were read last. */
+    list: () =>
+      alive().flatMap(({ id, address }) => {
+        const report = id === leases.replica ? own() : (others.get(id) ?? null);
+        return report === null ? [] : [{ address, report }];
+      }),
+    /** Stores the report of this replica for the others, if it has changed. Never rejects: the next call tries again. */
+    publish: async (): Promise<void> => {
+      const [fleet, id, report] = [store.fleet(), leases.replica, own()];
+      const text = JSON.stringify(report);
+      if (fleet === null || id === null || isPublishing || text === published) {
+        return;
+      }
+      isPublishing = true;
+      try {
+        const known = new Set(alive().map((replica) => replica.id));
+        await fleet.update(topic, (value) => {
+          // Reports of other versions stay, also if this one cannot read them.
+          const rest = entriesOf(value).filter(([each]) => each !== id && known.has(each));
+          return Object.fromEntries(report === null ? rest : [...rest, [id, report]]);
+        });
+        published = text;
+        events.publish.onReportsStored?.();
+      } catch (error) {
+        log.debug({ topic, reason: messageOf(error) }, 'cannot store the report of this replica');
+      } finally {
+        isPublishing = false;
+      }
+    },
+    /** Reads the reports of the other replicas at the next refresh. */
+    markChanged: () => {
+      readAt = null;
+    },
+    /** Reads the reports of the other replicas if they may have changed. Never rejects: the next call tries again. */
+    refresh: async (): Promise<void> => {
+      const now = clock.monotonic();
+      if (leases.replica === null || (readAt !== null && now - readAt < MAX_AGE)) {
+        return;
+      }
+      readAt = now;
+      try {
+        const entries = entriesOf(await store.note(topic).read()).flatMap(([id, report]) => {
+          const { data } = schema.safeParse(report);
+          return data === undefined ? [] : [[id, data] as const];
+        });
+        others = new Map(entries);
+      } catch (error) {
+        readAt = null;
+        log.debug({ topic, reason: messageOf(error) }, 'cannot read the reports of the other replicas');
+      }
+    },
+  };
 }
 
 function entriesOf(value: Json): [string, Json | undefined][] {
@@ -133,9 +113,9 @@ export class FleetReports {
       const own = problem();
       return own === null ? null : { ...own };
     };
-    this.#problems = new ReplicaReports(context, leases, 'configuration/problems', stored, ownProblem);
+    this.#problems = replicaReports(context, leases, 'configuration/problems', stored, ownProblem);
     const ids = z.array(z.string()).max(MAX_UNOWNED);
-    this.#unowned = new ReplicaReports(context, leases, 'fleet/unowned', ids, () =>
+    this.#unowned = replicaReports(context, leases, 'fleet/unowned', ids, () =>
       longUnowned(leases, context.config.fleet.lease),
     );
   }
