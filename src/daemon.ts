@@ -3,7 +3,10 @@ import type { Config } from './config/config.ts';
 import { endsWithin, repeatEvery } from './core/clock.ts';
 import { messageOf } from './core/errors.ts';
 import { EventBus } from './core/event-bus.ts';
-import { describeFleet, metricOwnership, observeFleet, TransactionTimes } from './daemon/describe-fleet.ts';
+import { openActions } from './daemon/actions.ts';
+import { openCommandSender } from './daemon/command-sender.ts';
+import { CommandRunner, routeRequests } from './daemon/commands.ts';
+import { TransactionTimes } from './daemon/describe-fleet.ts';
 import { FactCollector, PassActivities } from './daemon/fact-collector.ts';
 import { configuredReporters } from './daemon/facts/reporting.ts';
 import { Configuration } from './daemon/fleet/configuration.ts';
@@ -18,14 +21,17 @@ import { DaemonNotifications, openChannels } from './daemon/notifications.ts';
 import { createOpener } from './daemon/open-organization.ts';
 import type { Daemon, DaemonOptions } from './daemon/options.ts';
 import type { DaemonContext, DaemonEvents } from './daemon/organization/feature.ts';
-import { IdleMemory, subscribeToDaemon } from './daemon/subscribe.ts';
-import { WebPage } from './daemon/web-page.ts';
-import type { FleetLeases } from './fleet/fleet-leases.ts';
+import { servePage, viewLoader } from './daemon/page.ts';
+import type { DaemonParts } from './daemon/parts.ts';
+import { ReadModel } from './daemon/read-model.ts';
+import { ownerOf, RemoteOrganizations } from './daemon/states/remote-organizations.ts';
+import { releaseWhenIdle, subscribeToDaemon } from './daemon/subscribe.ts';
 import type { Channel } from './notify/channel.ts';
 import type { OrganizationReconciler } from './reconcile/organization.ts';
-import { type ControlServer, openControl, type ViewLoader } from './server/control.ts';
+import { type ControlServer, openControl } from './server/control.ts';
 import { controlSocketPath } from './server/control-client.ts';
 import { createMetrics } from './server/metrics.ts';
+import type { RequestHandlers } from './server/requests.ts';
 import { createServer } from './server/server.ts';
 import { FLEET_LEASE, type Lease } from './store/leases.ts';
 import { openStore } from './store/open/open-store.ts';
@@ -50,9 +56,10 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
   try {
     const shared = await openClock(clock, store, log);
     const events = new EventBus<DaemonEvents>();
-    const context: DaemonContext = { config, clock: shared, random, version, log, dryRun, metrics, store, events };
+    const stop = new AbortController();
+    const shares = { config, clock: shared, random, version, log, dryRun, metrics, store, events };
     const channels = await openChannels(config, version, shared);
-    const daemon = new RunningDaemon(context, options, channels, times);
+    const daemon = new RunningDaemon({ ...shares, stopping: stop.signal }, options, channels, times, stop);
     await daemon.open();
     return daemon;
   } catch (error) {
@@ -64,119 +71,125 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
 class RunningDaemon implements Daemon {
   address: string | null = null;
   pageAddress: string | null = null;
-  readonly #context: DaemonContext;
-  readonly #connections: TokenConnections;
-  readonly #organizations: FleetOrganizations;
-  readonly #leases: FleetLeases;
-  readonly #stopping = new AbortController();
+  readonly #parts: DaemonParts;
+  readonly #model: ReadModel;
+  readonly #stop: AbortController;
   readonly #server: ReturnType<typeof createServer>;
-  readonly #link: FleetLink;
-  readonly #page: WebPage;
-  readonly #notifications: DaemonNotifications;
+  /** Handlers of requests of people. */
+  readonly #handlers: RequestHandlers;
+  /** Null for a state file. */
+  readonly #link: FleetLink | null;
   readonly #facts: FactCollector;
   readonly #configuration: Configuration | null;
-  readonly #reports: FleetReports;
   #config: Config;
   /** False: the last write to the state file failed. */
   #isStorable = true;
   #control: ControlServer | null = null;
+  #page: Awaited<ReturnType<typeof servePage>> = null;
 
-  constructor(context: DaemonContext, options: DaemonOptions, channels: readonly Channel[], times: TransactionTimes) {
-    const { metrics, clock, log, events } = context;
-    this.#context = context;
+  constructor(
+    context: DaemonContext,
+    options: DaemonOptions,
+    channels: readonly Channel[],
+    times: TransactionTimes,
+    stop: AbortController,
+  ) {
+    const { metrics, clock, store, stopping } = context;
     this.#config = context.config;
+    this.#stop = stop;
     // 1. Leases, which decide on the organizations of this replica. Their work begins in `open`, when all parts exist.
     const work = { begin: (lease: Lease) => this.#begin(lease), end: (lease: Lease) => this.#end(lease) };
-    this.#leases = openLeases(context, work, () => this.#config.invalidFiles.length === 0);
+    const leases = openLeases(context, work, () => this.#config.invalidFiles.length === 0);
     // 2. Connections to the platform and to the channels of notifications.
-    this.#connections = new TokenConnections(context, sharedBudgets(context, this.#leases));
-    this.#notifications = new DaemonNotifications(context, channels, () => this.#reporters());
-    // 3. Organizations and their configuration.
+    const connections = new TokenConnections(context, sharedBudgets(context, leases));
+    const notifications = new DaemonNotifications(context, channels, () => this.#reporters());
+    // 3. Organizations of this replica, and their configuration.
     const { listeners = () => [], releaseMemory = () => {} } = options;
     const { approveCommand = (checksum: string) => `octavo approve ${checksum}` } = options;
     const activities = new PassActivities(clock);
-    const opener = createOpener(context, this.#connections, this.#leases.replica, {
-      listeners,
-      approveCommand,
-      activities,
-      notifications: this.#notifications,
-      memory: new IdleMemory(clock, this.#stopping.signal, releaseMemory),
-    });
-    this.#organizations = new FleetOrganizations({ opener, clock, log, events });
+    const memory = releaseWhenIdle(clock, stopping, releaseMemory);
+    const subscribers = { listeners, approveCommand, activities, notifications, memory };
+    const opener = createOpener(context, connections, leases.replica, subscribers);
+    const organizations = new FleetOrganizations(context, opener);
     const { configuration: files } = options;
     const reconfigure = async (changed: Config) => {
       this.#configure(changed);
-      await this.#notifications.forgetRemoved();
+      await notifications.forgetRemoved();
     };
     this.#configuration = files === undefined ? null : new Configuration(context, files, reconfigure);
-    this.#reports = new FleetReports(context, this.#leases, () => this.#configuration?.problem ?? null);
-    // 4. The other replicas, the page, facts for notifications, and webhooks.
-    this.#link = new FleetLink({
-      context,
-      leases: this.#leases,
-      connections: this.#connections,
-      organizations: this.#organizations,
-      stopping: this.#stopping.signal,
-    });
-    this.#page = new WebPage({
-      context,
-      connections: this.#connections,
-      notifications: this.#notifications,
-      link: this.#link,
-      reports: this.#reports,
-      fleet: () => describeFleet(this.#leases, this.#organizations.configured, this.#reports, times.average),
-      organizations: this.#organizations,
-      logBuffer: options.logBuffer,
-    });
-    const { backend } = this.#page;
-    this.#facts = new FactCollector(context, this.#notifications, activities, this.#organizations, backend);
+    const reports = new FleetReports(context, leases, () => this.#configuration?.problem ?? null);
+    // 4. Organizations of other replicas, and the read model of all.
+    const signals = leases.replica === null ? null : (store.fleet()?.signals ?? null);
+    const commands = signals && openCommandSender(context, signals, (id) => ownerOf(leases, id, clock.now()));
+    const remote = new RemoteOrganizations(context, leases, connections, commands);
+    const own = { context, leases, connections, notifications, organizations, reports, remote };
+    const model = new ReadModel(own, times, options.logBuffer);
+    const parts = { ...own, model };
+    this.#parts = parts;
+    this.#model = model;
+    // 5. Requests of people: carried out here, or by the owner of the organization.
+    const local = openActions(parts);
+    this.#handlers = commands === null ? local : routeRequests(local, parts, commands);
+    this.#link = signals && new FleetLink(parts, signals, new CommandRunner(context, signals, organizations, local));
+    // 6. Facts for notifications, health, metrics and webhooks.
+    this.#facts = new FactCollector(parts, activities);
     this.#server = createServer({ registry: metrics.registry, health: () => [], ready: () => this.#unready() });
-    metrics.registry.limitTo(metricOwnership(this.#organizations, this.#connections));
-    serveHooks(this.#server.app, (id) => this.#link.hooks(id), context);
-    // 5. What follows their events.
+    // Other replicas export the metrics of their own organizations.
+    metrics.registry.limitTo({
+      organization: (id) => organizations.isHeld(id),
+      receiver: (id) => organizations.isConfigured(id),
+      queue: (name) => connections.isOpen(name),
+    });
+    serveHooks(this.#server.app, parts);
+    // 7. What follows their events.
     subscribeToDaemon(context, {
       link: this.#link,
       facts: this.#facts,
-      notifications: this.#notifications,
-      reports: this.#reports,
+      notifications,
+      reports,
       observeFacts: () => this.#observeFacts(),
       observeQueues: () => this.#observeQueues(),
     });
   }
 
   get organizations(): readonly OrganizationReconciler[] {
-    return this.#organizations.open.flatMap(({ reconciliation }) => reconciliation?.reconciler ?? []);
+    return this.#parts.organizations.open.flatMap(({ reconciliation }) => reconciliation?.reconciler ?? []);
   }
 
   /** Claims the organizations and opens them. Throws ConfigError and StoreError. */
   async open(): Promise<void> {
     try {
       this.#configure(this.#config);
-      await this.#leases.start();
-      const [error] = await this.#organizations.opened();
-      if (error !== undefined && this.#leases.replica === null) {
+      await this.#parts.leases.start();
+      const [error] = await this.#parts.organizations.opened();
+      if (error !== undefined && this.#parts.leases.replica === null) {
         throw error;
       }
     } catch (error) {
-      await this.#leases.drain(0);
+      await this.#parts.leases.drain(0);
       throw error;
     }
   }
 
   async start(): Promise<void> {
-    const { config, clock, log } = this.#context;
-    await this.#organizations.check();
+    const { context, organizations, notifications, model } = this.#parts;
+    const { config, clock, log, version, stopping } = context;
+    await organizations.check();
     this.#facts.start();
-    this.#link.start();
-    await this.#notifications.start();
-    const view: ViewLoader = (by, path) => this.#page.view(by, path);
-    const { actions, version } = this.#page.backend;
-    this.#control = await openControl(controlSocketPath(config), actions, view, version);
+    this.#link?.start();
+    await notifications.start();
+    this.#control = await openControl(
+      controlSocketPath(config),
+      this.#handlers,
+      viewLoader(model, this.#handlers),
+      version,
+    );
     this.address = await this.#server.listen(config.server.listen);
-    this.pageAddress = await this.#page.open();
+    this.#page = await servePage(context, model, this.#handlers);
+    this.pageAddress = this.#page?.address ?? null;
     log.info({ address: this.address, organizations: this.#config.organizations.length }, 'octavo is running');
-    void repeatEvery(clock, OBSERVE_INTERVAL, this.#stopping.signal, () => this.#observe());
-    await this.#organizations.start();
+    void repeatEvery(clock, OBSERVE_INTERVAL, stopping, () => this.#observe());
+    await organizations.start();
     await this.#configuration?.start();
   }
 
@@ -185,78 +198,79 @@ class RunningDaemon implements Daemon {
   }
 
   async once(): Promise<boolean> {
-    await this.#organizations.check();
-    return this.#organizations.once();
+    await this.#parts.organizations.check();
+    return this.#parts.organizations.once();
   }
 
   async runClusters(): Promise<boolean> {
-    return (await Promise.all(this.#organizations.open.map(({ clusters }) => clusters.once()))).every(Boolean);
+    return (await Promise.all(this.#parts.organizations.open.map(({ clusters }) => clusters.once()))).every(Boolean);
   }
 
   async stop(): Promise<void> {
-    const { clock, log, store } = this.#context;
+    const { context, organizations, connections, leases, notifications } = this.#parts;
+    const { clock, log, store } = context;
     const end = clock.monotonic() + EXIT_LIMIT;
     const close = (closing: readonly (Promise<unknown> | undefined)[]) =>
       endsWithin(clock, Math.max(CLOSE_LIMIT, end - clock.monotonic()), closing);
-    this.#stopping.abort();
-    this.#organizations.close();
+    this.#stop.abort();
+    organizations.close();
     const hasEnded = await endsWithin(clock, STOP_LIMIT, [
-      ...this.#connections.queues().map(([, queue]) => queue.drain(IN_FLIGHT)),
-      this.#leases.drain(STOP_LIMIT),
+      ...connections.queues().map(([, queue]) => queue.drain(IN_FLIGHT)),
+      leases.drain(STOP_LIMIT),
       this.#configuration?.close(),
-      this.#page.close(),
+      this.#page?.server.close(),
       this.#facts.stop(),
     ]);
     if (!hasEnded) {
       log.warn('shutdown timed out; abandoning unfinished work');
     }
     // A database that does not answer must not keep the process from ending.
-    await close([this.#connections.remember()]);
-    await close([this.#notifications.close(), this.#control?.close(), this.#server.close()]);
+    await close([connections.remember()]);
+    await close([notifications.close(), this.#control?.close(), this.#server.close()]);
     await close([store.close()]);
   }
 
   #configure(config: Config): void {
-    const { organizations } = config;
-    const { baseUrl } = this.#context.config.platform;
+    const { context, connections, organizations, leases } = this.#parts;
+    const { baseUrl } = context.config.platform;
     this.#config = config;
-    this.#connections.setOrganizations(organizations);
-    this.#organizations.setOrganizations(organizations);
-    this.#leases.setOrganizations(organizations.map(({ id, token }) => ({ id, shard: tokenDigest(baseUrl, token) })));
+    connections.setOrganizations(config.organizations);
+    organizations.setOrganizations(config.organizations);
+    leases.setOrganizations(config.organizations.map(({ id, token }) => ({ id, shard: tokenDigest(baseUrl, token) })));
   }
 
   #begin(lease: Lease): void {
-    (lease.name === FLEET_LEASE ? this.#notifications : this.#organizations).begin(lease);
+    (lease.name === FLEET_LEASE ? this.#parts.notifications : this.#parts.organizations).begin(lease);
   }
 
   #end(lease: Lease): Promise<void> {
-    return lease.name === FLEET_LEASE ? this.#notifications.end() : this.#organizations.end(lease);
+    return lease.name === FLEET_LEASE ? this.#parts.notifications.end() : this.#parts.organizations.end(lease);
   }
 
   #reporters(): readonly string[] | null {
     const { organizations, invalidFiles } = this.#config;
-    return invalidFiles.length > 0 ? null : configuredReporters(organizations, this.#context.dryRun);
+    return invalidFiles.length > 0 ? null : configuredReporters(organizations, this.#parts.context.dryRun);
   }
 
   #unready(): readonly string[] {
-    return this.#leases.replica === null
+    return this.#parts.leases.replica === null
       ? [
           ...(this.#isStorable ? [] : ['the state file cannot be written; see the log']),
-          ...this.#organizations.unready(),
+          ...this.#parts.organizations.unready(),
         ]
-      : this.#leases.status().hasJoined
+      : this.#parts.leases.status().hasJoined
         ? []
         : ['this replica has not joined the fleet'];
   }
 
   /** Writes to the state file: a full disk or a deleted file is noticed although there is nothing else to store. */
   async #checkStore(): Promise<void> {
-    const { store, clock, log } = this.#context;
+    const { store, clock, log } = this.#parts.context;
     try {
       await store.note('check').write(clock.now());
       this.#isStorable = true;
     } catch (error) {
-      if (this.#isStorable && !this.#stopping.signal.aborted) {
+      if (this.#isStorable && !this.#stop.signal.aborted) {
         log.error({ reason: messageOf(error) }, 'the state file cannot be written');
       }
       this.#isStorable = false;
@@ -264,28 +278,31 @@ class RunningDaemon implements Daemon {
   }
 
   #observe(): void {
-    if (this.#leases.replica === null) {
+    const { context, leases, connections, organizations, reports } = this.#parts;
+    if (leases.replica === null) {
       void this.#checkStore();
+    } else {
+      const { leases: held, unowned, left } = leases.status();
+      context.metrics.leases(leases.replica, held.length, unowned.length, left / 1000);
     }
     void this.#observeFacts();
     this.#observeQueues();
-    observeFleet(this.#leases, this.#context.metrics);
-    this.#context.events.publish.onChange?.('replicas', true);
-    void this.#reports.publish();
-    this.#page.observe();
+    context.events.publish.onChange?.('replicas');
+    void reports.publish();
+    this.#model.observe();
     // Saved regularly, because a killed process cannot save anything.
-    void this.#connections.remember();
-    this.#organizations.observe();
+    void connections.remember();
+    organizations.observe();
   }
 
   async #observeFacts(): Promise<void> {
-    await this.#reports.refresh();
+    await this.#parts.reports.refresh();
     await this.#facts.collect();
   }
 
   #observeQueues(): void {
-    for (const [name, queue] of this.#connections.queues()) {
-      this.#context.metrics.queue(name, queue.snapshot());
+    for (const [name, queue] of this.#parts.connections.queues()) {
+      this.#parts.context.metrics.queue(name, queue.snapshot());
     }
   }
 }

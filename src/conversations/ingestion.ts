@@ -272,30 +272,40 @@ export class Ingestion {
     };
   }
 
-  /** Returns the status; `activity` is that of the process that polls and sends. Throws StoreError. */
-  async status(activity: IngestionActivity = this.activity): Promise<IngestionStatus> {
-    return this.describe(await this.#options.outbox.status(), activity);
+  /** Throws StoreError. */
+  async status(): Promise<IngestionStatus> {
+    const { outbox, sources, clock } = this.#options;
+    return describeIngestion(
+      await outbox.status(),
+      this.activity,
+      sources.map(({ name }) => name),
+      clock.now(),
+    );
   }
+}
 
-  /** Returns the status of an outbox that was read before, with ages as of now. */
-  describe(
-    { sources, ...rest }: OutboxStatus,
-    { errors, ...activity }: IngestionActivity = this.activity,
-  ): IngestionStatus {
-    const now = this.#options.clock.now();
-    const seen = new Set(sources.map(({ source }) => source));
-    const unseen = this.#options.sources.filter(({ name }) => !seen.has(name)).map(({ name }) => nothingOf(name));
-    return {
-      ...activity,
-      outbox: rest,
-      sources: [...sources, ...unseen].map((source) => ({
-        ...source,
-        pollAgeSeconds: source.polledAt === null ? null : (now - source.polledAt) / 1000,
-        oldestWaitSeconds: source.waitingSince === null ? null : (now - source.waitingSince) / 1000,
-        error: errors.get(source.source) ?? null,
-      })),
-    };
-  }
+/**
+ * Returns the status that follows from an outbox, as it was stored, and from the activity of the process that polls and
+ * sends. `configured`: names of the sources of the configuration.
+ */
+export function describeIngestion(
+  { sources, ...rest }: OutboxStatus,
+  { errors, ...activity }: IngestionActivity,
+  configured: readonly string[],
+  now: number,
+): IngestionStatus {
+  const seen = new Set(sources.map(({ source }) => source));
+  const unseen = configured.filter((name) => !seen.has(name)).map(nothingOf);
+  return {
+    ...activity,
+    outbox: rest,
+    sources: [...sources, ...unseen].map((source) => ({
+      ...source,
+      pollAgeSeconds: source.polledAt === null ? null : (now - source.polledAt) / 1000,
+      oldestWaitSeconds: source.waitingSince === null ? null : (now - source.waitingSince) / 1000,
+      error: errors.get(source.source) ?? null,
+    })),
+  };
 }
 
 /** Returns the status of a source that has not been read yet. */

@@ -1,25 +1,24 @@
-/** Actions on organizations of other replicas: sent to the owner as commands, and run there. */
+/** Requests about organizations of other replicas: routed to the owner as commands, and run there. */
 
-import type { ZodType } from 'zod';
-import { clusterRequest } from '../clusters/control-api.ts';
-import { conversationRequest } from '../conversations/control-api.ts';
 import { WakeUpSignal } from '../core/clock.ts';
-import { errorFromJson, errorToJson } from '../core/error-json.ts';
-import { CancelledError, ConfigError, LeaseLostError, messageOf, TransientError } from '../core/errors.ts';
-import { isObject, type JsonObject } from '../core/json.ts';
+import { errorToJson } from '../core/error-json.ts';
+import { ConfigError, LeaseLostError, messageOf } from '../core/errors.ts';
+import type { JsonObject } from '../core/json.ts';
 import { heldChecksums } from '../plan/guard.ts';
-import { spanWords } from '../plan/render/words.ts';
-import { actionRequest } from '../reconcile/approvals.ts';
-import type { CommandKind, OpenCommand } from '../store/commands.ts';
+import { approvedChecksums } from '../reconcile/approvals.ts';
+import { type RequestHandler, type RequestHandlers, readRequest } from '../server/requests.ts';
+import type { OpenCommand } from '../store/commands.ts';
 import type { Actor } from '../store/history.ts';
-import type { FleetSignal, FleetSignals } from '../store/leases.ts';
+import type { FleetSignals } from '../store/leases.ts';
 import type { Store } from '../store/store.ts';
-import type { ActionHandlers, Backend, OrganizationOwner } from '../web/model/backend.ts';
 import { type AuditedRequest, chooseOrganization, describeRequest } from './actions.ts';
+import type { CommandSender } from './command-sender.ts';
+import type { FleetOrganizations } from './fleet/organizations.ts';
 import type { DaemonContext } from './organization/feature.ts';
 import type { ManagedOrganization } from './organization/managed-organization.ts';
+import type { DaemonParts } from './parts.ts';
 
-type CommandContext = Pick<DaemonContext, 'store' | 'clock' | 'log' | 'events'>;
+type CommandContext = Pick<DaemonContext, 'store' | 'clock' | 'log' | 'events' | 'stopping'>;
 
 /** Number of entries of the audit that are searched. */
 const SEARCHED = 100;
@@ -29,7 +28,8 @@ const SEARCHED = 100;
  * second time, its subject may be gone: a plan was applied, a pause has ended, a dead letter was dropped.
  */
 async function findEarlierResult(
-  store: Pick<Store, 'history'>,
+  store: Pick<Store, 'history' | 'organization'>,
+  { config, reconciliation }: ManagedOrganization,
   { organization, kind, request, by, at }: OpenCommand,
 ): Promise<JsonObject | null> {
   if (request === null) {
@@ -46,103 +46,19 @@ async function findEarlierResult(
       entry.actor.name === by.name &&
       entry.actor.method === by.method,
   );
-  return isDone ? { organization, ...request, isComplete: true, count: 0, repeated: true } : null;
-}
-
-/** Milliseconds until an answer is given up, and the first and the longest time between two checks for it. */
-const LIMIT = 30_000;
-const FIRST_CHECK = 250;
-const LONGEST_CHECK = 5000;
-/** Actor of commands that no person sends. */
-const NOBODY: Actor = { name: '', method: 'socket' };
-
-export class CommandSender {
-  readonly #context: CommandContext;
-  readonly #signals: FleetSignals;
-  readonly #stopping: AbortSignal;
-  readonly #owner: (organization: string) => OrganizationOwner;
-  readonly #answered = new WakeUpSignal();
-
-  /** `stopping` aborts when the process stops. */
-  constructor(
-    context: CommandContext,
-    signals: FleetSignals,
-    stopping: AbortSignal,
-    owner: (organization: string) => OrganizationOwner,
-  ) {
-    this.#context = context;
-    this.#signals = signals;
-    this.#stopping = stopping;
-    this.#owner = owner;
-    const end = signals.listen(({ kind }) => kind === 'answer' && this.#answered.notify());
-    stopping.addEventListener('abort', end, { once: true });
+  if (!isDone) {
+    return null;
   }
-
-  /**
-   * Sends a command and returns its answer. Throws the error of the owner, TransientError if it does not answer in time,
-   * and StoreError.
-   */
-  async send(organization: string, kind: CommandKind, request: object, by: Actor): Promise<JsonObject> {
-    try {
-      return await this.#ask(organization, kind, request as JsonObject, by);
-    } finally {
-      this.#context.events.publish.onChange?.(organization, true);
-    }
+  const result = { organization, ...request, isComplete: true, count: 0, repeated: true };
+  if (action !== 'approve') {
+    return result;
   }
-
-  /** Sends a command without waiting for its answer. An equal command that waits is enough. Throws StoreError. */
-  async notify(organization: string, kind: CommandKind): Promise<void> {
-    await this.#add(organization, kind, {}, NOBODY, true);
-  }
-
-  async #ask(organization: string, kind: CommandKind, request: JsonObject, by: Actor): Promise<JsonObject> {
-    const { store, clock } = this.#context;
-    const stopping = this.#stopping;
-    const number = await this.#add(organization, kind, request, by, false);
-    const from = clock.monotonic();
-    for (let wait = FIRST_CHECK; ; wait = Math.min(2 * wait, LONGEST_CHECK)) {
-      const seen = this.#answered.count;
-      const answer = await store.commands().findAnswer(organization, number);
-      if (answer !== null) {
-        return resultOf(answer);
-      }
-      const left = LIMIT - (clock.monotonic() - from);
-      if (stopping.aborted) {
-        throw new CancelledError('the daemon is stopping; the command may still be carried out');
-      }
-      if (left <= 0) {
-        throw new TransientError(this.#timeout(organization), true);
-      }
-      await this.#answered.wait(seen, Math.min(wait, left), clock, stopping);
-    }
-  }
-
-  async #add(organization: string, kind: CommandKind, request: JsonObject, by: Actor, isShared: boolean) {
-    const { store, clock } = this.#context;
-    const number = await store.commands().add({ organization, kind, request, by, at: clock.now() }, isShared);
-    const signal: FleetSignal = { kind: 'command', payload: { organization } };
-    // The owner checks regularly, too.
-    await this.#signals.send(signal).catch(() => undefined);
-    return number;
-  }
-
-  #timeout(organization: string): string {
-    const owner = this.#owner(organization);
-    const rest = 'the command may still be carried out; check the audit before you repeat it';
-    if (owner.kind === 'replica') {
-      return `replica ${owner.id} (${owner.address}) has organization ${organization} and did not answer within ${LIMIT / 1000} seconds; ${rest}`;
-    }
-    const since = owner.kind === 'none' ? owner.since : null;
-    const age = since === null ? '' : ` for ${spanWords(this.#context.clock.now() - since)}`;
-    return `no replica has had organization ${organization}${age}, so nothing answered within ${LIMIT / 1000} seconds; ${rest}`;
-  }
-}
-
-function resultOf({ ok, error }: JsonObject): JsonObject {
-  if (isObject(error)) {
-    throw errorFromJson(error as JsonObject);
-  }
-  return isObject(ok) ? (ok as JsonObject) : {};
+  // Decisions are removed when their plan is applied.
+  const decisions = await store.organization(organization).decisions();
+  const isApplied = decisions.every(({ checksum }) => checksum !== subject);
+  const authors = reconciliation?.reconciler.lastCheck?.authors ?? null;
+  const isComplete = isApplied || approvedChecksums(decisions, config.approvals, authors).includes(subject);
+  return { ...result, approved: [], isComplete };
 }
 
 /** A command that this replica works on. */
@@ -162,23 +78,23 @@ const REMOVAL_INTERVAL = 3_600_000;
 export class CommandRunner {
   readonly #context: CommandContext;
   readonly #signals: FleetSignals;
-  readonly #find: (organization: string) => ManagedOrganization | undefined;
-  readonly #actions: ActionHandlers;
+  readonly #organizations: Pick<FleetOrganizations, 'find'>;
+  readonly #handlers: RequestHandlers;
   readonly #wake = new WakeUpSignal();
   readonly #running = new Map<string, Running>();
   #removedAt = Number.NEGATIVE_INFINITY;
 
-  /** `actions`: those on the organizations of this replica, which `find` returns. */
+  /** `handlers`: those of requests about the organizations of this replica. */
   constructor(
     context: CommandContext,
     signals: FleetSignals,
-    find: (organization: string) => ManagedOrganization | undefined,
-    actions: ActionHandlers,
+    organizations: Pick<FleetOrganizations, 'find'>,
+    handlers: RequestHandlers,
   ) {
     this.#context = context;
     this.#signals = signals;
-    this.#find = find;
-    this.#actions = actions;
+    this.#organizations = organizations;
+    this.#handlers = handlers;
   }
 
   /** Checks for commands now: one may be possible that was not before. */
@@ -186,11 +102,11 @@ export class CommandRunner {
     this.#wake.notify();
   }
 
-  /** Carries out commands until the signal aborts. */
-  async run(signal: AbortSignal): Promise<void> {
-    const { clock, log } = this.#context;
+  /** Carries out commands until the daemon stops. */
+  async run(): Promise<void> {
+    const { clock, log, stopping } = this.#context;
     const end = this.#signals.listen(({ kind }) => kind === 'command' && this.#wake.notify());
-    while (!signal.aborted) {
+    while (!stopping.aborted) {
       const seen = this.#wake.count;
       try {
         await this.#removeOld();
@@ -198,7 +114,7 @@ export class CommandRunner {
       } catch (error) {
         log.debug({ reason: messageOf(error) }, 'cannot read commands');
       }
-      await this.#wake.wait(seen, CHECK_INTERVAL, clock, signal);
+      await this.#wake.wait(seen, CHECK_INTERVAL, clock, stopping);
     }
     end();
   }
@@ -213,7 +129,7 @@ export class CommandRunner {
       }
     }
     for (const command of open) {
-      const managed = this.#find(command.organization);
+      const managed = this.#organizations.find(command.organization);
       const isWorking = this.#running.get(keyOf(command))?.isWorking === true;
       if (managed !== undefined && !isWorking && isPossible(managed, command)) {
         void this.#work(managed, command);
@@ -238,7 +154,7 @@ export class CommandRunner {
       if (running.answer !== null) {
         await commands.answer(organization, number, running.answer, clock.now());
         running.answer = null;
-        await this.#signals.send({ kind: 'answer', payload: { organization, number } }).catch(() => undefined);
+        await this.#signals.send({ kind: 'answer', payload: { organization, number } });
       }
       this.#wake.notify();
     } catch (error) {
@@ -253,25 +169,28 @@ export class CommandRunner {
     try {
       return { ok: await this.#perform(managed, command) };
     } catch (error) {
-      const earlier = command.epoch === null ? null : await findEarlierResult(this.#context.store, command);
+      const earlier = command.epoch === null ? null : await findEarlierResult(this.#context.store, managed, command);
       return earlier === null ? { error: errorToJson(error) } : { ok: earlier };
     }
   }
 
   async #perform(managed: ManagedOrganization, { kind, request, ...command }: OpenCommand): Promise<JsonObject> {
-    const actions = this.#actions;
     const { id } = managed;
-    const by = command.by as Actor;
     if (request === null) {
       throw new ConfigError('the command is not a JSON object; another program has added it');
     }
     switch (kind) {
       case 'act':
-        return actions.act(by, id, read(actionRequest, request));
       case 'conversations':
-        return actions.conversations(by, id, read(conversationRequest, request));
-      case 'clusters':
-        return actions.clusters(by, id, read(clusterRequest, request));
+      case 'clusters': {
+        const read = readRequest(kind, request);
+        if (typeof read !== 'function') {
+          throw new ConfigError(
+            `the replica that has the organization does not support the request (${read.join('; ')}); upgrade all replicas to one version`,
+          );
+        }
+        return read(this.#handlers, command.by as Actor, id);
+      }
       case 'push':
         managed.reconciliation?.fetchNow();
         return {};
@@ -294,18 +213,6 @@ export class CommandRunner {
   }
 }
 
-/** Reads a request. Throws ConfigError for one that this version does not support. */
-function read<T>(schema: ZodType<T>, request: JsonObject): T {
-  const parsed = schema.safeParse(request);
-  if (parsed.success) {
-    return parsed.data;
-  }
-  const problems = parsed.error.issues.map(({ path, message }) => [...path, message].join(': '));
-  throw new ConfigError(
-    `the replica that has the organization does not support the request (${problems.join('; ')}); upgrade all replicas to one version`,
-  );
-}
-
 function keyOf({ organization, number }: OpenCommand): string {
   return `${organization} ${number}`;
 }
@@ -316,35 +223,30 @@ function isPossible({ reconciliation }: ManagedOrganization, { kind, request }: 
 }
 
 /**
- * Returns the actions on the organizations of all replicas: carried out here, or sent to the owner. `local`: actions on the
- * organizations of this replica, which `find` returns.
+ * Returns the handlers of requests about the organizations of all replicas: carried out here, or sent to the owner. `local`:
+ * those of the organizations of this replica.
  */
-export function routeActions(
-  local: ActionHandlers,
-  find: (organization: string) => ManagedOrganization | undefined,
-  backend: Pick<Backend, 'refresh' | 'organizations'>,
+export function routeRequests(
+  local: RequestHandlers,
+  { organizations, model }: Pick<DaemonParts, 'organizations' | 'model'>,
   sender: CommandSender,
-): ActionHandlers {
+): RequestHandlers {
   /** Finds the organization of a request: by its id, or by the plan that it names. */
-  const targetOf = async (organization: string | null, checksum: string | null = null) => {
-    await backend.refresh();
-    const states = backend.organizations();
+  const targetOf = async (organization: string | null, checksum: string | null) => {
+    await model.refresh();
+    const states = model.organizations();
     const holder =
       organization !== null || checksum === null
         ? undefined
         : states.find(({ reconciler }) => heldChecksums(reconciler?.lastCheck?.plan ?? null, 'any').includes(checksum));
-    const { id, owner } = holder ?? chooseOrganization(states, organization);
-    return { id, owner, isLocal: find(id) !== undefined };
+    return holder ?? chooseOrganization(states, organization);
   };
-  return {
-    async act(by, organization, request) {
-      const { id, isLocal } = await targetOf(organization, 'checksum' in request ? request.checksum : null);
-      return isLocal ? local.act(by, id, request) : sender.send(id, 'act', request, by);
-    },
-    async conversations(by, organization, request) {
-      const { id, isLocal, owner } = await targetOf(organization);
-      if (isLocal) {
-        return local.conversations(by, id, request);
+  const route =
+    <Kind extends 'act' | 'conversations' | 'clusters'>(kind: Kind): RequestHandler<Kind> =>
+    async (by, organization, request) => {
+      const { id, owner } = await targetOf(organization, 'checksum' in request ? request.checksum : null);
+      if (organizations.find(id) !== undefined) {
+        return local[kind](by, id, request);
       }
       if (request.subcommand === 'push') {
         const place = owner.kind === 'replica' ? owner.address : 'the one that claims it';
@@ -352,14 +254,8 @@ export function routeActions(
           `files are read by the replica that has organization ${id}, which is not this one; run the command at ${place}`,
         );
       }
-      return sender.send(id, 'conversations', request, by);
-    },
-    async clusters(by, organization, request) {
-      const { id, isLocal } = await targetOf(organization);
-      return isLocal ? local.clusters(by, id, request) : sender.send(id, 'clusters', request, by);
-    },
-    // Deliveries and sessions belong to no replica.
-    deliveries: (by, request) => local.deliveries(by, request),
-    sessions: (by, request) => local.sessions(by, request),
-  };
+      return sender.send(id, kind, request, by);
+    };
+  // Deliveries and sessions belong to no replica.
+  return { ...local, act: route('act'), conversations: route('conversations'), clusters: route('clusters') };
 }

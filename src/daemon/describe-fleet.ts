@@ -1,13 +1,10 @@
-/** Describes the fleet, for pages, metrics and conditions. */
+/** Describes the fleet, for pages and conditions. */
 import type { FleetLeases } from '../fleet/fleet-leases.ts';
-import type { MetricOwnership } from '../server/current-registry.ts';
 import type { Metrics } from '../server/metrics.ts';
 import { FLEET_LEASE, organizationLease } from '../store/leases.ts';
 import type { TransactionListener } from '../store/sql/database.ts';
 import type { FleetState } from '../web/model/backend.ts';
 import type { FleetReports } from './fleet/fleet-reports.ts';
-import type { FleetOrganizations } from './fleet/organizations.ts';
-import type { TokenConnections } from './fleet/token-connections.ts';
 
 /** Part of the average that the latest transaction is. */
 const SHARE = 1 / 50;
@@ -24,27 +21,6 @@ export class TransactionTimes {
       this.average = this.average === null ? milliseconds : this.average + (milliseconds - this.average) * SHARE;
     };
   }
-}
-
-/** Updates the metrics of a fleet; a state file has none. */
-export function observeFleet(fleet: Pick<FleetLeases, 'replica' | 'status'>, metrics: Pick<Metrics, 'leases'>): void {
-  const { replica } = fleet;
-  if (replica !== null) {
-    const { leases, unowned, left } = fleet.status();
-    metrics.leases(replica, leases.length, unowned.length, left / 1000);
-  }
-}
-
-/** Returns what the metrics of this replica are about: its own organizations, and not those that others have. */
-export function metricOwnership(
-  organizations: Pick<FleetOrganizations, 'isConfigured' | 'isHeld'>,
-  connections: Pick<TokenConnections, 'isOpen'>,
-): MetricOwnership {
-  return {
-    organization: (id) => organizations.isHeld(id),
-    receiver: (id) => organizations.isConfigured(id),
-    queue: (name) => connections.isOpen(name),
-  };
 }
 
 /**

@@ -93,9 +93,12 @@ interface ObservedBreaker extends BreakerState {
   readonly answers: number;
 }
 
-/** Organizations of this replica. What their leases do not cover, other replicas report. */
-interface OwnOrganizations {
-  find(organization: string): Pick<ManagedOrganization, 'lease'> | undefined;
+interface FactParts {
+  readonly context: Pick<DaemonContext, 'config' | 'store' | 'clock' | 'log'>;
+  readonly notifications: Pick<DaemonNotifications, 'wake' | 'lease'>;
+  /** Organizations of this replica. What their leases do not cover, other replicas report. */
+  readonly organizations: { find(organization: string): Pick<ManagedOrganization, 'lease'> | undefined };
+  readonly model: Pick<Backend, 'organizations' | 'fleet' | 'configurationProblems'>;
 }
 
 /** Milliseconds after which organizations without an event are read again: they may have become stale. */
@@ -103,11 +106,8 @@ const REREAD_AFTER = 60_000;
 
 /** Facts of a daemon. Facts that were reported by an earlier process stay true until it is known that they are not. */
 export class FactCollector {
-  readonly #context: Pick<DaemonContext, 'config' | 'store' | 'clock' | 'log' | 'events'>;
-  readonly #notifications: Pick<DaemonNotifications, 'wake' | 'lease'>;
+  readonly #parts: FactParts;
   readonly #activities: PassActivities;
-  readonly #organizations: OwnOrganizations;
-  readonly #backend: Pick<Backend, 'organizations' | 'fleet' | 'configurationProblems'>;
   /** Origin of the platform. */
   readonly #platform: string;
   /** Circuit breakers by the name of the token. */
@@ -122,28 +122,22 @@ export class FactCollector {
   #failure: string | null = null;
   #running: Promise<void> | null = null;
   #isWanted = false;
-  /** Ends the observation; null before it has started, and after it. */
-  #end: (() => void) | null = null;
+  #isStarted = false;
 
-  constructor(
-    context: Pick<DaemonContext, 'config' | 'store' | 'clock' | 'log' | 'events'>,
-    notifications: Pick<DaemonNotifications, 'wake' | 'lease'>,
-    activities: PassActivities,
-    organizations: OwnOrganizations,
-    backend: Pick<Backend, 'organizations' | 'fleet' | 'configurationProblems'>,
-  ) {
-    this.#context = context;
-    this.#notifications = notifications;
+  constructor(parts: FactParts, activities: PassActivities) {
+    this.#parts = parts;
     this.#activities = activities;
-    this.#organizations = organizations;
-    this.#backend = backend;
-    this.#platform = new URL(context.config.platform.baseUrl).origin;
+    this.#platform = new URL(parts.context.config.platform.baseUrl).origin;
   }
 
-  /** Observes the daemon from now on. */
+  /** Collects from now on. */
   start(): void {
-    // Other topics than ids of organizations change nothing.
-    this.#end = this.#context.events.subscribe({ onChange: (topic) => void this.#changed.add(topic) });
+    this.#isStarted = true;
+  }
+
+  /** Reads an organization again. */
+  markChanged(organization: string): void {
+    this.#changed.add(organization);
   }
 
   /** Reports everything about an organization again: another replica may have reported something else meanwhile. */
@@ -158,7 +152,7 @@ export class FactCollector {
 
   /** Collects and reports; calls meanwhile cause one further run. Never throws: a failure is a fact of the next run. */
   async collect(): Promise<void> {
-    if (this.#end === null) {
+    if (!this.#isStarted) {
       return;
     }
     this.#isWanted = true;
@@ -170,15 +164,14 @@ export class FactCollector {
 
   /** Stops. What the shutdown interrupts is not reported. */
   async stop(): Promise<void> {
-    this.#end?.();
-    this.#end = null;
+    this.#isStarted = false;
     await this.#running;
   }
 
   async #run(): Promise<void> {
     while (this.#isWanted) {
       this.#isWanted = false;
-      const { clock } = this.#context;
+      const { clock } = this.#parts.context;
       const reports: Reports = new Map();
       const failures = this.#failure === null ? [] : [this.#failure];
       const queues = this.#queues();
@@ -189,7 +182,7 @@ export class FactCollector {
         }
       }
       this.#addTokens(reports, queues, clock.now());
-      if (this.#notifications.lease !== null) {
+      if (this.#parts.notifications.lease !== null) {
         this.#addShared(reports, failures[0] ?? null);
       }
       await this.#report(reports);
@@ -198,17 +191,17 @@ export class FactCollector {
 
   /** Adds what belongs to no organization and no token. */
   #addShared(reports: Reports, failure: string | null): void {
-    const backend = this.#backend;
-    const now = this.#context.clock.now();
+    const model = this.#parts.model;
+    const now = this.#parts.context.clock.now();
     const add = (reporter: string, facts: readonly Fact[]) => reports.set(reporter, { organization: null, facts });
-    add('fleet', unownedFacts(backend.fleet(), this.#platform, now));
-    add('configuration', configurationFacts(backend.configurationProblems()));
+    add('fleet', unownedFacts(model.fleet(), this.#platform, now));
+    add('configuration', configurationFacts(model.configurationProblems()));
     add('daemon', stateFileFacts(this.#passFailure() ?? failure, now));
   }
 
   /** Returns the organizations that may have changed. */
   #due(): readonly OrganizationState[] {
-    const now = this.#context.clock.monotonic();
+    const now = this.#parts.context.clock.monotonic();
     const changed = new Set(this.#changed);
     this.#changed.clear();
     if (this.#readAt === null || now - this.#readAt >= REREAD_AFTER) {
@@ -220,7 +213,7 @@ export class FactCollector {
 
   /** Organizations of this replica. */
   get #owned(): readonly OrganizationState[] {
-    return this.#backend.organizations().filter(({ id }) => this.#organizations.find(id) !== undefined);
+    return this.#parts.model.organizations().filter(({ id }) => this.#parts.organizations.find(id) !== undefined);
   }
 
   /** Returns why a last pass could not use the state file; null if none failed so. */
@@ -231,7 +224,7 @@ export class FactCollector {
 
   async #addOrganization(reports: Reports, state: OrganizationState, failures: string[]): Promise<void> {
     const { id, reconciler, config, clusters, statuses, queue } = state;
-    const now = this.#context.clock.now();
+    const now = this.#parts.context.clock.now();
     const scope = { organization: id, token: queue.name, platform: this.#platform };
     const { flapping = [], activeAt = null } = this.#activities.of(id) ?? {};
     const add = (reporter: string, facts: readonly Fact[] | null) =>
@@ -248,7 +241,7 @@ export class FactCollector {
         if (error instanceof StoreError) {
           failures.push(error.message);
         } else {
-          this.#context.log.warn(
+          this.#parts.context.log.warn(
             { organization: id, reporter: `${reporter}/${id}`, reason: messageOf(error) },
             'cannot read what conditions are true',
           );
@@ -304,13 +297,14 @@ export class FactCollector {
   }
 
   async #report(reports: Reports): Promise<void> {
-    const { store, log } = this.#context;
+    const { store, log } = this.#parts.context;
     /** Facts of an earlier process, or of the last owner; null before they were read. */
     let stored: readonly Fact[] | null = null;
     try {
       let hasChanged = false;
       for (const [reporter, { organization, facts: found }] of reports) {
-        const lease = organization === null ? this.#notifications.lease : this.#organizations.find(organization)?.lease;
+        const lease =
+          organization === null ? this.#parts.notifications.lease : this.#parts.organizations.find(organization)?.lease;
         if (lease === null || lease === undefined || found === null) {
           continue;
         }
@@ -323,7 +317,7 @@ export class FactCollector {
       }
       this.#failure = null;
       if (hasChanged) {
-        this.#notifications.wake();
+        this.#parts.notifications.wake();
       }
     } catch (error) {
       const level = this.#failure === null ? 'warn' : 'debug';
@@ -346,7 +340,7 @@ export class FactCollector {
     try {
       // Without an answer it is not known what is stored, so that the next report is written in any case.
       this.#reported.delete(reporter);
-      const hasChanged = await this.#context.store.fenced(lease).notifications().report(report);
+      const hasChanged = await this.#parts.context.store.fenced(lease).notifications().report(report);
       this.#reported.set(reporter, { organization, facts, epoch: lease.epoch });
       return hasChanged;
     } catch (error) {

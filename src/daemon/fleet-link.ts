@@ -1,226 +1,113 @@
-/** Connects this replica with the others: commands, states of organizations, and changes that pages show. */
+/** Link of this replica to the others of a fleet: writes states and runs commands for them, and publishes what they change. */
 import type { OrganizationConfig } from '../config/config.ts';
-import { messageOf } from '../core/errors.ts';
-import type { FleetLeases } from '../fleet/fleet-leases.ts';
-import type { CommandKind } from '../store/commands.ts';
-import type { FleetSignals } from '../store/leases.ts';
-import type { ActionHandlers, Backend } from '../web/model/backend.ts';
-import { CommandRunner, CommandSender, routeActions } from './commands.ts';
-import type { FleetOrganizations } from './fleet/organizations.ts';
-import type { TokenConnections } from './fleet/token-connections.ts';
-import type { HookedOrganization } from './hooks.ts';
-import type { DaemonContext } from './organization/feature.ts';
+import type { FleetSignal, FleetSignals } from '../store/leases.ts';
+import { organizationOf, organizationTopic, readTopic, type Topic } from '../web/model/topics.ts';
+import type { CommandRunner } from './commands.ts';
 import type { ManagedOrganization } from './organization/managed-organization.ts';
-import { RemoteOrganizations } from './states/remote-organizations.ts';
+import type { DaemonParts } from './parts.ts';
 import { StatePublisher } from './states/state-publisher.ts';
 
-export interface FleetLinkOptions {
-  readonly context: Pick<DaemonContext, 'store' | 'clock' | 'random' | 'version' | 'log' | 'events'>;
-  readonly leases: Pick<FleetLeases, 'replica' | 'holder'>;
-  readonly organizations: Pick<FleetOrganizations, 'find' | 'configured'>;
-  readonly connections: Pick<TokenConnections, 'queueName' | 'tokenUsers'>;
-  /** Aborts when the daemon stops: no further commands are begun. */
-  readonly stopping: AbortSignal;
-}
-
-/** Topic of changes of notifications. */
-const NOTIFICATIONS = 'notifications';
-/** Topic of the reports of replicas, such as invalid configurations. */
-const CONFIGURATION = 'configuration';
-
-/** Parts that only a fleet has. */
-interface Shared {
-  readonly replica: string;
-  readonly signals: FleetSignals;
-  readonly sender: CommandSender;
-  readonly publisher: StatePublisher;
-}
+type LinkedParts = Pick<DaemonParts, 'context' | 'leases' | 'connections' | 'organizations' | 'model'>;
 
 export class FleetLink {
-  /** Organizations that other replicas have, or none. */
-  readonly remote: RemoteOrganizations;
-  readonly #options: FleetLinkOptions;
-  /** Null for a state file. */
-  readonly #shared: Shared | null;
-  #runner: CommandRunner | null = null;
-  #backend: Backend | null = null;
+  readonly #parts: LinkedParts;
+  readonly #signals: FleetSignals;
+  readonly #runner: Pick<CommandRunner, 'run' | 'wake'>;
+  readonly #publisher: StatePublisher;
 
-  constructor(options: FleetLinkOptions) {
-    const { context, leases, connections } = options;
-    this.#options = options;
-    const queueName = (organization: OrganizationConfig) => connections.queueName(organization);
-    this.remote = new RemoteOrganizations(context, leases, queueName, (id) => this.#tell(id, 'push'));
-    this.#shared = this.#open();
+  constructor(parts: LinkedParts, signals: FleetSignals, runner: Pick<CommandRunner, 'run' | 'wake'>) {
+    this.#parts = parts;
+    this.#signals = signals;
+    this.#runner = runner;
+    this.#publisher = new StatePublisher(parts.context, (id) => this.announce(organizationTopic(id)));
   }
 
-  /** Returns the actions on organizations of all replicas. `local`: those on the organizations of this one. */
-  route(local: ActionHandlers, backend: Backend): ActionHandlers {
-    const { organizations, context } = this.#options;
-    const find = (id: string) => organizations.find(id);
-    this.#backend = backend;
-    if (this.#shared === null) {
-      return local;
-    }
-    this.#runner = new CommandRunner(context, this.#shared.signals, find, local);
-    return routeActions(local, find, backend, this.#shared.sender);
-  }
-
-  /** Writes the states of the organizations of this replica from now on. */
+  /** Writes the states of the organizations of this replica from now on, and follows the others, until the daemon stops. */
   start(): void {
-    const { context, stopping, organizations } = this.#options;
-    if (this.#shared === null) {
-      return;
-    }
-    const { publisher, signals, replica } = this.#shared;
-    const ends = [
-      context.events.subscribe({
-        onChange: (topic, isRemote) => {
-          if (!isRemote) {
-            publisher.changed(topic);
-            this.#runner?.wake();
-          }
-        },
-      }),
-      signals.listen(({ kind, payload }) => {
-        if (kind === 'change' && payload.from !== replica) {
-          // Without a topic, messages were missed while the connection was interrupted.
-          const topics =
-            typeof payload.topic === 'string'
-              ? [payload.topic]
-              : [NOTIFICATIONS, CONFIGURATION, ...organizations.configured.map(({ id }) => id)];
-          for (const topic of topics) {
-            this.#hear(topic);
-          }
-        }
-      }),
-    ];
-    void this.#runner?.run(stopping);
-    void publisher.run(stopping).finally(() => {
-      for (const end of ends) {
-        end();
-      }
-    });
-    context.log.debug({ replica }, 'states of organizations are written for other replicas');
+    const { context, leases } = this.#parts;
+    const end = this.#signals.listen((signal) => this.#receive(signal));
+    void this.#runner.run();
+    void this.#publisher.run(context.stopping).finally(end);
+    context.log.debug({ replica: leases.replica }, 'states of organizations are written for other replicas');
   }
 
   /** Writes the state of an organization that this replica has opened, or ends that. */
   show(id: string): void {
-    const managed = this.#options.organizations.find(id);
+    const { context, organizations } = this.#parts;
+    const managed = organizations.find(id);
     if (managed === undefined) {
-      this.#shared?.publisher.remove(id);
-      this.#showQueue(id);
+      this.#publisher.remove(id);
+      // The queue that it used is in the state of another one.
+      const config = organizations.configured.find((each) => each.id === id);
+      const holder = config && this.#queueHolder(config);
+      if (holder !== undefined) {
+        this.#publisher.changed(holder);
+      }
       return;
     }
     const { lease } = managed;
-    const states = this.#options.context.store.fenced(lease).organizationStates();
-    this.#shared?.publisher.add({ id, lease, states, read: () => this.#read(managed) });
+    const states = context.store.fenced(lease).organizationStates();
+    this.#publisher.add({ id, lease, states, read: () => this.#read(managed) });
   }
 
-  /** Returns the receivers of the webhooks of an organization: its own, or those that store for the owner. */
-  hooks(id: string): HookedOrganization | undefined {
-    const managed = this.#options.organizations.find(id);
-    if (managed !== undefined) {
-      return { conversations: managed.conversations, pushes: managed.reconciliation?.pushes ?? null };
-    }
-    const config = this.#options.organizations.configured.find((each) => each.id === id);
-    if (config === undefined) {
-      return undefined;
-    }
-    const { conversations, pushes } = this.remote.of(config);
-    return {
-      pushes,
-      conversations: {
-        deliver: async (source, delivery) => {
-          const answer = await conversations.deliver(source, delivery);
-          if (answer.status === 202) {
-            this.#tell(id, 'hints');
-          }
-          return answer;
-        },
-      },
-    };
+  /** Writes the state of an organization soon, if this replica has it, and checks for commands: one may be possible now. */
+  changed(id: string): void {
+    this.#publisher.changed(id);
+    this.#runner.wake();
   }
 
-  /**
-   * Notifies the other replicas of a change: of an organization, of `notifications` that were stored, or of `configuration`,
-   * the reports of this replica.
-   */
-  announce(topic: string): void {
-    const { replica, signals } = this.#shared ?? {};
-    signals?.send({ kind: 'change', payload: { topic, from: replica ?? '' } }).catch((error: unknown) => {
-      this.#options.context.log.debug({ reason: messageOf(error) }, 'cannot notify the other replicas of a change');
-    });
-  }
-
-  #open(): Shared | null {
-    const { context, leases, stopping } = this.#options;
-    const fleet = context.store.fleet();
-    if (fleet === null || leases.replica === null) {
-      return null;
-    }
-    const { signals } = fleet;
-    const owner = (organization: string) => this.remote.owner(organization);
-    return {
-      replica: leases.replica,
-      signals,
-      sender: new CommandSender(context, signals, stopping, owner),
-      publisher: new StatePublisher(context, (organization) => this.announce(organization)),
-    };
+  /** Notifies the other replicas of a change. */
+  announce(topic: Topic): void {
+    void this.#signals.send({ kind: 'change', payload: { topic, from: this.#parts.leases.replica } });
   }
 
   #read(managed: ManagedOrganization) {
-    const { id, conversations } = managed;
+    const { id, reconciliation, statuses, clusters, conversations } = managed;
     const hasQueue = this.#queueHolder(managed.config) === id;
-    const queue = hasQueue ? this.#backend?.organizations().find((each) => each.id === id)?.queue : null;
+    const state = hasQueue ? this.#parts.model.organizations().find((each) => each.id === id) : undefined;
     return {
-      reconciler: managed.reconciliation?.reconciler ?? null,
-      resources: managed.reconciliation?.resources ?? null,
-      statuses: managed.statuses,
-      clusters: managed.clusters,
-      ingestion: conversations.activity,
-      queue: queue ?? null,
+      reconciler: reconciliation?.reconciler ?? null,
+      resources: reconciliation?.resources ?? null,
+      statuses,
+      clusters,
+      ingestion: conversations.ingestion.activity,
+      queue: state?.queue ?? null,
     };
   }
 
   /** Returns the organization of this replica whose state has the queue of a token: the first one that uses it. */
-  #queueHolder(config: Pick<OrganizationConfig, 'id' | 'token'>): string | undefined {
-    return this.#options.connections
-      .tokenUsers(config)
-      .find((id) => this.#options.organizations.find(id) !== undefined);
+  #queueHolder(config: OrganizationConfig): string | undefined {
+    const { connections, organizations } = this.#parts;
+    return connections.tokenUsers(config).find((id) => organizations.find(id) !== undefined);
   }
 
-  /** Writes the queue again that an organization used which this replica does not have any more. */
-  #showQueue(id: string): void {
-    const config =
-      this.#shared === null ? undefined : this.#options.organizations.configured.find((each) => each.id === id);
-    const holder = config === undefined ? undefined : this.#queueHolder(config);
-    if (holder !== undefined) {
-      this.#shared?.publisher.changed(holder);
+  #receive({ kind, payload }: FleetSignal): void {
+    const { leases, organizations } = this.#parts;
+    if (kind !== 'change' || payload.from === leases.replica) {
+      return;
+    }
+    // Without a topic, messages were missed while the connection was interrupted.
+    const topics: readonly Topic[] =
+      typeof payload.topic === 'string'
+        ? [readTopic(payload.topic)]
+        : ['notifications', 'configuration', ...organizations.configured.map(({ id }) => organizationTopic(id))];
+    for (const topic of topics) {
+      this.#publish(topic);
     }
   }
 
   /** Publishes here what another replica has changed. */
-  #hear(topic: string): void {
-    const { publish } = this.#options.context.events;
-    if (topic === CONFIGURATION) {
+  #publish(topic: Topic): void {
+    const { publish } = this.#parts.context.events;
+    if (topic === 'configuration') {
       publish.onRemoteReports?.();
     }
-    publish.onChange?.(topic, true);
-    if (topic === NOTIFICATIONS) {
+    publish.onChange?.(topic);
+    if (topic === 'notifications') {
       publish.onRemoteNotifications?.();
-    } else if (topic !== CONFIGURATION) {
+    } else if (organizationOf(topic) !== null) {
       // The state of an organization has the queue of its token.
-      publish.onChange?.('budget', true);
+      publish.onChange?.('budget');
     }
-  }
-
-  /** The owner polls regularly, so that a lost command only delays. */
-  #tell(organization: string, kind: CommandKind): void {
-    this.#shared?.sender.notify(organization, kind).catch((error: unknown) => {
-      this.#options.context.log.warn(
-        { organization, reason: messageOf(error) },
-        'cannot notify the owner of a webhook',
-      );
-    });
   }
 }

@@ -207,7 +207,7 @@ export class DaemonNotifications implements LeaseWork {
   }
 
   #changedPages(): void {
-    this.#context.events.publish.onChange?.('notifications', false);
+    this.#context.events.publish.onChange?.('notifications');
   }
 
   #onError(error: unknown): void {

@@ -30,16 +30,25 @@ export function createOpener(
         const pseudonymizeId = await loadIdPseudonymizer(store, organization.id, randomBytes);
         const agent = userAgent(version, replica, lease);
         const terms = sendingTerms(lease, stopping, config.platform.timeout, agent);
-        const of = { ...context, organization, lease, store, stopping, abort, connection: { ...connection, terms } };
-        const buses = { events: new EventBus<OrganizationEvents>(), daemon: context.events };
-        const checkSend = (milliseconds: number) => {
-          const refusal = leaseRefusal(lease, milliseconds);
-          if (refusal !== null) {
-            throw refusal;
-          }
+        const own: OrganizationContext = {
+          ...context,
+          organization,
+          lease,
+          store,
+          stopping,
+          abort,
+          connection: { ...connection, terms },
+          events: new EventBus<OrganizationEvents>(),
+          daemon: context.events,
+          probe: new ConversationsProbe(),
+          log: log.child({ organization: organization.id }),
+          checkSend: (milliseconds) => {
+            const refusal = leaseRefusal(lease, milliseconds);
+            if (refusal !== null) {
+              throw refusal;
+            }
+          },
         };
-        const probe = new ConversationsProbe();
-        const own = { ...of, ...buses, probe, checkSend, log: log.child({ organization: organization.id }) };
         return assemble(own, pseudonymizeId, subscribers);
       } catch (error) {
         await connections.release(organization);

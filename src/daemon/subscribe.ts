@@ -10,6 +10,7 @@ import { logConversations } from '../server/conversation-log.ts';
 import { logEvents } from '../server/pass-log.ts';
 import type { NotificationEvent } from '../store/notifications.ts';
 import { untilStored } from '../store/until-stored.ts';
+import { organizationTopic } from '../web/model/topics.ts';
 import type { FactCollector, PassActivities } from './fact-collector.ts';
 import { changeRequestEvents } from './facts/reporting.ts';
 import type { FleetLink } from './fleet-link.ts';
@@ -21,37 +22,29 @@ import type { ManagedOrganization } from './organization/managed-organization.ts
 /** Milliseconds after the last pass: longer than the gaps between passes of a busy daemon. */
 const IDLE = 5000;
 
-/** Calls `release` once after each time that all passes have ended and none has started for a while. */
-export class IdleMemory {
-  readonly #clock: Clock;
-  readonly #release: () => void;
-  readonly #stopping: AbortSignal;
-  #running = 0;
-  #waiting = new AbortController();
+type RunningPasses = Pick<PassEvents, 'onPassStart' | 'onPassEnd'>;
 
-  constructor(clock: Clock, stopping: AbortSignal, release: () => void) {
-    this.#clock = clock;
-    this.#stopping = stopping;
-    this.#release = release;
-  }
-
-  /** Listener for the passes of one organization. */
-  events(): Pick<PassEvents, 'onPassStart' | 'onPassEnd'> {
-    return {
-      onPassStart: () => {
-        this.#running += 1;
-        this.#waiting.abort();
-      },
-      onPassEnd: () => {
-        this.#running -= 1;
-        if (this.#running === 0) {
-          this.#waiting = new AbortController();
-          const signal = AbortSignal.any([this.#waiting.signal, this.#stopping]);
-          void this.#clock.sleep(IDLE, signal).then(this.#release, () => undefined);
-        }
-      },
-    };
-  }
+/**
+ * Returns a listener for the passes of all organizations, which calls `release` once after each time that all have ended and
+ * none has started for a while.
+ */
+export function releaseWhenIdle(clock: Clock, stopping: AbortSignal, release: () => void): RunningPasses {
+  let running = 0;
+  let waiting = new AbortController();
+  return {
+    onPassStart: () => {
+      running += 1;
+      waiting.abort();
+    },
+    onPassEnd: () => {
+      running -= 1;
+      if (running === 0) {
+        waiting = new AbortController();
+        const signal = AbortSignal.any([waiting.signal, stopping]);
+        void clock.sleep(IDLE, signal).then(release, () => undefined);
+      }
+    },
+  };
 }
 
 /** Parts of the daemon that follow its organizations. */
@@ -61,7 +54,7 @@ export interface OrganizationSubscribers {
   readonly approveCommand: (checksum: string) => string;
   readonly activities: PassActivities;
   readonly notifications: Pick<DaemonNotifications, 'wake'>;
-  readonly memory: IdleMemory;
+  readonly memory: RunningPasses;
 }
 
 /** Subscribes everything that follows an organization to its events. */
@@ -92,13 +85,13 @@ export function subscribeToOrganization(
   }
   events.subscribe(clusters.overview.events());
   // 3. Pages, commit statuses and notifications.
-  events.subscribe(changesOfPages(() => daemon.publish.onChange?.(id, false)));
+  events.subscribe(changesOfPages(() => daemon.publish.onStateChange?.(id)));
   events.subscribe(statuses?.events() ?? {});
   events.subscribe(activities.events(id));
   events.subscribe(changeRequestEvents(id, clock, (event) => void storeEvent(context, notifications, event)));
   events.subscribe({ onRecorded: () => notifications.wake(), onPassEnd: () => daemon.publish.onPassEnd?.() });
   // 4. Memory, and what embeds the daemon.
-  events.subscribe(memory.events());
+  events.subscribe(memory);
   for (const each of subscribers.listeners(id)) {
     events.subscribe(each);
   }
@@ -152,8 +145,9 @@ function changesOfPages(notify: () => void): OrganizationEvents {
 
 /** Parts of the daemon that follow it as a whole. */
 export interface DaemonSubscribers {
-  readonly link: Pick<FleetLink, 'show' | 'announce'>;
-  readonly facts: Pick<FactCollector, 'forget'>;
+  /** Null for a state file. */
+  readonly link: Pick<FleetLink, 'show' | 'changed' | 'announce'> | null;
+  readonly facts: Pick<FactCollector, 'markChanged' | 'forget'>;
   readonly notifications: Pick<DaemonNotifications, 'wakeHere'>;
   readonly reports: { markChanged(): void; publish(): Promise<void> };
   /** Reports what is wrong now, for notifications. */
@@ -170,27 +164,32 @@ export function subscribeToDaemon({ events, metrics }: DaemonContext, subscriber
     onQueueEvent(event) {
       metrics.queueEvent(event);
       if (event.kind !== 'attempt' || event.outcome === 'refused') {
-        events.publish.onChange?.('budget', false);
+        events.publish.onChange?.('budget');
       }
     },
     onPassEnd() {
       void subscribers.observeFacts();
       subscribers.observeQueues();
     },
-    // 2. This replica has other organizations, or another configuration.
+    // 2. This replica has other organizations, other states of them, or another configuration.
+    onStateChange(id) {
+      link?.changed(id);
+      facts.markChanged(id);
+      events.publish.onChange?.(organizationTopic(id));
+    },
     onOrganization(id) {
-      link.show(id);
+      link?.show(id);
       facts.forget(id);
-      events.publish.onChange?.(id, false);
+      events.publish.onStateChange?.(id);
     },
     onConfigurationProblem() {
-      events.publish.onChange?.('configuration', false);
+      events.publish.onChange?.('configuration');
       void reports.publish();
       void subscribers.observeFacts();
     },
     // 3. What replicas tell each other.
-    onReportsStored: () => link.announce('configuration'),
-    onNotificationsStored: () => link.announce('notifications'),
+    onReportsStored: () => link?.announce('configuration'),
+    onNotificationsStored: () => link?.announce('notifications'),
     onRemoteNotifications: () => notifications.wakeHere(),
     onRemoteReports() {
       reports.markChanged();

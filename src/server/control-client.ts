@@ -3,30 +3,18 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { basename, resolve } from 'node:path';
 import { Client, errors } from 'undici';
-import type { ClusterRequest } from '../clusters/control-api.ts';
-import type { ConversationRequest } from '../conversations/control-api.ts';
+import type { z } from 'zod';
 import { ConfigError, messageOf, RefusedPlanError, TransientError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
-import type { DeliveryRequest } from '../notify/deliveries.ts';
-import type { ActionRequest } from '../reconcile/approvals.ts';
-import type { SessionRequest } from '../store/sessions.ts';
-
-/** Requests by command. */
-interface Requests {
-  readonly actions: ActionRequest;
-  readonly conversations: ConversationRequest;
-  readonly clusters: ClusterRequest;
-  readonly deliveries: DeliveryRequest;
-  readonly sessions: SessionRequest;
-}
+import type { REQUESTS, RequestKind } from './requests.ts';
 
 type ControlCommand = {
-  [Command in keyof Requests]: {
-    readonly command: Command;
+  [Kind in RequestKind]: {
+    readonly command: (typeof REQUESTS)[Kind]['path'];
     readonly organization?: string | undefined;
-    readonly request: Requests[Command];
+    readonly request: z.input<(typeof REQUESTS)[Kind]['schema']>;
   };
-}[keyof Requests];
+}[RequestKind];
 
 /**
  * A request to a daemon; `command` is its path, and `user` the name of the user who runs the command. `path` of a page, with

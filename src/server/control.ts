@@ -4,30 +4,13 @@ import { rmSync } from 'node:fs';
 import type { Server as HttpServer } from 'node:http';
 import { dirname } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import type { ZodError, ZodType } from 'zod';
-import { type ClusterRequest, clusterRequest } from '../clusters/control-api.ts';
-import { type ConversationRequest, conversationRequest } from '../conversations/control-api.ts';
 import { AppError, messageOf, StoreError } from '../core/errors.ts';
 import { makeDirectory } from '../core/files/disk.ts';
-import { isObject, type JsonObject } from '../core/json.ts';
-import { type DeliveryRequest, deliveryRequest } from '../notify/deliveries.ts';
-import { type ActionRequest, actionRequest } from '../reconcile/approvals.ts';
+import { isObject } from '../core/json.ts';
 import type { Actor } from '../store/history.ts';
-import { type SessionRequest, sessionRequest } from '../store/sessions.ts';
 import { isListening, OTHER_VERSION, VERSION_HEADER } from './control-client.ts';
+import { REQUESTS, type RequestHandlers, type RequestKind, readRequest, subcommandsOf } from './requests.ts';
 import { createApp, type FailureAnswer, statusOf } from './server.ts';
-
-/**
- * Handlers of control requests. Each returns what the command prints, and may throw any AppError. `organization` null: the
- * only one there is.
- */
-export interface ControlHandlers {
-  act(by: Actor, organization: string | null, request: ActionRequest): Promise<JsonObject>;
-  conversations(by: Actor, organization: string | null, request: ConversationRequest): Promise<JsonObject>;
-  clusters(by: Actor, organization: string | null, request: ClusterRequest): Promise<JsonObject>;
-  deliveries(by: Actor, request: DeliveryRequest): Promise<JsonObject>;
-  sessions(by: Actor, request: SessionRequest): Promise<JsonObject>;
-}
 
 /** Returns the view model of the page at a path; null if there is no such page. */
 export type ViewLoader = (by: Actor, path: string) => Promise<object | null>;
@@ -35,8 +18,8 @@ export type ViewLoader = (by: Actor, path: string) => Promise<object | null>;
 /** The open control socket. */
 export type ControlServer = Awaited<ReturnType<typeof openControl>>;
 
-/** Largest request body, in bytes: a push may name thousands of files. */
-const MAX_REQUEST_SIZE = 4 * 1024 * 1024;
+/** Largest body of a request about conversations, in bytes: a push may name thousands of files. */
+const MAX_PUSH_SIZE = 4 * 1024 * 1024;
 const IN_USE = 'is in use by another daemon; set runtime.directory to another directory for this one';
 /** Maximum length of a socket path on Linux, in bytes. */
 const MAX_PATH_LENGTH = 107;
@@ -46,7 +29,7 @@ const MAX_PATH_LENGTH = 107;
  * socket that does not respond was left by a killed daemon, and is removed. Throws StoreError if another daemon responds
  * on the socket, or if the socket cannot be created.
  */
-export async function openControl(path: string, handlers: ControlHandlers, loadView: ViewLoader, version: string) {
+export async function openControl(path: string, handlers: RequestHandlers, loadView: ViewLoader, version: string) {
   if (Buffer.byteLength(path) > MAX_PATH_LENGTH) {
     throw new StoreError(
       `${path} is too long for a socket (${MAX_PATH_LENGTH} bytes); set runtime.directory to a shorter one`,
@@ -64,11 +47,9 @@ export async function openControl(path: string, handlers: ControlHandlers, loadV
       return reply.code(OTHER_VERSION).send({ error: 'the command has another version' });
     }
   });
-  addRequest(app, '/actions', actionRequest, (...all) => handlers.act(...all));
-  addRequest(app, '/conversations', conversationRequest, (...all) => handlers.conversations(...all), MAX_REQUEST_SIZE);
-  addRequest(app, '/clusters', clusterRequest, (...all) => handlers.clusters(...all));
-  addRequest(app, '/deliveries', deliveryRequest, (by, _, request) => handlers.deliveries(by, request));
-  addRequest(app, '/sessions', sessionRequest, (by, _, request) => handlers.sessions(by, request));
+  for (const kind of Object.keys(REQUESTS) as RequestKind[]) {
+    addRequest(app, kind, handlers);
+  }
   app.post('/views', async ({ body }, reply) => {
     const page = textOf(body, 'path') ?? '';
     const view = await loadView(actorOf(body), page);
@@ -91,25 +72,15 @@ export async function openControl(path: string, handlers: ControlHandlers, loadV
   };
 }
 
-/** Schema of requests, which differ by their subcommand. */
-type RequestSchema<T> = ZodType<T> & {
-  readonly options: readonly { readonly shape: { readonly subcommand: { readonly value: string } } }[];
-};
-
-/** Adds a route whose requests have to match a schema. */
-function addRequest<T>(
-  app: FastifyInstance,
-  path: string,
-  schema: RequestSchema<T>,
-  handle: (by: Actor, organization: string | null, request: T) => Promise<JsonObject>,
-  bodyLimit?: number,
-): void {
-  const names = schema.options.map(({ shape }) => shape.subcommand.value);
-  app.post(path, bodyLimit === undefined ? {} : { bodyLimit }, async ({ body }, reply) => {
-    const parsed = schema.safeParse(requestIn(body));
-    return parsed.success
-      ? reply.send(await handle(actorOf(body), textOf(body, 'organization'), parsed.data))
-      : reply.code(400).send({ error: describeInvalid(body, parsed.error, names) });
+/** Adds the route of a kind of request. */
+function addRequest(app: FastifyInstance, kind: RequestKind, handlers: RequestHandlers): void {
+  const limit = kind === 'conversations' ? { bodyLimit: MAX_PUSH_SIZE } : {};
+  app.post(`/${REQUESTS[kind].path}`, limit, async ({ body }, reply) => {
+    const request = isObject(body) ? body.request : undefined;
+    const read = readRequest(kind, request);
+    return typeof read === 'function'
+      ? reply.send(await read(handlers, actorOf(body), textOf(body, 'organization')))
+      : reply.code(400).send({ error: describeInvalid(kind, textOf(request, 'subcommand') ?? '', read) });
   });
 }
 
@@ -118,18 +89,12 @@ function actorOf(body: unknown): Actor {
   return { name: textOf(body, 'user') ?? '', method: 'socket' };
 }
 
-function requestIn(body: unknown): unknown {
-  return isObject(body) ? body.request : undefined;
-}
-
-/** Describes a request that its schema does not accept. `valid`: names of the known subcommands. */
-function describeInvalid(body: unknown, { issues }: ZodError, valid: readonly string[]): string {
-  const name = textOf(requestIn(body), 'subcommand') ?? '';
-  if (!valid.includes(name)) {
-    return `unknown subcommand ${JSON.stringify(name)}; valid subcommands: ${valid.join(', ')}`;
-  }
-  const problems = issues.map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`));
-  return `request "${name}" is not valid: ${problems.join('; ')}`;
+/** Describes a request that its schema does not accept. */
+function describeInvalid(kind: RequestKind, subcommand: string, problems: readonly string[]): string {
+  const valid = subcommandsOf(kind);
+  return valid.includes(subcommand)
+    ? `request "${subcommand}" is not valid: ${problems.join('; ')}`
+    : `unknown subcommand ${JSON.stringify(subcommand)}; valid subcommands: ${valid.join(', ')}`;
 }
 
 /** Returns errors in full, because only the operator can open the socket. */

@@ -1,7 +1,9 @@
 /** Interface of a page: a path, a view model and its HTML. The JSON of a page is its view model. */
 import type { html } from 'hono/html';
+import type { RequestHandlers } from '../server/requests.ts';
 import type { Actor } from '../store/history.ts';
 import type { Backend, OrganizationState } from './model/backend.ts';
+import { organizationTopic, type Topic } from './model/topics.ts';
 
 /** Escaped HTML, made by the `html` tag of hono. */
 export type Html = ReturnType<typeof html>;
@@ -22,6 +24,8 @@ export interface PageRequest {
   /** Parameters of the query; of repeated ones, the last. */
   readonly query: Readonly<Record<string, string>>;
   readonly viewer: Viewer;
+  /** Handlers of what is recorded when the person reads it. */
+  readonly handlers: Pick<RequestHandlers, 'conversations'>;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
@@ -36,8 +40,8 @@ export interface PageDefinition<View extends object = object> {
   readonly render: ((view: View, request: PageRequest) => Html | Promise<Html>) | null;
   /** Returns the name of the file for a page that is downloaded. Default: it is shown. */
   readonly fileName?: (request: PageRequest) => string;
-  /** Topics whose changes reload the page: organizations, `budget`, `log` or `notifications`; `*` is any organization. None: never. */
-  topics(view: View): readonly string[];
+  /** Topics whose changes reload the page; `*` is any organization. None: never. */
+  topics(view: View): readonly (Topic | '*')[];
 }
 
 /** Erases the view type, for lists of pages. */
@@ -68,7 +72,7 @@ export function defineOrganizationPage<View extends object>({
       const state = backend.organizations().find(({ id }) => id === request.params.organization);
       return state === undefined ? null : load(state, request, backend);
     },
-    topics: (view) => (topic === null ? [] : [topic(view)]),
+    topics: (view) => (topic === null ? [] : [organizationTopic(topic(view))]),
   });
 }
 

@@ -1,7 +1,7 @@
 /** Actions whose entry the audit does not take at once. */
 import { describe, expect, test } from 'vitest';
 import { LeaseLostError, StoreError } from '../../src/core/errors.ts';
-import { AuditWriter } from '../../src/daemon/actions.ts';
+import { carryOut } from '../../src/daemon/actions.ts';
 import type { Logger } from '../../src/log.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import { createVirtualClock } from '../queue/virtual-clock.ts';
@@ -18,7 +18,7 @@ function open(...fates: ('refused' | 'lost' | 'lease-lost')[]) {
   const lines: string[] = [];
   const write = (_fields: object, message: string) => void lines.push(message);
   const log = { warn: write, error: write } as unknown as Logger;
-  const writer = new AuditWriter({ clock, log }, stopping.signal);
+  const context = { clock, log, stopping: stopping.signal };
   const table: Pick<typeof history, 'addAudit'> = {
     addAudit: async (...call) => {
       const fate = fates.shift();
@@ -40,7 +40,7 @@ function open(...fates: ('refused' | 'lost' | 'lease-lost')[]) {
     stopping,
     lines,
     entries,
-    carryOut: (work: () => Promise<{ id: string }>) => writer.carryOut(table, ACTION, work, () => []),
+    carryOut: (work: () => Promise<{ id: string }>) => carryOut(context, table, ACTION, work, () => []),
   };
 }
 

@@ -1,6 +1,6 @@
 /** Memory that a daemon releases once no pass has run for a while. */
 import { expect, test } from 'vitest';
-import { IdleMemory } from '../../src/daemon/subscribe.ts';
+import { releaseWhenIdle } from '../../src/daemon/subscribe.ts';
 import type { PassEnd } from '../../src/reconcile/pass.ts';
 import { createVirtualClock } from '../queue/virtual-clock.ts';
 
@@ -10,10 +10,10 @@ test('memory is released once after the last pass of all organizations, unless t
   const clock = createVirtualClock();
   const stop = new AbortController();
   let released = 0;
-  const memory = new IdleMemory(clock, stop.signal, () => {
+  const memory = releaseWhenIdle(clock, stop.signal, () => {
     released += 1;
   });
-  const [a, b] = [memory.events(), memory.events()];
+  const [a, b] = [memory, memory];
   a.onPassStart?.('start');
   b.onPassStart?.('start');
   a.onPassEnd?.(END);

@@ -12,10 +12,14 @@ function subscribed() {
   const metrics = createMetrics();
   const done: string[] = [];
   const note = (what: string) => () => void done.push(what);
-  events.subscribe({ onChange: (topic, isRemote) => void done.push(`${isRemote ? 'remote ' : ''}${topic}`) });
+  events.subscribe({ onChange: (topic) => void done.push(topic) });
   const subscribers = {
-    link: { show: note('show'), announce: (topic) => void done.push(`announce ${topic}`) },
-    facts: { forget: note('forget facts') },
+    link: {
+      show: note('show'),
+      changed: note('write state'),
+      announce: (topic) => void done.push(`announce ${topic}`),
+    },
+    facts: { forget: note('forget facts'), markChanged: note('read facts') },
     notifications: { wakeHere: note('plan notifications') },
     reports: { markChanged: note('read reports'), publish: async () => void done.push('publish reports') },
     observeFacts: async () => void done.push('observe facts'),
@@ -42,7 +46,11 @@ test.each<[QueueEvent, boolean]>([
 
 test.each<[string, (publish: DaemonEvents) => void, string[]]>([
   ['a pass has ended', (publish) => publish.onPassEnd?.(), ['observe facts', 'observe queues']],
-  ['an organization was opened', (publish) => publish.onOrganization?.('acme'), ['show', 'forget facts', 'acme']],
+  [
+    'an organization was opened',
+    (publish) => publish.onOrganization?.('acme'),
+    ['show', 'forget facts', 'write state', 'read facts', 'organization/acme'],
+  ],
   [
     'the configuration is invalid',
     (publish) => publish.onConfigurationProblem?.(),

@@ -154,7 +154,7 @@ describe.skipIf(!hasPostgres)('a replica that is not the owner', () => {
     const reader = response.body?.getReader();
     await owner.daemon.organizations[0]?.trigger('manual');
     let text = '';
-    while (!text.includes('"org_acme"')) {
+    while (!text.includes('"organization/org_acme"')) {
       const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
       expect(done).toBe(false);
       text += Buffer.from(value ?? []).toString('utf8');

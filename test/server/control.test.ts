@@ -58,8 +58,8 @@ const handlers = {
     ...request,
   }),
   clusters: async (_by: Actor, organization: string | null, request: ClusterRequest) => ({ organization, ...request }),
-  deliveries: async (by: Actor, request: DeliveryRequest) => ({ by: { ...by }, ...request }),
-  sessions: async (by: Actor, request: SessionRequest) => ({ by: { ...by }, ...request }),
+  deliveries: async (by: Actor, _none: unknown, request: DeliveryRequest) => ({ by: { ...by }, ...request }),
+  sessions: async (by: Actor, _none: unknown, request: SessionRequest) => ({ by: { ...by }, ...request }),
 };
 
 const loadView = async (by: Actor, path: string) => (path === '/audit' ? { path, by: { ...by } } : null);

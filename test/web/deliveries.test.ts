@@ -3,15 +3,7 @@ import { expect, test } from 'vitest';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { Backend } from '../../src/web/model/backend.ts';
 import { openPageApp, tokenEntry } from './page-app.ts';
-import {
-  type Asked,
-  addNotifications,
-  NOW,
-  someBackend,
-  someDelivery,
-  someNotifications,
-  someOrganization,
-} from './some-backend.ts';
+import { type Asked, addNotifications, NOW, someDelivery, someHandlers, someNotifications } from './some-backend.ts';
 
 const UI = {
   tokens: [tokenEntry('ana', 'ana-token'), tokenEntry('ben', 'ben-token'), tokenEntry('cy', 'cy-token')],
@@ -35,10 +27,10 @@ async function openApp() {
   const page = await openPageApp({
     ui: UI,
     organizations: ['acme', 'beta'],
+    handlers: someHandlers(asked, { events: 1 }),
     backend: (backend: Backend) => ({
       ...backend,
       notifications: someNotifications(notifications, ['ops', 'mail']),
-      actions: someBackend([someOrganization('acme')], { asked, answer: { events: 1 } }).actions,
     }),
   });
   const as = (person: string, accept: string) => ({ authorization: `Bearer ${person}-token`, accept });

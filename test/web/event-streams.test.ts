@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { EventBus } from '../../src/core/event-bus.ts';
 import type { DaemonEvents } from '../../src/daemon/organization/feature.ts';
 import { callControl, controlSocketPath } from '../../src/server/control-client.ts';
+import { organizationTopic, type Topic } from '../../src/web/model/topics.ts';
 import { createVirtualClock } from '../queue/virtual-clock.ts';
 import { VERSION } from '../support/octavo-process.ts';
 import { openWorkspace } from '../support/workspace.ts';
@@ -18,6 +19,11 @@ const UI = {
   ],
 };
 const MINUTE = 60_000;
+
+/** Reads an event, with the names of organizations alone. */
+function readEvent(data: string | undefined) {
+  return JSON.parse(String(data).replaceAll('organization/org_', 'org_'));
+}
 
 /** Serves event streams with a clock that tests move. */
 async function serve({ organizations = ['org_1', 'org_2'], ui = {} } = {}) {
@@ -43,16 +49,25 @@ async function serve({ organizations = ['org_1', 'org_2'], ui = {} } = {}) {
     stream.on('end', () => {
       all.hasEnded = true;
     });
-    const found = () => [...all.text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(String(data)));
+    const found = () => [...all.text.matchAll(/^data: (.*)$/gm)].map(([, data]) => readEvent(data));
     return { response, all, events: found, topics: () => found().map(({ topics }) => topics) };
   };
+  /** Names that begin with `org_` are those of organizations. */
   const notify = (...topics: string[]) => {
     for (const topic of topics) {
-      events.publish.onChange?.(topic, false);
+      events.publish.onChange?.(topic.startsWith('org_') ? organizationTopic(topic) : (topic as Topic));
     }
   };
   return { page, clock, open, notify };
 }
+
+test('an organization may have the name of another topic', async () => {
+  const { clock, open, notify } = await serve({ organizations: ['log'] });
+  const [ana, bo] = [await open('ana'), await open('bo')];
+  notify('organization/log');
+  await clock.advance(100);
+  expect([ana.topics(), bo.topics()]).toEqual([[['organization/log']], []]);
+});
 
 test('a change is sent at once, and changes of the next second together', async () => {
   const { clock, open, notify } = await serve();
@@ -161,16 +176,16 @@ async function readUntil({ get }: PageDaemon, topic: string, act: () => Promise<
 test('a pass and an action on the control socket ring, with the organization and nothing about it', async () => {
   await using work = await openWorkspace();
   await using page = await startPage(work);
-  const ofPass = await readUntil(page, 'org_acme', async () => page.daemon.organizations[0]?.trigger('manual'));
-  expect(ofPass).toMatch(/^retry: 3000\n\n(:\n\n)*data: \{"topics":\["org_acme"\],"wait":500\}\n\n/);
+  const ofPass = await readUntil(page, 'organization/org_acme', async () => page.daemon.organizations[0]?.trigger('manual'));
+  expect(ofPass).toMatch(/^retry: 3000\n\n(:\n\n)*data: \{"topics":\["organization\/org_acme"\],"wait":500\}\n\n/);
   const socket = controlSocketPath({
     store: { path: 'octavo.db' },
     runtime: { directory: join(work.folder, 'state') },
   });
   // Without the id of the only organization.
   const request = { subcommand: 'pause', reason: 'a freeze', until: null } as const;
-  const ofAction = await readUntil(page, 'org_acme', () =>
+  const ofAction = await readUntil(page, 'organization/org_acme', () =>
     callControl(socket, { command: 'actions', request }, VERSION),
   );
-  expect(ofAction).toMatch(/"topics":\[(?:"notifications",)?"org_acme"\]/);
+  expect(ofAction).toMatch(/"topics":\[(?:"notifications",)?"organization\/org_acme"\]/);
 });

@@ -27,9 +27,16 @@ export function request(
     role = 'approver',
     query = {},
     actor = ana,
-  }: { role?: ViewerRole; query?: Record<string, string>; actor?: Actor } = {},
+    handlers = { conversations: async () => ({}) },
+  }: {
+    role?: ViewerRole;
+    query?: Record<string, string>;
+    actor?: Actor;
+    handlers?: PageRequest['handlers'];
+  } = {},
 ): PageRequest {
-  return { params: { organization: 'org_1', ...params }, query, viewer: { actor, role: () => role }, now: NOW };
+  const viewer = { actor, role: () => role };
+  return { params: { organization: 'org_1', ...params }, query, viewer, handlers, now: NOW };
 }
 
 /** State of an organization of the fake daemon. */

@@ -3,6 +3,7 @@ import { ClusterOverview } from '../../src/clusters/events.ts';
 import type { OwnRequest } from '../../src/clusters/store.ts';
 import type { Plan } from '../../src/core/change.ts';
 import { DesiredStateError } from '../../src/core/errors.ts';
+import type { RequestHandlers } from '../../src/server/requests.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { Backend, NotificationReader, OrganizationState } from '../../src/web/model/backend.ts';
 import { LogBuffer } from '../../src/web/model/log-buffer.ts';
@@ -17,6 +18,7 @@ import {
   someCondition,
   someDelivery,
   someFact,
+  someHandlers,
   someNotifications,
   someSource,
   withParts,
@@ -43,6 +45,7 @@ export function addressWith(text: string): string {
 
 export interface HostileDaemon {
   readonly backend: Backend;
+  readonly handlers: RequestHandlers;
   readonly checksum: string;
 }
 
@@ -65,7 +68,11 @@ export async function hostileDaemon(
   }
   const notifications = await hostileNotifications(texts);
   const answer = { conversation: { subject: texts.join(' ') } };
-  return { backend: someBackend([state], { answer, asked, log, notifications }), checksum: plan?.checksum ?? '' };
+  return {
+    backend: someBackend([state], { log, notifications }),
+    handlers: someHandlers(asked, answer),
+    checksum: plan?.checksum ?? '',
+  };
 }
 
 /** A plan that updates and deletes a resource with each text, and manifests that are invalid since then. */

@@ -3,12 +3,13 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { LightMyRequestResponse as Response } from 'fastify';
 import { loadConfig } from '../../src/config/load.ts';
 import { kinds } from '../../src/kinds/registry.ts';
+import type { RequestHandlers } from '../../src/server/requests.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { Sessions } from '../../src/store/sessions.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Backend } from '../../src/web/model/backend.ts';
 import { createPageServer, type PageServer } from '../../src/web/server/page-server.ts';
-import { NOW, someBackend, someOrganization } from './some-backend.ts';
+import { NOW, someBackend, someHandlers, someOrganization } from './some-backend.ts';
 
 export interface PageAppSettings {
   /** Settings of the page, as in the configuration file. */
@@ -17,6 +18,7 @@ export interface PageAppSettings {
   readonly store?: Store;
   readonly sessions?: Sessions;
   readonly backend?: (backend: Backend) => Backend;
+  readonly handlers?: RequestHandlers;
 }
 
 type Headers = Readonly<Record<string, string>>;
@@ -48,6 +50,7 @@ export async function openPageApp({
   store = openMemoryStore(),
   sessions = store.sessions(),
   backend: change = (each) => each,
+  handlers = someHandlers(),
 }: PageAppSettings): Promise<PageApp> {
   const settings = {
     platform: { token: 'a-token', insecure: true },
@@ -64,6 +67,7 @@ export async function openPageApp({
   const backend = someBackend(configured.map((each) => ({ ...someOrganization(each.id), config: each })));
   const server = await createPageServer({
     backend: change({ ...backend, clock: { ...backend.clock, now: time, monotonic: time } }),
+    handlers,
     log: { info: at('info'), warn: at('warn'), error: at('error') } as never,
     ...{ config, sessions, randomBytes },
     onGuesses: (peer, attempts) => void guesses.push([peer, attempts]),

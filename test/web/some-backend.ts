@@ -5,6 +5,7 @@ import type { OwnRequest } from '../../src/clusters/store.ts';
 import type { IngestionStatus } from '../../src/conversations/ingestion.ts';
 import type { JsonObject } from '../../src/core/json.ts';
 import type { BudgetSnapshot, QueueSnapshot } from '../../src/queue/snapshot.ts';
+import type { RequestHandlers } from '../../src/server/requests.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { Condition, Fact, NotificationDelivery, Notifications } from '../../src/store/notifications.ts';
 import type { DeadLetter } from '../../src/store/outbox/outbox.ts';
@@ -103,24 +104,28 @@ export function withParts(state: OrganizationState, parts: OrganizationParts = {
 /** Requests of actions, as they arrived. */
 export type Asked = readonly [name: string, organization: string | null, request: object];
 
-export function someBackend(
-  organizations: readonly OrganizationState[],
-  {
-    answer = {},
-    asked = [],
-    log = new LogBuffer(),
-    notifications = someNotifications(),
-  }: {
-    answer?: JsonObject;
-    asked?: Asked[];
-    log?: LogBuffer;
-    notifications?: NotificationReader;
-  } = {},
-): Backend {
+/** Handlers that give the same answer to every request, and record it. */
+export function someHandlers(asked: Asked[] = [], answer: JsonObject = {}): RequestHandlers {
   const handle = (name: string) => async (_by: unknown, organization: string | null, request: object) => {
     asked.push([name, organization, request]);
     return answer;
   };
+  return {
+    ...{ act: handle('act'), conversations: handle('conversations'), clusters: handle('clusters') },
+    ...{ deliveries: handle('deliveries'), sessions: handle('sessions') },
+  };
+}
+
+export function someBackend(
+  organizations: readonly OrganizationState[],
+  {
+    log = new LogBuffer(),
+    notifications = someNotifications(),
+  }: {
+    log?: LogBuffer;
+    notifications?: NotificationReader;
+  } = {},
+): Backend {
   return {
     version: '0',
     clock: { now: () => NOW, monotonic: () => NOW, sleep: () => new Promise(() => undefined) },
@@ -128,11 +133,6 @@ export function someBackend(
     refresh: async () => undefined,
     fleet: () => null,
     configurationProblems: () => [],
-    actions: {
-      ...{ act: handle('act'), conversations: handle('conversations'), clusters: handle('clusters') },
-      deliveries: (by, request) => handle('deliveries')(by, null, request),
-      sessions: (by, request) => handle('sessions')(by, null, request),
-    },
     log,
     notifications,
     history: store.history('daemon'),
@@ -151,6 +151,7 @@ export function someRequest(
     params,
     query,
     viewer: { actor, role: typeof role === 'function' ? role : () => role },
+    handlers: someHandlers(),
     now: NOW,
   };
 }

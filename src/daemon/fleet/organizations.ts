@@ -1,12 +1,10 @@
 /** Organizations of this replica: started when they are configured and their lease is claimed, and stopped otherwise. */
 import type { OrganizationConfig } from '../../config/config.ts';
-import { type Clock, endsWithin } from '../../core/clock.ts';
+import { endsWithin } from '../../core/clock.ts';
 import { ConfigError, messageOf, StoreError } from '../../core/errors.ts';
-import type { EventBus } from '../../core/event-bus.ts';
 import type { LeaseWork } from '../../fleet/fleet-leases.ts';
-import type { Logger } from '../../log.ts';
 import { type Lease, organizationLease } from '../../store/leases.ts';
-import type { DaemonEvents } from '../organization/feature.ts';
+import type { DaemonContext } from '../organization/feature.ts';
 import type { ManagedOrganization } from '../organization/managed-organization.ts';
 
 /** Milliseconds that requests in flight may take while an organization stops. */
@@ -33,61 +31,54 @@ export interface OrganizationOpener {
   close(organization: ManagedOrganization): Promise<void>;
 }
 
-interface FleetOrganizationsOptions {
-  readonly opener: OrganizationOpener;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly events: EventBus<DaemonEvents>;
-}
+type OpenerContext = Pick<DaemonContext, 'clock' | 'log' | 'events'>;
 
-interface Controllers {
-  readonly stopping: AbortController;
+/** Ends of the work of an organization. */
+interface Ends {
+  readonly stop: AbortController;
   readonly abort: AbortController;
+  /** Aborts when the organization stops. */
+  readonly stopping: AbortSignal;
 }
 
 class RunningOrganization {
   readonly managed: ManagedOrganization;
-  readonly #options: FleetOrganizationsOptions;
-  readonly #controllers: Controllers;
-  /** Aborts when the organization stops. */
-  readonly #stopping: AbortSignal;
+  readonly #context: OpenerContext;
+  readonly #opener: OrganizationOpener;
+  readonly #ends: Ends;
   /** Number of features that have started. */
   #started = 0;
 
-  private constructor(
-    managed: ManagedOrganization,
-    options: FleetOrganizationsOptions,
-    controllers: Controllers,
-    stopping: AbortSignal,
-  ) {
+  private constructor(managed: ManagedOrganization, context: OpenerContext, opener: OrganizationOpener, ends: Ends) {
     this.managed = managed;
-    this.#options = options;
-    this.#controllers = controllers;
-    this.#stopping = stopping;
+    this.#context = context;
+    this.#opener = opener;
+    this.#ends = ends;
   }
 
   /** Opens an organization. Throws AppError. */
   static async open(
     config: OrganizationConfig,
     lease: Lease,
-    options: FleetOrganizationsOptions,
+    context: OpenerContext,
+    opener: OrganizationOpener,
   ): Promise<RunningOrganization> {
-    const controllers = { stopping: new AbortController(), abort: new AbortController() };
-    const stopping = AbortSignal.any([controllers.stopping.signal, lease.lost]);
-    const abort = AbortSignal.any([controllers.abort.signal, lease.lost]);
-    const managed = await options.opener.open({ config, lease, stopping, abort });
-    return new RunningOrganization(managed, options, controllers, stopping);
+    const [stop, abort] = [new AbortController(), new AbortController()];
+    const stopping = AbortSignal.any([stop.signal, lease.lost]);
+    const aborted = AbortSignal.any([abort.signal, lease.lost]);
+    const managed = await opener.open({ config, lease, stopping, abort: aborted });
+    return new RunningOrganization(managed, context, opener, { stop, abort, stopping });
   }
 
   /** Checks what only the manifests and the platform can verify. Throws ConfigError. */
   async check(): Promise<void> {
-    await Promise.all(this.managed.features.map((feature) => feature.check?.()));
+    await this.managed.clusters.check();
   }
 
   /** Starts the features, in their order. After a failure, another call starts the rest. */
   async start(): Promise<void> {
     for (const feature of this.managed.features.slice(this.#started)) {
-      if (this.#stopping.aborted) {
+      if (this.#ends.stopping.aborted) {
         return;
       }
       await feature.start();
@@ -97,9 +88,9 @@ class RunningOrganization {
 
   /** Checks and starts, again and again until it succeeds or the organization stops. Never rejects. */
   async startAlone(): Promise<void> {
-    const { clock, log } = this.#options;
+    const { clock, log } = this.#context;
     const organization = this.managed.id;
-    while (!this.#stopping.aborted) {
+    while (!this.#ends.stopping.aborted) {
       try {
         await this.check().catch((error: unknown) => {
           if (!(error instanceof ConfigError)) {
@@ -110,11 +101,11 @@ class RunningOrganization {
         await this.start();
         return;
       } catch (error) {
-        if (!this.#stopping.aborted) {
+        if (!this.#ends.stopping.aborted) {
           const reason = messageOf(error);
           log.error({ organization, reason, retryIn: START_RETRY }, 'cannot start the organization; retrying');
         }
-        await clock.sleep(START_RETRY, this.#stopping).catch(() => undefined);
+        await clock.sleep(START_RETRY, this.#ends.stopping).catch(() => undefined);
       }
     }
   }
@@ -122,21 +113,21 @@ class RunningOrganization {
   /** Stops the features, and closes the organization. Never rejects. */
   async stop(): Promise<void> {
     const { managed } = this;
-    const { opener, clock, log } = this.#options;
+    const { clock, log } = this.#context;
     const organization = managed.id;
-    this.#controllers.stopping.abort();
+    this.#ends.stop.abort();
     managed.queue.recheck();
     const ended = managed.features.map((feature) => feature.stop(IN_FLIGHT));
     const all = Promise.all(ended).catch((error: unknown) => {
       log.error({ organization, reason: messageOf(error) }, 'cannot stop the organization');
     });
     if (!(await endsWithin(clock, IN_FLIGHT, [all]))) {
-      this.#controllers.abort.abort();
+      this.#ends.abort.abort();
       if (!(await endsWithin(clock, STOP_LIMIT - IN_FLIGHT, [all]))) {
         log.warn({ organization }, 'shutdown timed out; abandoning unfinished work');
       }
     }
-    await opener.close(managed).catch((error: unknown) => {
+    await this.#opener.close(managed).catch((error: unknown) => {
       log.error({ organization, reason: messageOf(error) }, 'cannot close the organization');
     });
   }
@@ -162,7 +153,8 @@ const UNASSIGNED = { config: null, lease: null, running: null, settling: null, f
 const RETRY = 10_000;
 
 export class FleetOrganizations implements LeaseWork {
-  readonly #options: FleetOrganizationsOptions;
+  readonly #context: OpenerContext;
+  readonly #opener: OrganizationOpener;
   /** By the name of the lease. */
   #configured: readonly OrganizationConfig[] = [];
   readonly #assignments = new Map<string, Assignment>();
@@ -171,8 +163,9 @@ export class FleetOrganizations implements LeaseWork {
   /** Null: has to be made again. */
   #list: readonly ManagedOrganization[] | null = null;
 
-  constructor(options: FleetOrganizationsOptions) {
-    this.#options = options;
+  constructor(context: OpenerContext, opener: OrganizationOpener) {
+    this.#context = context;
+    this.#opener = opener;
   }
 
   /** Organizations of the configuration. The list is another object after each change. */
@@ -273,8 +266,8 @@ export class FleetOrganizations implements LeaseWork {
 
   /** Updates the metrics of the open organizations. */
   observe(): void {
-    for (const feature of this.open.flatMap(({ features }) => features)) {
-      void feature.observe?.();
+    for (const { conversations } of this.open) {
+      void conversations.observe();
     }
   }
 
@@ -339,13 +332,13 @@ export class FleetOrganizations implements LeaseWork {
     assignment.running = null;
     this.#list = null;
     this.#log(assignment, lease, isLost ? 'lease lost; the organization was stopped' : 'organization stopped');
-    this.#options.events.publish.onOrganization?.(assignment.id);
+    this.#context.events.publish.onOrganization?.(assignment.id);
   }
 
   async #open(assignment: Assignment, config: OrganizationConfig, lease: Lease): Promise<void> {
-    const { clock, log, events } = this.#options;
+    const { clock, log, events } = this.#context;
     try {
-      const running = await RunningOrganization.open(config, lease, this.#options);
+      const running = await RunningOrganization.open(config, lease, this.#context, this.#opener);
       assignment.failed = null;
       assignment.running = running;
       this.#list = null;
@@ -370,7 +363,7 @@ export class FleetOrganizations implements LeaseWork {
   /** Logs who works on an organization, in a fleet. */
   #log({ id }: Assignment, { epoch }: Lease, message: string): void {
     if (epoch > 0) {
-      this.#options.log.info({ organization: id, epoch }, message);
+      this.#context.log.info({ organization: id, epoch }, message);
     }
   }
 }

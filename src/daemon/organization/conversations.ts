@@ -1,32 +1,30 @@
 /** Conversations of one organization in the daemon. */
+import type { OrganizationConfig } from '../../config/config.ts';
 import { outboxLimit } from '../../config/conversations.ts';
 import { type ConversationRequest, handleConversationRequest } from '../../conversations/control-api.ts';
-import {
-  Ingestion,
-  type IngestionActivity,
-  type IngestionStatus,
-  type WebhookAnswer,
-} from '../../conversations/ingestion.ts';
+import { describeIngestion, Ingestion, type IngestionActivity } from '../../conversations/ingestion.ts';
 import { openSources } from '../../conversations/open-sources.ts';
 import type { PseudonymizeId } from '../../conversations/private-ids.ts';
 import { redactionOptions } from '../../conversations/redact/options.ts';
 import { RedactionThreads, THREADS } from '../../conversations/redact/redaction-threads.ts';
 import { createConversationRedactor } from '../../conversations/redact/redactor.ts';
+import type { Clock } from '../../core/clock.ts';
 import { CancelledError, messageOf } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
-import type { WebhookRequest } from '../../core/signature.ts';
 import { openWriter } from '../../platform/client.ts';
-import { type DeadFilter, type DeadLetter, type Outbox, RecentStatus } from '../../store/outbox/outbox.ts';
+import { type Outbox, RecentStatus } from '../../store/outbox/outbox.ts';
 import { recordedId } from '../../store/record.ts';
+import type { ConversationState } from '../../web/model/backend.ts';
 import type { Feature, OrganizationContext } from './feature.ts';
 
 /** Ingests the conversations of an organization: polls sources, accepts webhooks and sends. A dry run does neither. */
 export class OrganizationConversations implements Feature {
   readonly stage = 1;
+  readonly ingestion: Ingestion;
+  readonly state: ConversationState;
   readonly #context: OrganizationContext;
   readonly #outbox: Outbox;
   readonly #recent: RecentStatus;
-  readonly #ingestion: Ingestion;
   readonly #stopping = new AbortController();
 
   /** Throws ConfigError for an invalid redaction pattern. */
@@ -42,7 +40,8 @@ export class OrganizationConversations implements Feature {
     this.#context = context;
     this.#outbox = store.outbox(organization.id, outboxLimit(conversations), () => this.#recent.markChanged());
     this.#recent = new RecentStatus(this.#outbox, clock);
-    this.#ingestion = new Ingestion({
+    this.state = conversationState(conversations, this.#outbox, clock, () => this.ingestion.activity, this.#recent);
+    this.ingestion = new Ingestion({
       sources: openSources(conversations, { note, userAgent: `octavo/${version}`, clock, random }),
       outbox: this.#outbox,
       redactor,
@@ -60,7 +59,7 @@ export class OrganizationConversations implements Feature {
 
   async start(): Promise<void> {
     if (!this.#context.dryRun) {
-      this.#ingestion.start();
+      this.ingestion.start();
     }
   }
 
@@ -68,15 +67,11 @@ export class OrganizationConversations implements Feature {
   async once(): Promise<boolean> {
     const { dryRun, log } = this.#context;
     try {
-      return dryRun || (await this.#ingestion.once());
+      return dryRun || (await this.ingestion.once());
     } catch (error) {
       log.error({ reason: messageOf(error) }, 'cannot store conversations');
       return false;
     }
-  }
-
-  deliver(source: string, delivery: WebhookRequest): Promise<WebhookAnswer> {
-    return this.#ingestion.deliver(source, delivery);
   }
 
   /** Throws what `handleConversationRequest` throws. */
@@ -84,47 +79,20 @@ export class OrganizationConversations implements Feature {
     const { organization, abort } = this.#context;
     const signal = AbortSignal.any([abort, this.#stopping.signal]);
     const sources = organization.conversations.sources.map(({ name }) => name);
-    return handleConversationRequest({ ingestion: this.#ingestion, outbox: this.#outbox, sources, signal }, request);
-  }
-
-  /** State that is not stored. */
-  get activity(): IngestionActivity {
-    return this.#ingestion.activity;
+    return handleConversationRequest({ ingestion: this.ingestion, outbox: this.#outbox, sources, signal }, request);
   }
 
   /** Follows hints and sends now: another replica has received something. */
   wake(): void {
     this.#recent.markChanged();
-    this.#ingestion.wake();
+    this.ingestion.wake();
   }
 
-  /** Throws StoreError. */
-  status(): Promise<IngestionStatus> {
-    return this.#ingestion.status();
-  }
-
-  /**
-   * Returns the status as of the last change by this process, or message from another one. What another process stored
-   * without a message is at most a minute late. Throws StoreError.
-   */
-  async recentStatus(): Promise<IngestionStatus> {
-    return this.#ingestion.describe(await this.#recent.read());
-  }
-
-  /** Returns the number of waiting conversations per source that were redacted with other settings. Throws StoreError. */
-  outdated(): Promise<ReadonlyMap<string, number>> {
-    return this.#ingestion.outdated();
-  }
-
-  /** Returns dead letters without their content, oldest first. Throws StoreError. */
-  deadLetters(filter: DeadFilter, limit: number): Promise<readonly DeadLetter[]> {
-    return this.#outbox.dead(filter, limit);
-  }
-
+  /** Updates the metrics. Never rejects. */
   async observe(): Promise<void> {
     const { metrics, organization, log } = this.#context;
     try {
-      metrics.conversations.status(organization.id, await this.recentStatus());
+      metrics.conversations.status(organization.id, await this.state.recentStatus());
     } catch (error) {
       log.debug({ reason: messageOf(error) }, 'cannot read the state of conversations');
     }
@@ -134,6 +102,30 @@ export class OrganizationConversations implements Feature {
     this.#stopping.abort(
       new CancelledError('the daemon is stopping; push the rest again, unchanged conversations are not sent twice'),
     );
-    return this.#ingestion.stop(milliseconds);
+    return this.ingestion.stop(milliseconds);
   }
+}
+
+/**
+ * Returns the state of the conversations of an organization, which reads the store only. `activity` returns that of the process
+ * that polls and sends. `recent` is a status that is read again after changes only; by default, it is always read.
+ */
+export function conversationState(
+  { sources, redact }: OrganizationConfig['conversations'],
+  outbox: Outbox,
+  clock: Pick<Clock, 'now'>,
+  activity: () => IngestionActivity,
+  recent?: Pick<RecentStatus, 'read'>,
+): ConversationState {
+  const names = sources.map(({ name }) => name);
+  const status = async () => describeIngestion(await outbox.status(), activity(), names, clock.now());
+  return {
+    status,
+    recentStatus:
+      recent === undefined
+        ? status
+        : async () => describeIngestion(await recent.read(), activity(), names, clock.now()),
+    outdated: () => outbox.outdated(createConversationRedactor(redactionOptions(redact)).version),
+    deadLetters: (filter, limit) => outbox.dead(filter, limit),
+  };
 }

@@ -12,30 +12,26 @@ import type { PassEvents } from '../../reconcile/pass.ts';
 import type { Metrics } from '../../server/metrics.ts';
 import type { Lease } from '../../store/leases.ts';
 import type { Store } from '../../store/store.ts';
+import type { Topic } from '../../web/model/topics.ts';
 
 /** A subsystem of the daemon, for one organization. */
 export interface Feature {
   /** `once` runs the features of stage 1 first: a pass creates spaces, and sent conversations become issue clusters. */
   readonly stage: 1 | 2;
-  /** Checks settings that only the manifests and the platform can verify. Throws ConfigError. */
-  check?(): Promise<void>;
   /** Starts the work that repeats. Resolves once it is scheduled. */
   start(): Promise<void>;
   /** Runs the due work once. Returns false if something failed, which is logged. */
   once(): Promise<boolean>;
-  /** Updates the metrics. */
-  observe?(): Promise<void>;
   /** Stops. Requests in flight may take this many milliseconds. */
   stop(milliseconds: number): Promise<void>;
 }
 
 /** Events of the daemon: of all its organizations, and of the other replicas. */
 export interface DaemonEvents {
-  /**
-   * Pages show something else. A topic is the id of an organization, or `budget`, `configuration`, `log`, `notifications` or
-   * `replicas`. `isRemote`: another replica has changed it, or knows of it already.
-   */
-  onChange?(topic: string, isRemote: boolean): void;
+  /** Pages of this replica show something else. */
+  onChange?(topic: Topic): void;
+  /** The state of an organization of this replica has changed: for pages, here and of other replicas. */
+  onStateChange?(organization: string): void;
   onQueueEvent?(event: QueueEvent): void;
   /** A pass of an organization has ended. */
   onPassEnd?(): void;
@@ -65,6 +61,8 @@ export interface DaemonContext {
   readonly metrics: Metrics;
   readonly store: Store;
   readonly events: EventBus<DaemonEvents>;
+  /** Aborts when the daemon stops. */
+  readonly stopping: AbortSignal;
 }
 
 /** Events of one organization. */

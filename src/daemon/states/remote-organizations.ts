@@ -3,129 +3,63 @@
 import { readChangeRequests } from '../../clusters/store.ts';
 import type { OrganizationConfig } from '../../config/config.ts';
 import { outboxLimit } from '../../config/conversations.ts';
-import {
-  Ingestion,
-  type IngestionActivity,
-  type IngestionStatus,
-  type WebhookAnswer,
-} from '../../conversations/ingestion.ts';
+import { Ingestion } from '../../conversations/ingestion.ts';
 import { openSources } from '../../conversations/open-sources.ts';
-import { findIdPseudonymizer, type PseudonymizeId } from '../../conversations/private-ids.ts';
+import { findIdPseudonymizer } from '../../conversations/private-ids.ts';
 import { redactionOptions } from '../../conversations/redact/options.ts';
 import { createConversationRedactor } from '../../conversations/redact/redactor.ts';
 import { StoreError } from '../../core/errors.ts';
 import type { WebhookRequest } from '../../core/signature.ts';
 import type { FleetLeases } from '../../fleet/fleet-leases.ts';
 import { openPushReceiver, type PushReceiver } from '../../reconcile/push-receiver.ts';
+import type { HookReceiver, PushHook } from '../../server/hooks.ts';
 import { organizationLease } from '../../store/leases.ts';
-import type { DeadFilter, DeadLetter, Outbox } from '../../store/outbox/outbox.ts';
 import type { OrganizationOwner, OrganizationState } from '../../web/model/backend.ts';
+import type { TokenConnections } from '../fleet/token-connections.ts';
+import { conversationState } from '../organization/conversations.ts';
 import type { DaemonContext } from '../organization/feature.ts';
 import { UNKNOWN_QUEUE, UNKNOWN_STATE } from './state-parts.ts';
 import { StateReader } from './state-reader.ts';
 
 type StoreContext = Pick<DaemonContext, 'store' | 'clock' | 'random' | 'version'>;
 
-/** Opens what it needs when it is first used. It neither polls nor sends. */
-export class StoredConversations {
-  readonly #config: OrganizationConfig;
-  readonly #context: StoreContext;
-  readonly #outbox: Outbox;
-  #reading: Ingestion | null = null;
-  #accepting: Promise<Ingestion> | null = null;
+/** Sends commands that nobody waits for to the owners of organizations. Never rejects. */
+interface OwnerNotifier {
+  notify(organization: string, kind: 'push' | 'hints'): Promise<void>;
+}
 
-  constructor(config: OrganizationConfig, context: StoreContext) {
-    this.#config = config;
-    this.#context = context;
-    this.#outbox = context.store.outbox(config.id, outboxLimit(config.conversations));
-  }
-
-  /** Returns the status; `activity` is that of the owner. Throws StoreError. */
-  status(activity: IngestionActivity): Promise<IngestionStatus> {
-    return this.#reader.status(activity);
-  }
-
-  /** Throws StoreError. */
-  outdated(): Promise<ReadonlyMap<string, number>> {
-    return this.#reader.outdated();
-  }
-
-  /** Throws StoreError. */
-  deadLetters(filter: DeadFilter, limit: number): Promise<readonly DeadLetter[]> {
-    return this.#outbox.dead(filter, limit);
-  }
-
-  /** Stores the content of a webhook request. The caller notifies the owner. Throws StoreError. */
-  async deliver(source: string, delivery: WebhookRequest): Promise<WebhookAnswer> {
-    this.#accepting ??= this.#accept();
-    const ingestion = await this.#accepting.catch((error: unknown) => {
-      this.#accepting = null;
-      throw error;
-    });
-    return ingestion.deliver(source, delivery);
-  }
-
-  /** Ids are not read, so they need no pseudonyms. */
-  get #reader(): Ingestion {
-    this.#reading ??= this.#open((id) => id);
-    return this.#reading;
-  }
-
-  async #accept(): Promise<Ingestion> {
-    const { id } = this.#config;
-    const pseudonymizeId = await findIdPseudonymizer(this.#context.store, id);
-    if (pseudonymizeId === null) {
-      throw new StoreError(`no replica has opened organization ${id} yet, so it accepts no conversations`);
-    }
-    return this.#open(pseudonymizeId);
-  }
-
-  #open(pseudonymizeId: PseudonymizeId): Ingestion {
-    const { store, version, clock, random } = this.#context;
-    const { id, conversations } = this.#config;
-    const note = (topic: string) => store.note(`conversations/${id}/${topic}`);
-    return new Ingestion({
-      sources: openSources(conversations, { note, userAgent: `octavo/${version}`, clock, random }),
-      outbox: this.#outbox,
-      redactor: createConversationRedactor(redactionOptions(conversations.redact), pseudonymizeId),
-      writer: null,
-      settleDelay: conversations.settleDelay,
-      batch: conversations.batch,
-      clock,
-      random,
-      events: {},
-    });
-  }
+/** Receivers of the webhooks of an organization. */
+export interface Webhooks {
+  readonly conversations: HookReceiver;
+  /** Null if no webhook of the repository is configured. */
+  readonly pushes: PushHook | null;
 }
 
 /** An organization that this replica does not have. */
-interface RemoteOrganization {
+interface RemoteOrganization extends Webhooks {
   readonly config: OrganizationConfig;
   readonly state: OrganizationState;
-  readonly conversations: StoredConversations;
-  /** Null if no webhook is configured. */
-  readonly pushes: PushReceiver | null;
 }
 
 export class RemoteOrganizations {
   readonly #context: StoreContext;
   readonly #leases: Pick<FleetLeases, 'replica' | 'holder'>;
-  readonly #queueName: (organization: OrganizationConfig) => string;
-  readonly #onPush: (organization: string) => void;
+  readonly #connections: Pick<TokenConnections, 'queueName'>;
+  readonly #commands: OwnerNotifier | null;
   readonly #states: StateReader;
   readonly #organizations = new Map<string, RemoteOrganization>();
 
-  /** `queueName` returns the name of the queue of an organization; `onPush` is called for a push to its repository. */
+  /** `commands` notifies the owners of webhooks; null for a state file. */
   constructor(
     context: StoreContext,
     leases: Pick<FleetLeases, 'replica' | 'holder'>,
-    queueName: (organization: OrganizationConfig) => string,
-    onPush: (organization: string) => void,
+    connections: Pick<TokenConnections, 'queueName'>,
+    commands: OwnerNotifier | null,
   ) {
     this.#context = context;
     this.#leases = leases;
-    this.#queueName = queueName;
-    this.#onPush = onPush;
+    this.#connections = connections;
+    this.#commands = commands;
     this.#states = new StateReader(context.store.organizationStates());
   }
 
@@ -137,16 +71,8 @@ export class RemoteOrganizations {
     return organization;
   }
 
-  /** Returns the owner of an organization. */
   owner(id: string): OrganizationOwner {
-    const holder = this.#leases.holder(organizationLease(id));
-    if (holder === null) {
-      return { kind: 'only' };
-    }
-    const { replica, age } = holder;
-    return replica === null
-      ? { kind: 'none', since: age === null ? null : Math.round(this.#context.clock.now() - age) }
-      : { kind: 'replica', id: replica.id, address: replica.address };
+    return ownerOf(this.#leases, id, this.#context.clock.now());
   }
 
   /** Reads what the owners of these organizations have stored since. A state file has nothing. Throws StoreError. */
@@ -163,22 +89,32 @@ export class RemoteOrganizations {
 
   #open(config: OrganizationConfig): RemoteOrganization {
     const { store, clock } = this.#context;
-    const conversations = new StoredConversations(config, this.#context);
-    const pushes = openPushReceiver(config, store, clock, () => this.#onPush(config.id));
-    return { config, conversations, pushes, state: this.#stateOf(config, conversations, pushes) };
+    const { id } = config;
+    let accepting: Promise<Ingestion> | null = null;
+    const pushes = openPushReceiver(config, store, clock, () => void this.#commands?.notify(id, 'push'));
+    const deliver = async (source: string, delivery: WebhookRequest) => {
+      accepting ??= openIngestion(config, this.#context);
+      const ingestion = await accepting.catch((error: unknown) => {
+        accepting = null;
+        throw error;
+      });
+      const answer = await ingestion.deliver(source, delivery);
+      if (answer.status === 202) {
+        void this.#commands?.notify(id, 'hints');
+      }
+      return answer;
+    };
+    return { config, conversations: { deliver }, pushes, state: this.#stateOf(config, pushes) };
   }
 
   /** Returns the state of an organization, which changes whenever the states are refreshed. */
-  #stateOf(
-    config: OrganizationConfig,
-    conversations: StoredConversations,
-    webhook: PushReceiver | null,
-  ): OrganizationState {
+  #stateOf(config: OrganizationConfig, webhook: PushReceiver | null): OrganizationState {
     const { store, clock } = this.#context;
     const { id, source } = config;
     const stored = () => this.#states.find(id) ?? UNKNOWN_STATE;
     const owner = () => this.owner(id);
-    const queueName = () => this.#queueName(config);
+    const queueName = () => this.#connections.queueName(config);
+    const outbox = store.outbox(id, outboxLimit(config.conversations));
     return {
       id,
       config,
@@ -202,12 +138,7 @@ export class RemoteOrganizations {
         snapshot: () => stored().queue?.(clock.now()) ?? UNKNOWN_QUEUE,
         samples: () => this.#states.samples(id),
       },
-      conversations: {
-        status: () => conversations.status(stored().ingestion),
-        recentStatus: () => conversations.status(stored().ingestion),
-        outdated: () => conversations.outdated(),
-        deadLetters: (filter, limit) => conversations.deadLetters(filter, limit),
-      },
+      conversations: conversationState(config.conversations, outbox, clock, () => stored().ingestion),
       clusters: {
         get overview() {
           return stored().overview;
@@ -221,4 +152,39 @@ export class RemoteOrganizations {
       },
     };
   }
+}
+
+/** Returns the replica that has an organization. */
+export function ownerOf(leases: Pick<FleetLeases, 'holder'>, id: string, now: number): OrganizationOwner {
+  const holder = leases.holder(organizationLease(id));
+  if (holder === null) {
+    return { kind: 'only' };
+  }
+  const { replica, age } = holder;
+  return replica === null
+    ? { kind: 'none', since: age === null ? null : Math.round(now - age) }
+    : { kind: 'replica', id: replica.id, address: replica.address };
+}
+
+/** Opens what stores the content of webhooks. It neither polls nor sends. Throws StoreError. */
+async function openIngestion(
+  { id, conversations }: OrganizationConfig,
+  { store, version, clock, random }: StoreContext,
+): Promise<Ingestion> {
+  const pseudonymizeId = await findIdPseudonymizer(store, id);
+  if (pseudonymizeId === null) {
+    throw new StoreError(`no replica has opened organization ${id} yet, so it accepts no conversations`);
+  }
+  const note = (topic: string) => store.note(`conversations/${id}/${topic}`);
+  return new Ingestion({
+    sources: openSources(conversations, { note, userAgent: `octavo/${version}`, clock, random }),
+    outbox: store.outbox(id, outboxLimit(conversations)),
+    redactor: createConversationRedactor(redactionOptions(conversations.redact), pseudonymizeId),
+    writer: null,
+    settleDelay: conversations.settleDelay,
+    batch: conversations.batch,
+    clock,
+    random,
+    events: {},
+  });
 }

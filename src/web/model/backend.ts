@@ -1,4 +1,4 @@
-/** State of the daemon that pages are made from. */
+/** Interface of the read model of the daemon, which pages, `status`, metrics and conditions are made from. */
 import type { ClusterOverview } from '../../clusters/events.ts';
 import type { OwnRequest } from '../../clusters/store.ts';
 import type { OrganizationConfig } from '../../config/config.ts';
@@ -13,7 +13,6 @@ import type { OrganizationReconciler } from '../../reconcile/organization.ts';
 import type { Check, PassEnd } from '../../reconcile/pass.ts';
 import type { PushStatus } from '../../reconcile/push-receiver.ts';
 import type { Desired } from '../../reconcile/source.ts';
-import type { ControlHandlers } from '../../server/control.ts';
 import type { History } from '../../store/history.ts';
 import type { Replica } from '../../store/leases.ts';
 import type { Notifications } from '../../store/notifications.ts';
@@ -22,6 +21,7 @@ import type { OrganizationRecord } from '../../store/record.ts';
 import type { BudgetSample } from './budget-samples.ts';
 import type { ReplicaConfigurationProblem } from './configuration.ts';
 import type { LogBuffer } from './log-buffer.ts';
+import type { Topic } from './topics.ts';
 
 /** The queue of a token in one replica, which the organizations with the same token share there. */
 export interface QueueState {
@@ -107,9 +107,6 @@ export interface OrganizationState {
   readonly statuses: { readonly failure: StatusFailure | null } | null;
 }
 
-/** Actions that people can ask the daemon for. Every call that changes something is recorded in the audit. */
-export type ActionHandlers = ControlHandlers;
-
 /** The daemon, as views and pages see it. */
 export interface Backend {
   readonly version: string;
@@ -118,7 +115,6 @@ export interface Backend {
   organizations(): readonly OrganizationState[];
   /** Reads what other replicas have stored of their organizations since. Pages are made after it. Throws StoreError. */
   refresh(): Promise<void>;
-  readonly actions: ActionHandlers;
   /** Returns the state of the fleet; null if the state is in a file. */
   fleet(): FleetState | null;
   /** Returns the configurations that cannot be used, of all replicas. */
@@ -127,11 +123,8 @@ export interface Backend {
   readonly notifications: NotificationReader;
   /** History of what people did that concerns no single organization. */
   readonly history: Pick<History, 'audit'>;
-  /**
-   * Calls back when something changed. A topic is the id of an organization, or `budget`, `configuration`, `log`,
-   * `notifications` or `replicas`. Returns a function that stops it.
-   */
-  onChange(listener: (topic: string) => void): () => void;
+  /** Calls back when something changed. Returns a function that stops it. */
+  onChange(listener: (topic: Topic) => void): () => void;
 }
 
 /** The fleet as the last check of this replica found it. */

@@ -4,14 +4,13 @@ import { html } from 'hono/html';
 import { ConfigError } from '../../core/errors.ts';
 import { isObject, type Json } from '../../core/json.ts';
 import { printable } from '../../plan/render/words.ts';
-import type { Actor } from '../../store/history.ts';
 import type { DeadLetter } from '../../store/outbox/outbox.ts';
 import { actionForm } from '../html/form.ts';
 import { link, queryOf } from '../html/link.ts';
 import { table } from '../html/table.ts';
 import { age, shown } from '../html/text.ts';
 import { isOperator } from '../html/visibility.ts';
-import type { Backend, OrganizationState } from '../model/backend.ts';
+import type { OrganizationState } from '../model/backend.ts';
 import { deadLetterPath, organizationPath } from '../model/paths.ts';
 import { isoTime } from '../model/words.ts';
 import { defineOrganizationPage, type Html, type PageRequest } from '../page.ts';
@@ -47,7 +46,7 @@ type DeadLetterPageView = NonNullable<Awaited<ReturnType<typeof loadLetter>>>;
  * Returns a dead letter; null if there is none with this key. For an operator, also its content, and this is recorded in
  * the audit. Throws StoreError.
  */
-async function loadLetter({ id, conversations }: OrganizationState, request: PageRequest, backend: Backend) {
+async function loadLetter({ id, conversations }: OrganizationState, request: PageRequest) {
   const { key = '' } = request.params;
   const [letter] = await conversations.deadLetters({ key }, 1);
   return letter === undefined
@@ -56,14 +55,14 @@ async function loadLetter({ id, conversations }: OrganizationState, request: Pag
         organization: id,
         deadLetter: toDeadLetter(letter),
         /** Redacted conversation; null for people who may not read it. */
-        conversation: isOperator(request, id) ? await readContent(backend, id, key, request.viewer.actor) : null,
+        conversation: isOperator(request, id) ? await readContent(request, id, key) : null,
       };
 }
 
 /** Returns null if somebody has retried or dropped it meanwhile. */
-async function readContent({ actions }: Backend, organization: string, key: string, reader: Actor): Promise<Json> {
+async function readContent({ handlers, viewer }: PageRequest, organization: string, key: string): Promise<Json> {
   try {
-    const answer = await actions.conversations(reader, organization, { subcommand: 'dead show', key });
+    const answer = await handlers.conversations(viewer.actor, organization, { subcommand: 'dead show', key });
     return isObject(answer) ? (answer.conversation ?? null) : null;
   } catch (error) {
     if (error instanceof ConfigError) {

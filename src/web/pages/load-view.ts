@@ -1,14 +1,19 @@
 /** View models of pages by their path, for callers other than browsers. */
 import { canSeeOrganization } from '../html/visibility.ts';
 import type { Backend } from '../model/backend.ts';
-import type { Viewer } from '../page.ts';
+import type { PageRequest, Viewer } from '../page.ts';
 import { pages } from './index.ts';
 
 /**
  * Returns the view model of the page at a path with its query, such as `/o/acme/passes?before=20`. Null if there is no
  * such page, or if the person may not see it.
  */
-export async function loadView(backend: Backend, viewer: Viewer, path: string): Promise<object | null> {
+export async function loadView(
+  backend: Backend,
+  handlers: PageRequest['handlers'],
+  viewer: Viewer,
+  path: string,
+): Promise<object | null> {
   const url = URL.parse(path, 'http://octavo');
   for (const page of url === null ? [] : pages) {
     const found = new URLPattern({ pathname: page.path }).exec({ pathname: url?.pathname ?? '' });
@@ -17,7 +22,7 @@ export async function loadView(backend: Backend, viewer: Viewer, path: string): 
       await backend.refresh();
       const query = Object.fromEntries(url.searchParams);
       return canSeeOrganization(backend, viewer, params.organization)
-        ? page.load(backend, { params, query, viewer, now: backend.clock.now() })
+        ? page.load(backend, { params, query, viewer, handlers, now: backend.clock.now() })
         : null;
     }
   }

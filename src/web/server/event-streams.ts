@@ -5,6 +5,7 @@ import type { UiConfig } from '../../config/ui.ts';
 import type { Clock } from '../../core/clock.ts';
 import { type KnownPerson, viewerOf } from '../auth/authenticator.ts';
 import type { Backend } from '../model/backend.ts';
+import { organizationOf, type Topic } from '../model/topics.ts';
 import type { Viewer } from '../page.ts';
 import { PageError } from '../page-error.ts';
 
@@ -48,14 +49,11 @@ const MAX_WAITING = 65_536;
 const SPREAD = 50;
 const LEAST_DURATION = 2;
 const LEAST_WAIT = 500;
-/** Topics that belong to no organization. */
-const GLOBAL_TOPICS: ReadonlySet<string> = new Set(['budget', 'configuration', 'log', 'notifications', 'replicas']);
-
 export class EventStreams {
   readonly #options: EventStreamOptions;
   readonly #clock: Clock;
   readonly #streams = new Set<Stream>();
-  readonly #changed = new Set<string>();
+  readonly #changed = new Set<Topic>();
   readonly #closing = new AbortController();
   #isCollecting = false;
   #sentAt = Number.NEGATIVE_INFINITY;
@@ -117,7 +115,7 @@ export class EventStreams {
     }
   }
 
-  #change(topic: string): void {
+  #change(topic: Topic): void {
     if (this.#streams.size === 0) {
       return;
     }
@@ -138,7 +136,7 @@ export class EventStreams {
     }
   }
 
-  #send(topics: readonly string[]): void {
+  #send(topics: readonly Topic[]): void {
     const duration = Math.max(LEAST_DURATION, this.#options.pageDuration());
     const wait = Math.max(LEAST_WAIT, Math.round(this.#streams.size * SPREAD * duration));
     // Each event is the same for all streams of a person.
@@ -175,9 +173,12 @@ export class EventStreams {
 }
 
 /** Returns the topics of an event for a person. */
-function visibleTopics(viewer: Viewer, topics: readonly string[]): readonly string[] {
-  const global = topics.filter((topic) => GLOBAL_TOPICS.has(topic));
-  const own = topics.filter((topic) => !GLOBAL_TOPICS.has(topic) && viewer.role(topic) !== null);
+function visibleTopics(viewer: Viewer, topics: readonly Topic[]): readonly string[] {
+  const global = topics.filter((topic) => organizationOf(topic) === null);
+  const own = topics.filter((topic) => {
+    const id = organizationOf(topic);
+    return id !== null && viewer.role(id) !== null;
+  });
   return [...global, ...(own.length > MAX_TOPICS ? [ANY_ORGANIZATION] : own)];
 }
 

@@ -6,6 +6,7 @@ import { ConfigError, messageOf, StoreError } from '../../core/errors.ts';
 import { isLoopbackHost } from '../../core/url.ts';
 import type { Logger } from '../../log.ts';
 import { closeListener, createListener, listenOn } from '../../server/listener.ts';
+import type { RequestHandlers } from '../../server/requests.ts';
 import { statusOf } from '../../server/server.ts';
 import type { Sessions } from '../../store/sessions.ts';
 import { authenticateNobody, firstOf, type KnownPerson, viewerOf } from '../auth/authenticator.ts';
@@ -18,15 +19,17 @@ import { queryOf } from '../html/link.ts';
 import type { Backend } from '../model/backend.ts';
 import { PageError } from '../page-error.ts';
 import { pages } from '../pages/index.ts';
-import { addActions } from './actions.ts';
 import { type Assets, loadAssets } from './assets.ts';
 import { EventStreams } from './event-streams.ts';
+import { addForms } from './forms.ts';
 import { checkHost, checkTarget, SECURITY_HEADERS } from './request-checks.ts';
 import { notFound, pageRequest, pathOf, renderPage, sendAnswer, sendError, wantsJson } from './respond.ts';
 import { SignIn, sessionCookie } from './sign-in.ts';
 
 export interface PageServerOptions {
   readonly backend: Backend;
+  /** Handlers of what the forms ask for. */
+  readonly handlers: RequestHandlers;
   readonly config: UiConfig;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
   readonly sessions: Sessions;
@@ -45,7 +48,7 @@ const ASSETS = '/assets/:name';
 
 /** Creates the server. Throws ConfigError if other machines can reach it, and nobody has to sign in. */
 export async function createPageServer(options: PageServerOptions) {
-  const { backend, config, log, onGuesses, randomBytes } = options;
+  const { backend, handlers, config, log, onGuesses, randomBytes } = options;
   const { clock } = backend;
   requireSignIn(config);
   const assets = await loadAssets();
@@ -97,7 +100,7 @@ export async function createPageServer(options: PageServerOptions) {
   let duration = 0;
   const signIn = new SignIn({ config, clock, assets, sessions, tokens, provider });
   signIn.addTo(app);
-  addActions(app, { backend, config, log, identify });
+  addForms(app, backend, handlers, config, log, identify);
   const events = new EventStreams({ backend, config, pageDuration: () => duration, identify: identifyAgain });
   events.addTo(app);
   sessions.onEnd(() => void events.recheck());
@@ -108,7 +111,7 @@ export async function createPageServer(options: PageServerOptions) {
       if (identity === null) {
         return askToSignIn(signIn, request, reply);
       }
-      const asked = pageRequest(backend, request, viewerOf(identity, config));
+      const asked = pageRequest(backend, handlers, request, viewerOf(identity, config));
       // A link elsewhere must not make a page say that something was done.
       const site = request.headers['sec-fetch-site'] ?? 'same-origin';
       const done = site === 'same-origin' ? (asked.query.done ?? '') : '';

@@ -42,7 +42,12 @@ export function pathOf({ url }: FastifyRequest): string {
 }
 
 /** Returns the request as pages see it. Throws PageError (404) for an organization that the person may not see. */
-export function pageRequest(backend: Backend, request: FastifyRequest, viewer: Viewer): PageRequest {
+export function pageRequest(
+  backend: Backend,
+  handlers: PageRequest['handlers'],
+  request: FastifyRequest,
+  viewer: Viewer,
+): PageRequest {
   const params = request.params as Readonly<Record<string, string>>;
   if (!canSeeOrganization(backend, viewer, params.organization)) {
     throw notFound();
@@ -52,6 +57,7 @@ export function pageRequest(backend: Backend, request: FastifyRequest, viewer: V
     params,
     query: Object.fromEntries(query.map(([name, value]) => [name, [value].flat().at(-1) ?? ''])),
     viewer,
+    handlers,
     now: backend.clock.now(),
   };
 }

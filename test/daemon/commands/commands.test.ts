@@ -4,15 +4,18 @@ import { expect, test } from 'vitest';
 import { ConfigError, LeaseLostError, RefusedPlanError, TransientError } from '../../../src/core/errors.ts';
 import { EventBus } from '../../../src/core/event-bus.ts';
 import type { JsonObject } from '../../../src/core/json.ts';
-import { CommandRunner, CommandSender } from '../../../src/daemon/commands.ts';
+import { openCommandSender } from '../../../src/daemon/command-sender.ts';
+import { CommandRunner } from '../../../src/daemon/commands.ts';
 import type { ManagedOrganization } from '../../../src/daemon/organization/managed-organization.ts';
+import type { RequestHandlers } from '../../../src/server/requests.ts';
 import { type CommandTable, openCommands } from '../../../src/store/commands.ts';
 import type { AuditEntry } from '../../../src/store/history.ts';
 import type { FleetSignal, FleetSignals } from '../../../src/store/leases.ts';
+import type { PlanDecision } from '../../../src/store/record.ts';
 import { COMMAND_LAYOUT } from '../../../src/store/sql/schema-migrations.ts';
 import { SqliteDatabase } from '../../../src/store/sqlite.ts';
 import type { Store } from '../../../src/store/store.ts';
-import type { ActionHandlers, OrganizationOwner } from '../../../src/web/model/backend.ts';
+import type { OrganizationOwner } from '../../../src/web/model/backend.ts';
 import { createVirtualClock } from '../../queue/virtual-clock.ts';
 
 const ANA = { name: 'ana@acme.example', method: 'oidc' } as const;
@@ -52,10 +55,11 @@ function openFleet() {
   const bus = new Bus();
   const stopping = new AbortController();
   const audit: Partial<AuditEntry>[] = [];
+  const decisions: PlanDecision[] = [];
   let owner: OrganizationOwner = { kind: 'replica', id: 'r-1', address: 'host-1 42' };
   const context = { clock, log: { debug: () => undefined, warn: () => undefined }, events: new EventBus() };
-  const asking = { ...context, store: { commands: () => table } };
-  const sender = new CommandSender(asking as never, bus, stopping.signal, () => owner);
+  const asking = { ...context, store: { commands: () => table }, stopping: stopping.signal };
+  const sender = openCommandSender(asking as never, bus, () => owner);
   const start = (
     epoch: number,
     act: (request: JsonObject) => Promise<JsonObject>,
@@ -66,24 +70,26 @@ function openFleet() {
       done.push((request as { subcommand: string }).subcommand);
       return act(request as JsonObject);
     };
-    const actions = { act: handle, conversations: handle, clusters: handle } as unknown as ActionHandlers;
+    const actions = { act: handle, conversations: handle, clusters: handle } as unknown as RequestHandlers;
     const lease = { name: 'organization/acme', epoch, lost: new AbortController().signal, left: () => 60_000 };
     const reconciliation = { reconciler: { lastEnd }, fetchNow: () => done.push('fetch') };
     const conversations = { wake: () => done.push('wake') };
-    const managed = { id: 'acme', lease, reconciliation, conversations } as unknown as ManagedOrganization;
+    const config = { approvals: { count: 2, notAuthor: false } };
+    const managed = { id: 'acme', config, lease, reconciliation, conversations } as unknown as ManagedOrganization;
     const store = {
       commands: () => commands,
       fenced: () => ({ commands: () => commands }),
       history: () => ({ audit: async () => audit }),
+      organization: () => ({ decisions: async () => decisions }),
     } as unknown as Store;
     const find = (id: string) => (id === 'acme' ? managed : undefined);
-    const runner = new CommandRunner({ ...context, store } as never, bus, find, actions);
     const ending = new AbortController();
-    void runner.run(ending.signal);
+    const runner = new CommandRunner({ ...context, store, stopping: ending.signal } as never, bus, { find }, actions);
+    void runner.run();
     return { done, runner, stop: () => ending.abort() };
   };
   return {
-    ...{ sqlite, table, clock, bus, stopping, audit, sender, start },
+    ...{ sqlite, table, clock, bus, stopping, audit, decisions, sender, start },
     setOwner: (next: OrganizationOwner) => {
       owner = next;
     },
@@ -182,17 +188,28 @@ test('the next owner carries out what an owner has begun and not answered', asyn
   expect(second.done).toEqual(['approve']);
 });
 
-test('a command that the last owner carried out has succeeded, although it cannot be repeated', async () => {
-  const { approve, start, clock, table, audit } = openFleet();
-  const lost: CommandTable = { ...table, answer: () => Promise.reject(new LeaseLostError('organization/acme')) };
-  const first = start(1, async () => ({}), { commands: lost });
-  const asked = approve();
-  await clock.advance(1000);
-  first.stop();
-  audit.push({ action: 'approve', subject: 'sha256:1', outcome: 'done', at: clock.now(), actor: ANA });
-  start(2, () => Promise.reject(new RefusedPlanError('no held plan')));
-  expect(await clock.run(asked)).toMatchObject({ checksum: 'sha256:1', isComplete: true, repeated: true });
-});
+test.each([
+  ['it was applied', [], true],
+  [
+    'more people have to approve it',
+    [{ checksum: 'sha256:1', verdict: 'approved', by: ANA, reason: '', at: 0 }],
+    false,
+  ],
+] as const)(
+  'an approval that the last owner carried out has succeeded, although the plan is gone: %s',
+  async (_, left, isComplete) => {
+    const { approve, start, clock, table, audit, decisions } = openFleet();
+    decisions.push(...left);
+    const lost: CommandTable = { ...table, answer: () => Promise.reject(new LeaseLostError('organization/acme')) };
+    const first = start(1, async () => ({}), { commands: lost });
+    const asked = approve();
+    await clock.advance(1000);
+    first.stop();
+    audit.push({ action: 'approve', subject: 'sha256:1', outcome: 'done', at: clock.now(), actor: ANA });
+    start(2, () => Promise.reject(new RefusedPlanError('no held plan')));
+    expect(await clock.run(asked)).toMatchObject({ checksum: 'sha256:1', approved: [], isComplete, repeated: true });
+  },
+);
 
 test('an answer that could not be stored is stored later, and the command is not carried out again', async () => {
   const { approve, start, clock, table } = openFleet();

@@ -56,35 +56,33 @@ function startCollector(
     report?: Notifications['report'];
   },
 ) {
-  const events = new EventBus<DaemonEvents>();
+  const _events = new EventBus<DaemonEvents>();
   const leaseOf = (epoch: number | null) => (epoch === null ? null : ({ epoch } as Lease));
   let woken = 0;
-  const collector = new FactCollector(
-    {
-      config: { platform: { baseUrl: 'https://api.example' } },
-      store: { notifications: () => notifications, fenced: () => ({ notifications: () => ({ report }) }) },
-      log: { warn: () => undefined, debug: () => undefined },
-      ...{ clock: backend.clock, events },
-    } as never,
-    {
-      get lease() {
-        return leaseOf(shared());
-      },
-      wake: () => {
-        woken += 1;
-      },
+  const context = {
+    config: { platform: { baseUrl: 'https://api.example' } },
+    store: { notifications: () => notifications, fenced: () => ({ notifications: () => ({ report }) }) },
+    log: { warn: () => undefined, debug: () => undefined },
+    clock: backend.clock,
+  } as never;
+  const sender = {
+    get lease() {
+      return leaseOf(shared());
     },
-    new PassActivities(backend.clock),
-    {
-      find: (id) => {
-        const lease = leaseOf(find(id));
-        return lease === null ? undefined : { lease };
-      },
+    wake: () => {
+      woken += 1;
     },
-    backend,
-  );
+  };
+  const organizations = {
+    find: (id: string) => {
+      const lease = leaseOf(find(id));
+      return lease === null ? undefined : { lease };
+    },
+  };
+  const parts = { context, notifications: sender, organizations, model: backend };
+  const collector = new FactCollector(parts, new PassActivities(backend.clock));
   collector.start();
-  return { collector, markChanged: (id: string) => events.publish.onChange?.(id, false), woken: () => woken };
+  return { collector, markChanged: (id: string) => collector.markChanged(id), woken: () => woken };
 }
 
 test('facts are written once, by reporters of the configuration, and again only when they change', async () => {

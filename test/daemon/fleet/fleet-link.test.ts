@@ -1,7 +1,7 @@
 /** Messages of other replicas: what a replica does for each, and after it may have missed some. */
 import { expect, test } from 'vitest';
 import { EventBus } from '../../../src/core/event-bus.ts';
-import { FleetLink, type FleetLinkOptions } from '../../../src/daemon/fleet-link.ts';
+import { FleetLink } from '../../../src/daemon/fleet-link.ts';
 import type { DaemonEvents } from '../../../src/daemon/organization/feature.ts';
 import type { FleetSignal } from '../../../src/store/leases.ts';
 
@@ -18,16 +18,13 @@ function openLink() {
       return () => undefined;
     },
   };
-  const store = { fleet: () => ({ signals }), commands: () => ({}), organizationStates: () => ({}) };
-  const clock = { now: () => 0, monotonic: () => 0, sleep: async () => undefined };
-  const log = { debug: () => undefined, warn: () => undefined };
-  const link = new FleetLink({
-    context: { store, clock, log, events, random: () => 0.5, version: '0' },
-    leases: { replica: 'a', holder: () => null },
-    organizations: { find: () => undefined, configured: [{ id: 'acme' }, { id: 'globex' }] },
-    connections: { queueName: () => '', tokenUsers: () => [] },
-    stopping,
-  } as unknown as FleetLinkOptions);
+  const parts = {
+    context: { log: { debug: () => undefined }, events, stopping },
+    leases: { replica: 'a' },
+    organizations: { configured: [{ id: 'acme' }, { id: 'globex' }] },
+  };
+  const runner = { run: async () => undefined, wake: () => undefined };
+  const link = new FleetLink(parts as unknown as ConstructorParameters<typeof FleetLink>[0], signals as never, runner);
   link.start();
   events.subscribe({
     onChange: (topic) => void done.push(topic),
@@ -45,7 +42,9 @@ function openLink() {
 
 test('a message changes what it is about', () => {
   const receive = openLink();
-  expect(receive({ topic: 'acme', from: 'b' })).toEqual(['acme', 'budget']);
+  expect(receive({ topic: 'organization/log', from: 'b' })).toEqual(['organization/log', 'budget']);
+  // Earlier versions send the id alone.
+  expect(receive({ topic: 'acme', from: 'b' })).toEqual(['organization/acme', 'budget']);
   expect(receive({ topic: 'notifications', from: 'b' })).toEqual(['notifications', 'plan notifications']);
   expect(receive({ topic: 'configuration', from: 'b' })).toEqual(['read configurations', 'configuration']);
   expect(receive({ topic: 'acme', from: 'a' })).toEqual([]);
@@ -54,7 +53,7 @@ test('a message changes what it is about', () => {
 test('after an interruption everything may have changed', () => {
   expect(openLink()({}).toSorted()).toEqual(
     [
-      ...['acme', 'budget', 'budget', 'configuration', 'globex', 'notifications'],
+      ...['budget', 'budget', 'configuration', 'notifications', 'organization/acme', 'organization/globex'],
       ...['plan notifications', 'read configurations'],
     ].toSorted(),
   );

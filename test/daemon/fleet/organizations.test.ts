@@ -27,7 +27,6 @@ function openOrganizations(over: {
     },
     once: async () => true,
     stop: async () => void events.push(`stop ${name}`),
-    ...(failing.check === undefined ? {} : { check: failing.check }),
   });
   const opener: OrganizationOpener = {
     open: async ({ config, lease }) => {
@@ -38,17 +37,14 @@ function openOrganizations(over: {
         config,
         lease,
         features,
+        clusters: { check: over.check ?? (async () => undefined) },
         queue: { recheck: () => undefined },
       } as unknown as ManagedOrganization;
     },
     close: over.close ?? (async () => undefined),
   };
-  const organizations = new FleetOrganizations({
-    opener,
-    clock,
-    log: createLogger({ level: 'fatal', format: 'json', secrets: [] }),
-    events: new EventBus(),
-  });
+  const log = createLogger({ level: 'fatal', format: 'json', secrets: [] });
+  const organizations = new FleetOrganizations({ clock, log, events: new EventBus() }, opener);
   organizations.setOrganizations([CONFIG]);
   const claim = (epoch: number) => {
     const claimed = { name: 'organization/acme', epoch, sequence: epoch, claimedAt: 0 };

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ClusterOverview } from '../../../src/clusters/events.ts';
+import { outboxLimit } from '../../../src/config/conversations.ts';
 import type { IngestionActivity } from '../../../src/conversations/ingestion.ts';
 import type { Change, Plan } from '../../../src/core/change.ts';
 import {
@@ -13,7 +14,8 @@ import {
   TransientError,
 } from '../../../src/core/errors.ts';
 import type { Declared } from '../../../src/core/resource.ts';
-import { RemoteOrganizations, StoredConversations } from '../../../src/daemon/states/remote-organizations.ts';
+import { conversationState } from '../../../src/daemon/organization/conversations.ts';
+import { RemoteOrganizations } from '../../../src/daemon/states/remote-organizations.ts';
 import type { OwnedState } from '../../../src/daemon/states/state-parts.ts';
 import { StateWriter } from '../../../src/daemon/states/state-publisher.ts';
 import { openMemoryStore } from '../../../src/store/memory.ts';
@@ -144,7 +146,7 @@ async function ownState(given: Case) {
     .map((age) => ({ at: NOW - age, waiting: 1, inFlight: 0, refused: 0, budgets: [] }));
   const ingestion: IngestionActivity = { sender: given.sender, inFlight: 2, errors: new Map([['help', 'HTTP 401']]) };
   const context = { store, version: '1', random: () => 0.5, clock: { ...backend.clock, now: () => NOW } };
-  const conversations = new StoredConversations(state.config, context);
+  const outbox = store.outbox('org_1', outboxLimit(state.config.conversations));
   const own: OrganizationState = {
     ...state,
     owner: OWNER,
@@ -156,12 +158,7 @@ async function ownState(given: Case) {
     clusters: { overview, changeRequests: async () => [] },
     statuses: { failure: given.failure === null ? null : { since: NOW - 1000, reason: given.failure } },
     queue: { name: 'org_1', isKnown: true, snapshot: () => snapshot, samples: async () => samples },
-    conversations: {
-      status: () => conversations.status(ingestion),
-      recentStatus: () => conversations.status(ingestion),
-      outdated: () => conversations.outdated(),
-      deadLetters: (filter, limit) => conversations.deadLetters(filter, limit),
-    },
+    conversations: conversationState(state.config.conversations, outbox, context.clock, () => ingestion),
   };
   return { own, ingestion, backend, context };
 }
@@ -213,8 +210,8 @@ test('every page and its JSON are the same at the owner and at another replica',
         remote ??= new RemoteOrganizations(
           replica,
           { replica: 'r-2', holder: () => ({ replica: OWNER as never, age: 0 }) },
-          () => 'org_1',
-          () => undefined,
+          { queueName: () => 'org_1' },
+          null,
         );
         const at = (shown: OrganizationState): Backend =>
           ({ ...backend, clock: context.clock, organizations: () => [shown] }) as Backend;

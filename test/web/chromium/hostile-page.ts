@@ -25,11 +25,12 @@ export interface HostilePage extends AsyncDisposable {
 
 /** Starts the server of the page. Its person is an approver with a hostile name. */
 export async function startHostilePage(): Promise<HostilePage> {
-  const { backend, checksum } = await hostileDaemon(TEXTS, { reconciled: reconciled() });
+  const { backend, handlers, checksum } = await hostileDaemon(TEXTS, { reconciled: reconciled() });
   const name = '<b>"Ana"</b> \u202e\u200bשלום';
   const { server } = await openPageApp({
     ui: { tokens: [tokenEntry(name, TOKEN)], roles: [{ role: 'approver', people: [name] }] },
     organizations: ['org_1'],
+    handlers,
     backend: () => ({ ...backend, clock: { ...backend.clock, now: () => NOW } }),
   });
   const url = await server.listen();

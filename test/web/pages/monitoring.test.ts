@@ -23,12 +23,12 @@ test('only operators get forms', async () => {
 
 test('the content of a dead letter is read for operators only, and through the handler that records it', async () => {
   const asked: Asked[] = [];
-  const { backend } = await hostileDaemon(['secret story'], { asked });
+  const { backend, handlers } = await hostileDaemon(['secret story'], { asked });
   const params = { key: 'secret story' };
   const forViewer = await render(deadLetterPage, backend, request(params, { role: 'viewer' }));
   expect(forViewer).toContain('Only operators can read the content.');
   expect(asked).toEqual([]);
-  const forOperator = await render(deadLetterPage, backend, request(params, { role: 'operator' }));
+  const forOperator = await render(deadLetterPage, backend, request(params, { role: 'operator', handlers }));
   expect(forOperator).toContain('&quot;subject&quot;: &quot;secret story&quot;');
   expect(asked).toEqual([['conversations', 'org_1', { subcommand: 'dead show', key: 'secret story' }]]);
   expect(await deadLetterPage.load(backend, request({ key: 'other' }))).toBeNull();

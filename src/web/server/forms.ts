@@ -1,8 +1,9 @@
-/** Route for what people ask the daemon to do. */
+/** Forms of the pages, by which people ask the daemon to do something: their fields, roles and routes. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import type { UiConfig } from '../../config/ui.ts';
+import { readDuration } from '../../config/values.ts';
 import type { Clock } from '../../core/clock.ts';
 import {
   AppError,
@@ -16,6 +17,7 @@ import {
 } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { Logger } from '../../log.ts';
+import { type CarryOut, type RequestHandlers, type RequestKind, readRequest } from '../../server/requests.ts';
 import type { Actor } from '../../store/history.ts';
 import { type KnownPerson, viewerOf } from '../auth/authenticator.ts';
 import { includesRole } from '../auth/roles.ts';
@@ -24,11 +26,106 @@ import { isLocalPath, link } from '../html/link.ts';
 import { canOperate } from '../html/visibility.ts';
 import type { Backend, OrganizationState } from '../model/backend.ts';
 import { organizationPath, planPath } from '../model/paths.ts';
+import type { ViewerRole } from '../page.ts';
 import { PageError } from '../page-error.ts';
 import { isPlan, planDifference, presentPlan } from '../pages/plan.ts';
-import { type FormFields, type RequestedAction, readAction, readDeliveryAction } from './action-fields.ts';
 import { checkOrigin } from './request-checks.ts';
 import { formOf, notFound, wantsJson } from './respond.ts';
+
+/** Fields of a form. */
+type FormFields = Readonly<Record<string, string>>;
+
+/** Action of a form: the role that it needs, and the request that its fields mean. `now`: milliseconds since the epoch. */
+interface FormAction {
+  readonly role: ViewerRole;
+  readonly kind: RequestKind;
+  readonly request: (fields: FormFields, now: number) => object;
+}
+
+const onPlan = (role: ViewerRole, request: FormAction['request']): FormAction => ({ role, kind: 'act', request });
+const onDeadLetters = (subcommand: 'dead retry' | 'dead drop'): FormAction => ({
+  role: 'operator',
+  kind: 'conversations',
+  request: ({ key, source }) => ({ subcommand, ...(key ? { key } : {}), ...(source ? { source } : {}) }),
+});
+const onCluster = (request: FormAction['request']): FormAction => ({ role: 'operator', kind: 'clusters', request });
+
+/** Actions on an organization, by the field `action`. */
+const ON_ORGANIZATION: ReadonlyMap<string, FormAction> = new Map([
+  ['approve', onPlan('approver', ({ checksum = '', reason }) => ({ subcommand: 'approve', checksum, reason }))],
+  ['reject', onPlan('approver', ({ checksum = '', reason }) => ({ subcommand: 'reject', checksum, reason }))],
+  [
+    'pause',
+    onPlan('operator', ({ address, reason = '', for: length }, now) => ({
+      subcommand: 'pause',
+      address,
+      reason,
+      until: endOf(length, now),
+    })),
+  ],
+  ['resume', onPlan('operator', ({ address, reason }) => ({ subcommand: 'resume', address, reason }))],
+  ['reconcile', onPlan('operator', ({ reason }) => ({ subcommand: 'reconcile', reason }))],
+  ['dead-retry', onDeadLetters('dead retry')],
+  ['dead-drop', onDeadLetters('dead drop')],
+  [
+    'cluster-open',
+    onCluster(({ cluster = '', space }) => ({ subcommand: 'open', cluster, space: space || null, dryRun: false })),
+  ],
+  [
+    'cluster-mute',
+    onCluster(({ cluster = '', muted = 'true' }) => ({
+      subcommand: 'mute',
+      cluster,
+      muted: muted === 'true',
+      dryRun: false,
+    })),
+  ],
+]);
+
+/** Actions on deliveries, which are about all organizations. */
+const ON_DELIVERIES: ReadonlyMap<string, FormAction> = new Map([
+  [
+    'delivery-retry',
+    {
+      role: 'operator',
+      kind: 'deliveries',
+      request: ({ channel }) => ({ subcommand: 'retry', channel: channel || null }),
+    },
+  ],
+]);
+
+/** Reads an action. Throws PageError (422) for an invalid one. */
+function readAction(actions: ReadonlyMap<string, FormAction>, fields: FormFields, now: number) {
+  const { action: name = '' } = fields;
+  const action = actions.get(name);
+  if (action === undefined) {
+    const known = `${actions.size > 1 ? 'one of ' : ''}${[...actions.keys()].join(', ')}`;
+    throw new PageError(422, `The action ${JSON.stringify(name)} is not known. Use ${known}.`);
+  }
+  const carryOut = readRequest(action.kind, action.request(fields, now));
+  if (typeof carryOut !== 'function') {
+    throw new PageError(422, `The request is not valid: ${carryOut.join('; ')}.`);
+  }
+  return { role: action.role, carryOut };
+}
+
+/** Length of a pause, if the form names none. */
+const USUAL_PAUSE = '4h';
+
+/** Returns the end of a pause; null for one without an end. */
+function endOf(length: string | undefined, now: number): number | null {
+  if (length === 'forever') {
+    return null;
+  }
+  const duration = readDuration(length || USUAL_PAUSE);
+  if (duration === undefined || duration === 0) {
+    throw new PageError(
+      422,
+      `The length ${JSON.stringify(length)} is not valid. Use one such as 30m, 4h or 1d, or forever.`,
+    );
+  }
+  return now + duration;
+}
 
 /** Milliseconds in which the same request again, such as a second click, gets the answer of the first one. */
 const SAME_CLICK = 10_000;
@@ -58,19 +155,18 @@ function rememberActions(clock: Pick<Clock, 'monotonic'>): Once {
   };
 }
 
-interface ActionRouteOptions {
-  readonly backend: Backend;
-  readonly config: UiConfig;
-  readonly log: Pick<Logger, 'warn'>;
-  /** Finds out who sends a request; null if nobody has signed in. */
-  readonly identify: (request: FastifyRequest) => Promise<KnownPerson | null>;
-}
-
 /** Number of entries of the audit that are searched for an approval that was already given. */
 const SEARCHED = 100;
 
-/** Adds the routes for actions on an organization and on deliveries. */
-export function addActions(app: FastifyInstance, { backend, config, log, identify }: ActionRouteOptions): void {
+/** Adds the routes for actions on an organization and on deliveries. `identify` returns null if nobody has signed in. */
+export function addForms(
+  app: FastifyInstance,
+  backend: Backend,
+  handlers: RequestHandlers,
+  config: UiConfig,
+  log: Pick<Logger, 'warn'>,
+  identify: (request: FastifyRequest) => Promise<KnownPerson | null>,
+): void {
   const once = rememberActions(backend.clock);
   /** Finds out who sends a request from a page of this server. Throws PageError. */
   const personOf = async (request: FastifyRequest) => {
@@ -98,11 +194,11 @@ export function addActions(app: FastifyInstance, { backend, config, log, identif
       throw notFound();
     }
     const fields = formOf(request);
-    const action = readAction(fields, backend.clock.now());
+    const action = readAction(ON_ORGANIZATION, fields, backend.clock.now());
     if (!includesRole(role, action.role)) {
       throw refuse(id, actor, fields, `This needs the role ${action.role}; you have the role ${role}.`);
     }
-    const result = await once(actor, id, fields, () => run(backend, actor, state, fields, action));
+    const result = await once(actor, id, fields, () => run(handlers, actor, state, fields, action.carryOut));
     return answer(request, reply, result, organizationPath(id));
   });
 
@@ -110,13 +206,13 @@ export function addActions(app: FastifyInstance, { backend, config, log, identif
   app.post('/deliveries', async (request, reply) => {
     const { viewer, actor } = await personOf(request);
     const fields = formOf(request);
-    const retry = readDeliveryAction(fields);
+    const { carryOut } = readAction(ON_DELIVERIES, fields, backend.clock.now());
     if (!canOperate(backend, viewer)) {
       const all = 'every organization that there is, as messages are about several';
       throw refuse(null, actor, fields, `This needs the role operator for ${all}.`);
     }
     const result = await once(actor, '/deliveries', fields, () =>
-      backend.actions.deliveries(actor, retry).catch((error: unknown) => {
+      carryOut(handlers, actor, null).catch((error: unknown) => {
         throw toPageError(error);
       }),
     );
@@ -125,11 +221,11 @@ export function addActions(app: FastifyInstance, { backend, config, log, identif
 }
 
 async function run(
-  { actions }: Backend,
+  handlers: RequestHandlers,
   by: Actor,
   state: OrganizationState,
   fields: FormFields,
-  action: RequestedAction,
+  carryOut: CarryOut,
 ): Promise<JsonObject> {
   const { checksum = '' } = fields;
   const isDecision = fields.action === 'approve' || fields.action === 'reject';
@@ -140,7 +236,7 @@ async function run(
     throw await moved(state, checksum);
   }
   try {
-    return await action.run(actions, by, state.id);
+    return await carryOut(handlers, by, state.id);
   } catch (error) {
     throw isDecision && !isPresent(state, checksum) ? await moved(state, checksum) : toPageError(error);
   }
