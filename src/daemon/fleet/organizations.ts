@@ -33,104 +33,77 @@ export interface OrganizationOpener {
 
 type OpenerContext = Pick<DaemonContext, 'clock' | 'log' | 'events'>;
 
-/** Ends of the work of an organization. */
-interface Ends {
-  readonly stop: AbortController;
-  readonly abort: AbortController;
-  /** Aborts when the organization stops. */
-  readonly stopping: AbortSignal;
-}
+type RunningOrganization = Awaited<ReturnType<typeof openOrganization>>;
 
-class RunningOrganization {
-  readonly managed: ManagedOrganization;
-  readonly #context: OpenerContext;
-  readonly #opener: OrganizationOpener;
-  readonly #ends: Ends;
+/** Opens an organization. Throws AppError. */
+async function openOrganization(
+  config: OrganizationConfig,
+  lease: Lease,
+  { clock, log }: OpenerContext,
+  opener: OrganizationOpener,
+) {
+  const [end, cancel] = [new AbortController(), new AbortController()];
+  const stopping = AbortSignal.any([end.signal, lease.lost]);
+  const abort = AbortSignal.any([cancel.signal, lease.lost]);
+  const managed = await opener.open({ config, lease, stopping, abort });
+  const organization = managed.id;
   /** Number of features that have started. */
-  #started = 0;
-
-  private constructor(managed: ManagedOrganization, context: OpenerContext, opener: OrganizationOpener, ends: Ends) {
-    this.managed = managed;
-    this.#context = context;
-    this.#opener = opener;
-    this.#ends = ends;
-  }
-
-  /** Opens an organization. Throws AppError. */
-  static async open(
-    config: OrganizationConfig,
-    lease: Lease,
-    context: OpenerContext,
-    opener: OrganizationOpener,
-  ): Promise<RunningOrganization> {
-    const [stop, abort] = [new AbortController(), new AbortController()];
-    const stopping = AbortSignal.any([stop.signal, lease.lost]);
-    const aborted = AbortSignal.any([abort.signal, lease.lost]);
-    const managed = await opener.open({ config, lease, stopping, abort: aborted });
-    return new RunningOrganization(managed, context, opener, { stop, abort, stopping });
-  }
-
+  let started = 0;
   /** Checks what only the manifests and the platform can verify. Throws ConfigError. */
-  async check(): Promise<void> {
-    await this.managed.clusters.check();
-  }
-
+  const check = () => managed.clusters.check();
   /** Starts the features, in their order. After a failure, another call starts the rest. */
-  async start(): Promise<void> {
-    for (const feature of this.managed.features.slice(this.#started)) {
-      if (this.#ends.stopping.aborted) {
+  const start = async () => {
+    for (const feature of managed.features.slice(started)) {
+      if (stopping.aborted) {
         return;
       }
       await feature.start();
-      this.#started += 1;
+      started += 1;
     }
-  }
-
-  /** Checks and starts, again and again until it succeeds or the organization stops. Never rejects. */
-  async startAlone(): Promise<void> {
-    const { clock, log } = this.#context;
-    const organization = this.managed.id;
-    while (!this.#ends.stopping.aborted) {
-      try {
-        await this.check().catch((error: unknown) => {
-          if (!(error instanceof ConfigError)) {
-            throw error;
+  };
+  return {
+    managed,
+    check,
+    start,
+    /** Checks and starts, again and again until it succeeds or the organization stops. Never rejects. */
+    startAlone: async (): Promise<void> => {
+      while (!stopping.aborted) {
+        try {
+          await check().catch((error: unknown) => {
+            if (!(error instanceof ConfigError)) {
+              throw error;
+            }
+            log.error({ organization, reason: error.message }, 'settings cannot be used');
+          });
+          await start();
+          return;
+        } catch (error) {
+          if (!stopping.aborted) {
+            const reason = messageOf(error);
+            log.error({ organization, reason, retryIn: START_RETRY }, 'cannot start the organization; retrying');
           }
-          log.error({ organization, reason: error.message }, 'settings cannot be used');
-        });
-        await this.start();
-        return;
-      } catch (error) {
-        if (!this.#ends.stopping.aborted) {
-          const reason = messageOf(error);
-          log.error({ organization, reason, retryIn: START_RETRY }, 'cannot start the organization; retrying');
+          await clock.sleep(START_RETRY, stopping).catch(() => undefined);
         }
-        await clock.sleep(START_RETRY, this.#ends.stopping).catch(() => undefined);
       }
-    }
-  }
-
-  /** Stops the features, and closes the organization. Never rejects. */
-  async stop(): Promise<void> {
-    const { managed } = this;
-    const { clock, log } = this.#context;
-    const organization = managed.id;
-    this.#ends.stop.abort();
-    managed.queue.recheck();
-    const ended = managed.features.map((feature) => feature.stop(IN_FLIGHT));
-    const all = Promise.all(ended).catch((error: unknown) => {
-      log.error({ organization, reason: messageOf(error) }, 'cannot stop the organization');
-    });
-    if (!(await endsWithin(clock, IN_FLIGHT, [all]))) {
-      this.#ends.abort.abort();
-      if (!(await endsWithin(clock, STOP_LIMIT - IN_FLIGHT, [all]))) {
-        log.warn({ organization }, 'shutdown timed out; abandoning unfinished work');
+    },
+    /** Stops the features, and closes the organization. Never rejects. */
+    stop: async (): Promise<void> => {
+      end.abort();
+      managed.queue.recheck();
+      const all = Promise.all(managed.features.map((feature) => feature.stop(IN_FLIGHT))).catch((error: unknown) => {
+        log.error({ organization, reason: messageOf(error) }, 'cannot stop the organization');
+      });
+      if (!(await endsWithin(clock, IN_FLIGHT, [all]))) {
+        cancel.abort();
+        if (!(await endsWithin(clock, STOP_LIMIT - IN_FLIGHT, [all]))) {
+          log.warn({ organization }, 'shutdown timed out; abandoning unfinished work');
+        }
       }
-    }
-    await this.#opener.close(managed).catch((error: unknown) => {
-      log.error({ organization, reason: messageOf(error) }, 'cannot close the organization');
-    });
-  }
+      await opener.close(managed).catch((error: unknown) => {
+        log.error({ organization, reason: messageOf(error) }, 'cannot close the organization');
+      });
+    },
+  };
 }
 
 /** Wanted and actual state of an organization. */
@@ -338,7 +311,7 @@ export class FleetOrganizations implements LeaseWork {
   async #open(assignment: Assignment, config: OrganizationConfig, lease: Lease): Promise<void> {
     const { clock, log, events } = this.#context;
     try {
-      const running = await RunningOrganization.open(config, lease, this.#context, this.#opener);
+      const running = await openOrganization(config, lease, this.#context, this.#opener);
       assignment.failed = null;
       assignment.running = running;
       this.#list = null;
