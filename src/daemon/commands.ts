@@ -8,7 +8,7 @@ import { heldChecksums } from '../plan/guard.ts';
 import { approvedChecksums } from '../reconcile/approvals.ts';
 import { type RequestHandler, type RequestHandlers, readRequest } from '../server/requests.ts';
 import type { OpenCommand } from '../store/commands.ts';
-import type { Actor } from '../store/history.ts';
+import { type Actor, hasDone } from '../store/history.ts';
 import type { FleetSignals } from '../store/leases.ts';
 import type { Store } from '../store/store.ts';
 import { type AuditedRequest, chooseOrganization, describeRequest } from './actions.ts';
@@ -19,9 +19,6 @@ import type { ManagedOrganization } from './organization/managed-organization.ts
 import type { DaemonParts } from './parts.ts';
 
 type CommandContext = Pick<DaemonContext, 'store' | 'clock' | 'log' | 'events' | 'stopping'>;
-
-/** Number of entries of the audit that are searched. */
-const SEARCHED = 100;
 
 /**
  * Returns the result of a command that the audit has as done since it was sent. Every command may be carried out again; the
@@ -36,17 +33,7 @@ async function findEarlierResult(
     return null;
   }
   const { action, subject } = describeRequest(kind, request as unknown as AuditedRequest);
-  const entries = await store.history(organization).audit({ limit: SEARCHED });
-  const isDone = entries.some(
-    (entry) =>
-      entry.outcome === 'done' &&
-      entry.at >= at &&
-      entry.action === action &&
-      entry.subject === subject &&
-      entry.actor.name === by.name &&
-      entry.actor.method === by.method,
-  );
-  if (!isDone) {
+  if (!(await hasDone(store.history(organization), { action, subject, actor: by }, at))) {
     return null;
   }
   const result = { organization, ...request, isComplete: true, count: 0, repeated: true };

@@ -144,6 +144,27 @@ export interface History {
   resume(address: string): Promise<boolean>;
 }
 
+/** Number of entries of the audit that are searched. */
+const SEARCHED = 100;
+
+/** Returns true if a person has done something since a time: its subject may be gone, such as a plan that was applied. */
+export async function hasDone(
+  history: Pick<History, 'audit'>,
+  { action, subject, actor }: { action: string; subject: string; actor: { name: string; method: string } },
+  since = 0,
+): Promise<boolean> {
+  const entries = await history.audit({ limit: SEARCHED });
+  return entries.some(
+    (entry) =>
+      entry.outcome === 'done' &&
+      entry.at >= since &&
+      entry.action === action &&
+      entry.subject === subject &&
+      entry.actor.name === actor.name &&
+      entry.actor.method === actor.method,
+  );
+}
+
 /**
  * Number of passes and audit entries that are kept, the age of passes in milliseconds, and the bytes of all plans of an
  * organization.

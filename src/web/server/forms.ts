@@ -18,7 +18,7 @@ import {
 import type { JsonObject } from '../../core/json.ts';
 import type { Logger } from '../../log.ts';
 import { type CarryOut, type RequestHandlers, type RequestKind, readRequest } from '../../server/requests.ts';
-import type { Actor } from '../../store/history.ts';
+import { type Actor, hasDone } from '../../store/history.ts';
 import { type KnownPerson, viewerOf } from '../auth/authenticator.ts';
 import { includesRole } from '../auth/roles.ts';
 import { differenceSection } from '../html/changes.ts';
@@ -48,58 +48,50 @@ const onDeadLetters = (subcommand: 'dead retry' | 'dead drop'): FormAction => ({
   kind: 'conversations',
   request: ({ key, source }) => ({ subcommand, ...(key ? { key } : {}), ...(source ? { source } : {}) }),
 });
-const onCluster = (request: FormAction['request']): FormAction => ({ role: 'operator', kind: 'clusters', request });
+const onCluster = (request: (fields: FormFields) => object): FormAction => ({
+  role: 'operator',
+  kind: 'clusters',
+  request: (fields) => ({ ...request(fields), dryRun: false }),
+});
 
 /** Actions on an organization, by the field `action`. */
-const ON_ORGANIZATION: ReadonlyMap<string, FormAction> = new Map([
-  ['approve', onPlan('approver', ({ checksum = '', reason }) => ({ subcommand: 'approve', checksum, reason }))],
-  ['reject', onPlan('approver', ({ checksum = '', reason }) => ({ subcommand: 'reject', checksum, reason }))],
-  [
-    'pause',
-    onPlan('operator', ({ address, reason = '', for: length }, now) => ({
-      subcommand: 'pause',
-      address,
-      reason,
-      until: endOf(length, now),
-    })),
-  ],
-  ['resume', onPlan('operator', ({ address, reason }) => ({ subcommand: 'resume', address, reason }))],
-  ['reconcile', onPlan('operator', ({ reason }) => ({ subcommand: 'reconcile', reason }))],
-  ['dead-retry', onDeadLetters('dead retry')],
-  ['dead-drop', onDeadLetters('dead drop')],
-  [
-    'cluster-open',
-    onCluster(({ cluster = '', space }) => ({ subcommand: 'open', cluster, space: space || null, dryRun: false })),
-  ],
-  [
-    'cluster-mute',
-    onCluster(({ cluster = '', muted = 'true' }) => ({
-      subcommand: 'mute',
-      cluster,
-      muted: muted === 'true',
-      dryRun: false,
-    })),
-  ],
-]);
+const ON_ORGANIZATION: Readonly<Record<string, FormAction>> = {
+  approve: onPlan('approver', ({ checksum = '', reason }) => ({ subcommand: 'approve', checksum, reason })),
+  reject: onPlan('approver', ({ checksum = '', reason }) => ({ subcommand: 'reject', checksum, reason })),
+  pause: onPlan('operator', ({ address, reason = '', for: length }, now) => ({
+    subcommand: 'pause',
+    address,
+    reason,
+    until: endOf(length, now),
+  })),
+  resume: onPlan('operator', ({ address, reason }) => ({ subcommand: 'resume', address, reason })),
+  reconcile: onPlan('operator', ({ reason }) => ({ subcommand: 'reconcile', reason })),
+  'dead-retry': onDeadLetters('dead retry'),
+  'dead-drop': onDeadLetters('dead drop'),
+  'cluster-open': onCluster(({ cluster = '', space }) => ({ subcommand: 'open', cluster, space: space || null })),
+  'cluster-mute': onCluster(({ cluster = '', muted = 'true' }) => ({
+    subcommand: 'mute',
+    cluster,
+    muted: muted === 'true',
+  })),
+};
 
 /** Actions on deliveries, which are about all organizations. */
-const ON_DELIVERIES: ReadonlyMap<string, FormAction> = new Map([
-  [
-    'delivery-retry',
-    {
-      role: 'operator',
-      kind: 'deliveries',
-      request: ({ channel }) => ({ subcommand: 'retry', channel: channel || null }),
-    },
-  ],
-]);
+const ON_DELIVERIES: Readonly<Record<string, FormAction>> = {
+  'delivery-retry': {
+    role: 'operator',
+    kind: 'deliveries',
+    request: ({ channel }) => ({ subcommand: 'retry', channel: channel || null }),
+  },
+};
 
 /** Reads an action. Throws PageError (422) for an invalid one. */
-function readAction(actions: ReadonlyMap<string, FormAction>, fields: FormFields, now: number) {
+function readAction(actions: Readonly<Record<string, FormAction>>, fields: FormFields, now: number) {
   const { action: name = '' } = fields;
-  const action = actions.get(name);
+  const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
   if (action === undefined) {
-    const known = `${actions.size > 1 ? 'one of ' : ''}${[...actions.keys()].join(', ')}`;
+    const names = Object.keys(actions);
+    const known = `${names.length > 1 ? 'one of ' : ''}${names.join(', ')}`;
     throw new PageError(422, `The action ${JSON.stringify(name)} is not known. Use ${known}.`);
   }
   const carryOut = readRequest(action.kind, action.request(fields, now));
@@ -154,9 +146,6 @@ function rememberActions(clock: Pick<Clock, 'monotonic'>): Once {
     return answer;
   };
 }
-
-/** Number of entries of the audit that are searched for an approval that was already given. */
-const SEARCHED = 100;
 
 /** Adds the routes for actions on an organization and on deliveries. `identify` returns null if nobody has signed in. */
 export function addForms(
@@ -230,7 +219,8 @@ async function run(
   const { checksum = '' } = fields;
   const isDecision = fields.action === 'approve' || fields.action === 'reject';
   if (isDecision && !isPresent(state, checksum)) {
-    if (await hasDecided(state, by, fields)) {
+    // The plan may have been applied since.
+    if (await hasDone(state.history, { action: fields.action ?? '', subject: checksum, actor: by })) {
       return { organization: state.id, checksum };
     }
     throw await moved(state, checksum);
@@ -246,23 +236,6 @@ async function run(
 function isPresent(state: OrganizationState, checksum: string): boolean {
   const plan = presentPlan(state);
   return plan !== null && isPlan(plan, checksum);
-}
-
-/** Returns true if the person already made this decision, and the plan was applied since. */
-async function hasDecided(
-  { history }: OrganizationState,
-  by: Actor,
-  { action, checksum }: FormFields,
-): Promise<boolean> {
-  const entries = await history.audit({ limit: SEARCHED });
-  return entries.some(
-    ({ actor, outcome, ...entry }) =>
-      entry.action === action &&
-      entry.subject === checksum &&
-      outcome === 'done' &&
-      actor.name === by.name &&
-      actor.method === by.method,
-  );
 }
 
 /** Returns the error for a plan that is not the present one any more, with what differs. */
