@@ -62,7 +62,7 @@ async function serve({ organizations = ['org_1', 'org_2'], ui = {} } = {}) {
 }
 
 test('an organization may have the name of another topic', async () => {
-  const { clock, open, notify } = await serve({ organizations: ['log'] });
+  const { clock, open, notify } = await serve({ organizations: ['log', 'org_1'] });
   const [ana, bo] = [await open('ana'), await open('bo')];
   notify('organization/log');
   await clock.advance(100);
@@ -176,7 +176,9 @@ async function readUntil({ get }: PageDaemon, topic: string, act: () => Promise<
 test('a pass and an action on the control socket ring, with the organization and nothing about it', async () => {
   await using work = await openWorkspace();
   await using page = await startPage(work);
-  const ofPass = await readUntil(page, 'organization/org_acme', async () => page.daemon.organizations[0]?.trigger('manual'));
+  const ofPass = await readUntil(page, 'organization/org_acme', async () =>
+    page.daemon.organizations[0]?.trigger('manual'),
+  );
   expect(ofPass).toMatch(/^retry: 3000\n\n(:\n\n)*data: \{"topics":\["organization\/org_acme"\],"wait":500\}\n\n/);
   const socket = controlSocketPath({
     store: { path: 'octavo.db' },
