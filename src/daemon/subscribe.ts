@@ -114,7 +114,7 @@ async function storeEvent(
 }
 
 /** Events after which pages show something else. The end of a pass is shown once more after it is recorded. */
-const SHOWN_PASSES = ['onPassStart', 'onPlan', 'onPassEnd', 'onRecorded'] as const;
+const SHOWN_PASSES = ['onPassStart', 'onPlan', 'onResult', 'onPassEnd', 'onRecorded'] as const;
 const SHOWN_CONVERSATIONS = [
   'onIntake',
   'onPressure',

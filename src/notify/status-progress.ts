@@ -1,7 +1,8 @@
 /** Commit statuses that passes ask for, from what they did and what is recorded. */
 import { type Change, type ChangeResult, changeId, type Plan } from '../core/change.ts';
 import { AppError, DesiredStateError, formatProblem } from '../core/errors.ts';
-import { counted, waitingDeletions } from '../plan/render/words.ts';
+import { waitingDeletions } from '../plan/render/sentence.ts';
+import { counted } from '../plan/render/words.ts';
 import type { CommitStatusRecord, DeploymentRecord, StatusContent } from '../store/commit-statuses.ts';
 import type { PassDetails, PassRecord } from '../store/history.ts';
 

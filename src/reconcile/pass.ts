@@ -135,6 +135,8 @@ export class PassRunner {
   lastDesired: Desired | null = null;
   /** The last check that succeeded; null before that. */
   lastCheck: Check | null = null;
+  /** Changes that the running pass has applied, or could not apply. */
+  reached = 0;
   /** Pauses that have not ended, as of the last time they were read. */
   #pauses: readonly ManualPause[] = [];
 
@@ -152,6 +154,7 @@ export class PassRunner {
     const { clock, events, signal } = this.options;
     const started = clock.monotonic();
     const progress = new PassProgress();
+    this.reached = 0;
     events.onPassStart?.(trigger);
     const result = await this.#steps(trigger, progress).catch((error: unknown) =>
       // Work that was abandoned because the daemon is shutting down is not reported as an error.
@@ -295,6 +298,7 @@ export class PassRunner {
       },
       onResult: (result) => {
         progress.results.push(result);
+        this.reached += 1;
         events.onResult?.(result, byId.get(changeId(result)));
       },
       onUnrecorded: (result) => void progress.results.push(result),

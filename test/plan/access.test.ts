@@ -6,7 +6,7 @@ import { planToJson } from '../../src/plan/render/document.ts';
 import { planMarkdown } from '../../src/plan/render/markdown.ts';
 import { accessWords, renderPlanText } from '../../src/plan/render/text.ts';
 import { PLAIN } from '../../src/plan/render/text-layout.ts';
-import { planContent } from '../../src/web/model/plan.ts';
+import { planContent, WHOLE_PLAN } from '../../src/web/model/plan.ts';
 import { NAMES } from '../support/certificates.ts';
 import { actual, type PlanCase, planOf } from '../support/planning.ts';
 
@@ -391,7 +391,7 @@ saml: { okta: { label: Okta, ssoURL: "https://u:hunter22@b.example/s" } }`,
     });
     const condition = 'now only visitors who match "visitor.x \\u202e::warning"';
     const wrapped = renderPlanText(plan, { columns: 1000, paint: PLAIN });
-    const page = planContent('acme', plan, { commit: () => null, file: () => null }, 0, () => null);
+    const page = planContent('acme', plan, { commit: () => null, file: () => null }, WHOLE_PLAN, () => null);
     for (const text of [
       wrapped,
       planMarkdown(plan).text.replace(/\s+/g, ' '),

@@ -149,6 +149,7 @@ function reconcilerOf(
     lastEnd,
     lastDesired,
     isRunning,
+    reached: 0,
     failingSince: failingSince ?? (lastEnd?.error == null ? null : lastEnd.endedAt),
   };
 }

@@ -66,11 +66,19 @@ interface SummaryContent {
   readonly parts: Readonly<Record<string, string>>;
   readonly reconciler: {
     readonly isRunning: boolean;
+    /** Absent in what earlier versions stored. */
+    readonly reached?: number;
     readonly failingSince: number | null;
     readonly checkedAt: number | null;
     /** True if the last pass that ended made the plan of the last check. */
     readonly hasEnded: boolean;
-    readonly desired: { readonly commit: string | null; readonly subject: string; readonly size: number } | null;
+    readonly desired: {
+      readonly commit: string | null;
+      readonly subject: string;
+      /** Absent in what earlier versions stored. */
+      readonly author?: string | null;
+      readonly size: number;
+    } | null;
   } | null;
   readonly statuses: OrganizationState['statuses'];
 }
@@ -134,13 +142,19 @@ export function summaryOf({ reconciler, statuses }: OwnedState, hashes: Readonly
         ? null
         : {
             isRunning: reconciler.isRunning,
+            reached: reconciler.reached,
             failingSince: reconciler.failingSince,
             checkedAt: lastCheck?.at ?? null,
             hasEnded: lastCheck !== null && reconciler.lastEnd?.plan === lastCheck.plan,
             desired:
               lastDesired === null
                 ? null
-                : { commit: lastDesired.commit, subject: lastDesired.subject, size: lastDesired.state.declared.size },
+                : {
+                    commit: lastDesired.commit,
+                    subject: lastDesired.subject,
+                    author: lastDesired.author,
+                    size: lastDesired.state.declared.size,
+                  },
           },
     statuses: statuses === null ? null : { failure: statuses.failure },
   };
@@ -152,6 +166,7 @@ const NOTHING_RAN: ReconcilerState = {
   lastEnd: null,
   lastDesired: null,
   isRunning: false,
+  reached: 0,
   failingSince: null,
 };
 
@@ -234,7 +249,7 @@ export function stateOf(parts: ReadonlyMap<string, ReadPart>, before: StoredStat
 }
 
 function reconcilerOf(
-  { isRunning, failingSince, checkedAt, hasEnded, desired }: NonNullable<SummaryContent['reconciler']>,
+  { isRunning, reached = 0, failingSince, checkedAt, hasEnded, desired }: NonNullable<SummaryContent['reconciler']>,
   read: <T>(part: string, missing: T) => T,
   before: ReconcilerState['lastCheck'],
 ): ReconcilerState {
@@ -244,13 +259,19 @@ function reconcilerOf(
   const end = read<ReconcilerState['lastEnd']>('end', null);
   return {
     isRunning,
+    reached,
     failingSince,
     lastCheck,
     lastEnd: end === null ? null : { ...end, plan: hasEnded ? (lastCheck?.plan ?? null) : null },
     lastDesired:
       desired === null
         ? null
-        : { commit: desired.commit, subject: desired.subject, state: { declared: { size: desired.size } } },
+        : {
+            commit: desired.commit,
+            subject: desired.subject,
+            author: desired.author ?? null,
+            state: { declared: { size: desired.size } },
+          },
   };
 }
 

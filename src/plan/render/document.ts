@@ -5,7 +5,17 @@ import type { Fields } from '../../core/resource.ts';
 import { maskUrlsIn } from '../../core/text/safe-url.ts';
 
 /** A change without what only its requests need. */
-export type ChangeDocument = Omit<Change, 'declared' | 'within' | 'place' | 'anchor' | 'needsTemporaryKey'>;
+export type ChangeDocument = Omit<Change, 'declared' | 'within' | 'place' | 'anchor' | 'needsTemporaryKey'> & {
+  /** Title of the resource in a plan that was read, where the fields do not say it. */
+  readonly title?: string;
+};
+
+/** Returns the title of the resource that changes: the present one, or that of a new resource; empty if it has none. */
+export function changeTitle({ fields, deletes, actual, title }: ChangeDocument): string {
+  const created = fields.find(({ path }) => path === 'title' || path === 'label');
+  const known = deletes?.title ?? actual.title ?? actual.label ?? title ?? created?.from ?? created?.to;
+  return typeof known === 'string' ? known : '';
+}
 
 /** A plan as it is shown. Every plan in memory is one. */
 export interface PlanDocument extends Omit<Plan, 'changes' | 'bindings'> {
@@ -67,6 +77,7 @@ function publicChange(change: ChangeDocument): object {
     address: change.address,
     kind: change.kind,
     id: change.id,
+    title: changeTitle(change) || undefined,
     fields: change.fields,
     source: change.source,
     dependsOn: change.dependsOn,

@@ -16,6 +16,13 @@ const MAX_LINES = 6;
 export interface FieldLine {
   readonly name: string;
   readonly text: string;
+  /** The old and the new value as people write them, where a line is about values; absent if there is none. */
+  readonly from?: string;
+  readonly to?: string;
+  /** The value of a new resource. */
+  readonly value?: string;
+  /** Items of a list, or people, each with its sign. */
+  readonly items?: readonly string[];
 }
 
 /** Formats a value on one line, shortened and escaped. */
@@ -37,21 +44,38 @@ export function valueText(value: Json | undefined): string {
 export function fieldLines({ path, from, to }: FieldChange, whole = false): readonly FieldLine[] {
   const name = printable(path);
   if (path === 'members') {
-    return [{ name, text: peopleText(from, to) }];
+    const items = peopleTexts(from, to);
+    return [{ name, text: items.join('  '), items }];
   }
   if (Array.isArray(from ?? to) && Array.isArray(to ?? from)) {
-    return [{ name, text: listText(from, to, whole) }];
+    const items = listTexts(from, to, whole);
+    return items === null ? [pairLine(name, from, to, whole)] : [{ name, text: items.join('  '), items }];
   }
   if (isObject(from) && isObject(to) && typeof to.sha256 !== 'string') {
     return leafLines(name, from as Json, to as Json, whole);
   }
   if (from === undefined) {
-    return [{ name, text: single(to, whole) }];
+    const text = single(to, whole);
+    return [{ name, text, value: typeof to === 'string' ? bare(text) : text }];
   }
   if (typeof from === 'string' && typeof to === 'string' && Math.max(lineCount(from), lineCount(to)) > 1) {
     return changedLines(from, to, whole).map((text, at) => ({ name: at === 0 ? name : '', text }));
   }
-  return [{ name, text: differingTexts(from, to, whole).join(' → ') }];
+  return [pairLine(name, from, to, whole)];
+}
+
+function pairLine(name: string, from: Json | undefined, to: Json | undefined, whole: boolean): FieldLine {
+  const [before, after] = differingTexts(from, to, whole);
+  const written = (value: Json | undefined, text: string) =>
+    value === undefined || value === null ? undefined : typeof value === 'string' ? bare(text) : text;
+  return { name, text: `${before} → ${after}`, from: written(from, before), to: written(to, after) };
+}
+
+/** Removes the quotes that {@link inQuotes} adds. */
+function bare(text: string): string {
+  return /^(["']).*\1(?: \(\d+ lines\))?$/s.test(text)
+    ? text.slice(1).replace(/["']((?: \(\d+ lines\))?)$/, '$1')
+    : text;
 }
 
 /**
@@ -183,28 +207,27 @@ export function changedPeople(from: Json | undefined, to: Json | undefined) {
     .filter(({ was, is }) => was !== is);
 }
 
-function peopleText(from: Json | undefined, to: Json | undefined): string {
-  const texts = changedPeople(from, to).map(({ person, was, is }) => {
+function peopleTexts(from: Json | undefined, to: Json | undefined): readonly string[] {
+  return changedPeople(from, to).map(({ person, was, is }) => {
     if (is === undefined) {
       return `- ${printable(person)}`;
     }
     return was === undefined ? `+ ${printable(person)} (${is})` : `~ ${printable(person)} (${was} → ${is})`;
   });
-  return texts.join('  ');
 }
 
-/** Returns the added and removed items; both lists if only their order or repetition differs. */
-function listText(from: Json | undefined, to: Json | undefined, whole: boolean): string {
+/** Returns the added and removed items; null if only their order or repetition differs. */
+function listTexts(from: Json | undefined, to: Json | undefined, whole: boolean): readonly string[] | null {
   const before = Array.isArray(from) ? (from as Json[]) : [];
   const after = Array.isArray(to) ? (to as Json[]) : [];
   const [had, has] = [new Set(before.map(canonicalJson)), new Set(after.map(canonicalJson))];
   const added = after.filter((item) => !had.has(canonicalJson(item)));
   const removed = before.filter((item) => !has.has(canonicalJson(item)));
   if (added.length === 0 && removed.length === 0) {
-    return differingTexts(from, to, whole).join(' → ');
+    return null;
   }
   const [minus, plus] = pairedTexts(removed, added, whole);
-  return [...plus, ...minus].join('  ');
+  return [...plus, ...minus];
 }
 
 function leafLines(path: string, from: Json, to: Json, whole: boolean): readonly FieldLine[] {
@@ -214,10 +237,9 @@ function leafLines(path: string, from: Json, to: Json, whole: boolean): readonly
     .sort()
     .filter((name) => !sameJson(before.get(name) ?? null, after.get(name) ?? null));
   const most = whole ? changed.length : MAX_LEAVES;
-  const lines = changed.slice(0, most).map((name) => ({
-    name: printable(name),
-    text: differingTexts(before.get(name), after.get(name), whole).join(' → '),
-  }));
+  const lines = changed
+    .slice(0, most)
+    .map((name) => pairLine(printable(name), before.get(name), after.get(name), whole));
   const more = changed.length - lines.length;
   return more > 0 ? [...lines, { name: path, text: `and ${more} more inside it` }] : lines;
 }

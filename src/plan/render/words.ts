@@ -1,5 +1,5 @@
 /** Words: printable text, counted nouns and durations, and what waits for approval. */
-import type { ChangeDocument, PlanDocument } from './document.ts';
+import type { ChangeDocument } from './document.ts';
 
 /**
  * Invisible characters, which would make different names look the same (Unicode, Default_Ignorable_Code_Point), without
@@ -89,18 +89,8 @@ export function isDeletion({ action, isReplacement }: Pick<ChangeDocument, 'acti
   return action === 'delete' && !isReplacement;
 }
 
-/** `deletes 10 spaces, 1 site`: the deletions that wait for approval; null if there are none. */
-export function waitingDeletions({ changes, verdict }: Pick<PlanDocument, 'changes' | 'verdict'>): string | null {
-  const waits = changes.filter(
-    (change) => isDeletion(change) && change.paused === null && (change.held !== null || verdict.state === 'held'),
-  );
-  const kinds = [...Map.groupBy(waits, ({ kind }) => kind)].toSorted(([, a], [, b]) => b.length - a.length);
-  return kinds.length === 0
-    ? null
-    : `deletes ${kinds.map(([kind, of]) => counted(of.length, nameOf(kind))).join(', ')}`;
-}
-
-function nameOf(kind: string): string {
+/** `site space`: a kind in words. */
+export function kindWords(kind: string): string {
   const names: Readonly<Record<string, string>> = { openapi: 'OpenAPI specification', saml: 'SAML provider' };
   return names[kind] ?? kind.replaceAll('-', ' ');
 }

@@ -1,7 +1,10 @@
 /** Planned changes in pages: what would change, why it waits, where it is declared, and how two plans differ. */
 import { html } from 'hono/html';
+import { counted } from '../../plan/render/words.ts';
 import type { ChangeView, DifferingChange, PlanDifference, SourceView } from '../model/plan.ts';
 import type { Html } from '../page.ts';
+import { lineDiff } from './diff.ts';
+import { type IconName, icon } from './icon.ts';
 import { link } from './link.ts';
 import { RESULT_LABELS, stateBadge } from './state.ts';
 import { shown } from './text.ts';
@@ -18,20 +21,36 @@ export function actionWord(action: string): string {
   return WORDS.get(action) ?? shown(action);
 }
 
-/** Returns a list of changes with the values of their fields. */
-export function changeList(changes: readonly ChangeView[]): Html {
-  return html`<ol class="changes">${changes.map(changeItem)}</ol>`;
+const ICONS: Readonly<Record<string, IconName>> = {
+  create: 'diff-added',
+  update: 'diff-modified',
+  move: 'diff-renamed',
+  delete: 'diff-removed',
+};
+
+/** Changes of a kind that are shown at once; the rest is folded. */
+const UNFOLDED = 20;
+
+/** Returns a list of changes with the values of their fields; of many, the rest is folded. `isSplit`: old and new in columns. */
+export function changeRows(changes: readonly ChangeView[], isSplit = false): Html {
+  const [first, rest] = [changes.slice(0, UNFOLDED), changes.slice(UNFOLDED)];
+  const list = (some: readonly ChangeView[]) =>
+    html`<ul class="rows changes">${some.map((change) => changeItem(change, isSplit))}</ul>`;
+  return rest.length === 0
+    ? list(first)
+    : html`${list(first)}
+<details><summary>${rest.length} more</summary>${list(rest)}</details>`;
 }
 
-function changeItem(change: ChangeView): Html {
-  const { action, address, path, isReplacement, source } = change;
-  const replaced = isReplacement ? html` <span class="faint">(replacement)</span>` : '';
-  return html`<li class="change ${action}">
-<p class="head"><span class="action">${actionWord(action)}</span> ${link(path, shown(address))}${replaced}
-${source === null ? '' : sourceText(source)}${statusText(change.status)}</p>
-${remarks(change)}
-${fieldDiff(change.lines)}
-</li>
+function changeItem(change: ChangeView, isSplit: boolean): Html {
+  const { action, address, title, path, isReplacement, source, status, impact } = change;
+  const name = title === '' ? address : title;
+  // It begins with the title.
+  const consequences = impact.startsWith(`"${title}", `) ? impact.slice(title.length + 4) : impact;
+  return html`<li class="${action}"><div class="change"><span class="sign">${icon(ICONS[action] ?? 'diff-modified')}<span class="hidden">${actionWord(action)}</span></span>
+<div>${link(path, shown(name), { class: 'name' })}${title === '' ? '' : html` <span class="address">${shown(address)}</span>`}${isReplacement ? html` <span class="faint">replaced</span>` : ''}${statusText(status)}${consequences === '' ? '' : html` <span class="impact">${shown(consequences)}</span>`}${remarks(change)}</div>
+${fieldDiff(change, isSplit)}
+${source === null ? '' : html`<span class="end small">${sourceText(source)}</span>`}</div></li>
 `;
 }
 
@@ -47,29 +66,21 @@ export function sourceText({ file, line, url }: SourceView): Html {
   return url === null ? text : link(url, text);
 }
 
-function remarks({ impact, paused, held }: ChangeView): Html {
+function remarks({ paused, held }: ChangeView): Html {
   const until = paused === null || paused.until === null ? '' : ` until ${shown(paused.until)}`;
-  return html`${impact === '' ? '' : html`<p class="impact">${shown(impact)}</p>`}
-${paused === null ? '' : html`<p>${stateBadge({ tone: 'wait', word: `paused${until}` })} ${shown(paused.reason)}</p>`}
+  return html`${paused === null ? '' : html`<p>${stateBadge({ tone: 'wait', word: `paused${until}` })} ${shown(paused.reason)}</p>`}
 ${held === null ? '' : html`<p>${stateBadge({ tone: 'wait', word: 'held' })} ${shown(held)}</p>`}`;
 }
 
-/** Returns the fields of a change with their old and new values. */
-function fieldDiff(lines: ChangeView['lines']): Html {
+/** Returns the fields of a change with their old and new values; those of a new resource are folded. */
+function fieldDiff({ action, lines }: ChangeView, isSplit: boolean): Html {
   if (lines.length === 0) {
     return html``;
   }
-  return html`<dl class="fields">${lines.map(
-    ({ name, text }) => html`<div><dt>${name}</dt><dd class="${lineClass(name, text)}">${text}</dd></div>`,
-  )}</dl>`;
-}
-
-/** Lines of a text that are removed or added have no name. */
-function lineClass(name: string, text: string): string {
-  if (name === '' && text.startsWith('- ')) {
-    return 'removed';
-  }
-  return name === '' && text.startsWith('+ ') ? 'added' : '';
+  const list = html`<dl class="fields">${lines.map((line) => html`<div><dt>${line.name}</dt>${isSplit && line.from !== undefined ? html`<dd><del>${line.from}</del></dd><dd><ins>${line.to}</ins></dd>` : html`<dd>${lineDiff(line)}</dd>`}</div>`)}</dl>`;
+  return action === 'create'
+    ? html`<details><summary>${counted(lines.length, 'field')}</summary>${list}</details>`
+    : list;
 }
 
 /** Returns what the present plan has that another one had not, and a link to it. */
@@ -80,8 +91,10 @@ export function differenceSection({
   readonly path: string;
   readonly difference: PlanDifference;
 }): Html {
-  return html`<section aria-labelledby="difference"><h2 id="difference">What differs in the ${link(path, 'present plan')}</h2>
-${differenceList(difference)}</section>`;
+  const { counts } = difference;
+  const words = `${counts.added} new, ${counts.removed} gone, ${counts.changed} with other values`;
+  return html`<details id="difference"><summary>What differs in the ${link(path, 'present plan')}: ${words}</summary>
+${differenceList(difference)}</details>`;
 }
 
 /** Returns the changes that were added, removed and changed. */

@@ -63,7 +63,7 @@ export function pauseForm({ organization, address, pause, back }: PauseFormOptio
   const what = address === '' ? 'this organization' : 'this resource';
   const common = { organization, hidden: { address }, back };
   return pause === null
-    ? html`<details class="ask" id="pause"><summary>Pause ${what}</summary>
+    ? html`<details class="menu" id="pause"><summary>Pause…</summary>
 <p>While it is paused, nothing is written. Plans are still made.</p>
 ${actionForm({ ...common, action: 'pause', button: `Pause ${what}`, fields: html`${reasonField('pause-reason', true)}${lengthField()}` })}
 </details>`

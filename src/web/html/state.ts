@@ -53,6 +53,11 @@ export const RESULT_LABELS: ReadonlyMap<string, StateLabel> = new Map([
   ['planned', { tone: 'busy', word: 'planned' }],
 ]);
 
+/** Returns only the dot of a state; screen readers say its word. */
+export function stateDot({ tone, word }: StateLabel): Html {
+  return html`<span class="state ${tone}"><span class="hidden">${word}</span></span>`;
+}
+
 /** Returns the dot and the word of a state. */
 export function stateBadge({ tone, word }: StateLabel): Html {
   return html`<span class="state ${tone}">${word}</span>`;

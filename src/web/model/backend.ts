@@ -53,7 +53,7 @@ export interface ClusterState {
 }
 
 /** Reconciler of an organization, as pages read it. The one of this replica is one. */
-export interface ReconcilerState extends Pick<OrganizationReconciler, 'isRunning' | 'failingSince'> {
+export interface ReconcilerState extends Pick<OrganizationReconciler, 'isRunning' | 'reached' | 'failingSince'> {
   readonly lastCheck:
     | (Pick<Check, 'authors' | 'at'> & {
         readonly plan: PlanDocument;
@@ -65,7 +65,9 @@ export interface ReconcilerState extends Pick<OrganizationReconciler, 'isRunning
     | (Pick<PassEnd, 'outcome' | 'results' | 'error' | 'endedAt' | 'retryIn'> & { readonly plan: PlanDocument | null })
     | null;
   readonly lastDesired:
-    | (Pick<Desired, 'commit' | 'subject'> & { readonly state: { readonly declared: { readonly size: number } } })
+    | (Pick<Desired, 'commit' | 'subject' | 'author'> & {
+        readonly state: { readonly declared: { readonly size: number } };
+      })
     | null;
 }
 

@@ -1,8 +1,9 @@
 /** Plans as pages show them: their content, page by page, and their difference. */
 import { type AccessChange, changeId } from '../../core/change.ts';
 import { sameJson } from '../../core/json.ts';
-import type { ChangeDocument, PlanDocument } from '../../plan/render/document.ts';
+import { type ChangeDocument, changeTitle, type PlanDocument } from '../../plan/render/document.ts';
 import { type FieldLine, fieldLines } from '../../plan/render/field-text.ts';
+import { planSentence } from '../../plan/render/sentence.ts';
 import {
   accessPlace,
   accessWords,
@@ -49,22 +50,63 @@ function listed(changes: readonly ChangeDocument[]) {
 const PAGE_SIZE = 200;
 const MAX_NOTES = 50;
 
-type Ranked = readonly { readonly change: ChangeDocument; readonly rank: number }[];
-/** Ranked changes of the plans that are shown: sorting 100,000 changes takes longer than a page may take. */
-const ranked = new WeakMap<PlanDocument, Ranked>();
+/** What a change does, in the order in which people read it. */
+export const EFFECTS = ['deleted', 'access', 'created', 'updated', 'moved'] as const;
+export type Effect = (typeof EFFECTS)[number];
+
+const EFFECT_OF_ACTION = { delete: 'deleted', create: 'created', update: 'updated', move: 'moved' } as const;
+
+type Ordered = readonly { readonly change: ChangeDocument; readonly effect: Effect; readonly rank: number }[];
+/** Changes of the plans that are shown, by effect and kind: sorting 100,000 takes longer than a page may take. */
+const ordered = new WeakMap<PlanDocument, Ordered>();
+
+function orderChanges(plan: PlanDocument): Ordered {
+  const known = ordered.get(plan);
+  if (known !== undefined) {
+    return known;
+  }
+  const affectsAccess = new Set(plan.access.map(({ change }) => change));
+  const changes = rankChanges(plan).map(({ change, rank }) => {
+    const isAccess = change.action !== 'delete' && change.action !== 'create' && affectsAccess.has(change.address);
+    return { change, effect: isAccess ? ('access' as const) : EFFECT_OF_ACTION[change.action], rank };
+  });
+  const kinds = new Map([...new Set(changes.map(({ change }) => change.kind))].map((kind, index) => [kind, index]));
+  const place = ({ change, effect }: Ordered[number]) =>
+    EFFECTS.indexOf(effect) * kinds.size + (kinds.get(change.kind) ?? 0);
+  const sorted = changes.toSorted((a, b) => place(a) - place(b));
+  ordered.set(plan, sorted);
+  return sorted;
+}
+
+/** Changes of a plan that a page shows. Empty texts select everything. */
+export interface PlanSelection {
+  /** Index of the first one, of those that are selected. */
+  readonly from: number;
+  readonly effect: string;
+  /** Part of the title or address. */
+  readonly text: string;
+}
+
+export const WHOLE_PLAN: PlanSelection = { from: 0, effect: '', text: '' };
 
 /** Describes one page of a plan. `statusOf`: the results of its changes. */
 export function planContent(
   organization: string,
   plan: PlanDocument,
   links: ForgeLinks,
-  start: number,
+  selection: PlanSelection,
   statusOf: (change: ChangeDocument) => string | null,
 ) {
-  const order = ranked.get(plan) ?? rankChanges(plan);
-  ranked.set(plan, order);
-  const total = order.length;
-  const from = Number.isSafeInteger(start) && start > 0 && start < total ? start : 0;
+  const all = orderChanges(plan);
+  const text = selection.text.toLowerCase();
+  const order = all.filter(
+    ({ change, effect }) =>
+      (selection.effect === '' || effect === selection.effect) &&
+      (text === '' || `${change.address}\n${changeTitle(change)}`.toLowerCase().includes(text)),
+  );
+  const selected = order.length;
+  const start = selection.from;
+  const from = Number.isSafeInteger(start) && start > 0 && start < selected ? start : 0;
   const shown = order.slice(from, from + PAGE_SIZE);
   const { checksum, heldChecksum, commit, verdict, summary, access } = plan;
   return {
@@ -74,23 +116,35 @@ export function planContent(
     verdict,
     summary,
     commitUrl: commit === null ? null : links.commit(commit),
+    /** `Deletes 21 spaces, makes Acme Team public`. */
+    sentence: planSentence(plan),
     /** Such as `1 to create, 2 held, 38 unchanged`. */
     summaryText: summaryLine(plan),
     cost: costWords(plan),
     /** Access changes of this page, and the number of all. */
     access: access.slice(from, from + PAGE_SIZE).map(accessView),
     accessTotal: access.length,
-    /** Changes of this page, the most dangerous first. */
-    changes: shown.map(({ change, rank }) => ({
+    /** What the changes of the whole plan do, with their number by kind. */
+    effects: [...Map.groupBy(all, ({ effect }) => effect)].map(([effect, of]) => ({
+      effect,
+      count: of.length,
+      kinds: [...Map.groupBy(of, ({ change }) => change.kind)].map(([kind, each]) => ({ kind, count: each.length })),
+    })),
+    selection: { effect: selection.effect, text: selection.text },
+    /** Changes that the selection has. */
+    selected,
+    /** Changes of this page: deletions first, then access, each by kind. */
+    changes: shown.map(({ change, effect, rank }) => ({
       ...changeView(organization, change, sourceView(change.source, commit, links), statusOf(change)),
+      effect,
       /** Deletions, and everything that is held. */
       isDangerous: rank <= RANK.delete,
     })),
     /** Index of the first change of this page. */
     from,
-    total,
+    total: all.length,
     /** Value of `from` for the next page; null on the last one. */
-    next: from + shown.length < total ? from + shown.length : null,
+    next: from + shown.length < selected ? from + shown.length : null,
     /** Resources that are adopted, pending, noted or not managed; of many, the first. */
     notes: listRows(plan)
       .slice(0, MAX_NOTES)
@@ -135,6 +189,8 @@ export function changeView(
     action,
     address,
     kind,
+    /** Title of the resource; empty if it has none. */
+    title: changeTitle(change),
     isReplacement,
     /** Why it needs approval; null if it does not. */
     held,
@@ -146,7 +202,7 @@ export function changeView(
     path: resourcePath(organization, address),
     lines: change.fields.flatMap((field): FieldLine | readonly FieldLine[] =>
       action === 'move' && field.path === 'position' && typeof field.to === 'string'
-        ? [{ name: 'position', text: field.to }]
+        ? [{ name: 'position', text: field.to, value: field.to }]
         : fieldLines(field, accessFields.includes(field.path)),
     ),
   };

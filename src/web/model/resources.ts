@@ -51,6 +51,7 @@ export function resourceStates(reconciler: ReconcilerState, isStale: boolean): R
 }
 
 const UNCHECKED: ResourceStates = {
+  changed: [],
   changesOf: () => [],
   undeclared: [],
   result: () => undefined,
@@ -85,6 +86,8 @@ function indexChanges({ plan, drift }: Check, end: ReconcilerState['lastEnd']) {
     return worst === 'in-sync' && pending.has(address) ? 'pending' : worst;
   };
   return {
+    /** Addresses that the plan changes, or that are pending. */
+    changed: [...new Set([...byAddress.keys(), ...pending.keys()])] as readonly Address[],
     /** Returns the changes of a resource, in the order of the plan. */
     changesOf,
     /** Changes of resources that no manifest declares any more, sorted by address. */
@@ -146,6 +149,7 @@ function buildTree(declared: DeclaredResources) {
   }
   const sorted = [...resources];
   return {
+    declared,
     /** Parents first, each followed by what it contains. */
     resources: sorted,
     /** Number of resources of each kind. */
@@ -156,6 +160,19 @@ function buildTree(declared: DeclaredResources) {
       return parent === null ? null : (declared.get(parent) ?? null);
     },
   };
+}
+
+/** Returns the title of a resource, or of the space that it shows or translates: `Guides (fr)`; empty if there is none. */
+function titleWithin(resource: Declared, declared: DeclaredResources): string {
+  const { space, to } = resource.fields;
+  const title = titleOf(resource);
+  const shown = title === '' && typeof space === 'string' ? declared.get(space as Address) : undefined;
+  if (shown === undefined) {
+    return title;
+  }
+  // A site shows a translation, and that is of a space: no title is further away.
+  const of = shown.fields.space === undefined ? titleOf(shown) : titleWithin(shown, declared);
+  return typeof to === 'string' && of !== '' ? `${of} (${to})` : of;
 }
 
 /** Returns the title of a resource; empty if it has none. */
@@ -200,6 +217,36 @@ function compareSiblings(a: Declared, b: Declared): number {
   return order || (a.place?.index ?? 0) - (b.place?.index ?? 0) || (a.address < b.address ? -1 : 1);
 }
 
+/** States that one figure counts together. */
+export const STATE_GROUPS = {
+  'in-sync': ['in-sync', 'stale', 'unknown'],
+  waiting: ['held', 'paused'],
+  pending: ['planned', 'pending'],
+  failed: ['failed'],
+} as const satisfies Record<string, readonly ResourceState[]>;
+type StateGroup = keyof typeof STATE_GROUPS;
+
+/** Returns true for a state of a group, or one that is named itself. */
+function isInGroup(state: ResourceState, wanted: string): boolean {
+  const group: readonly ResourceState[] = Object.hasOwn(STATE_GROUPS, wanted) ? STATE_GROUPS[wanted as StateGroup] : [];
+  return state === wanted || group.includes(state);
+}
+
+/** Counts the resources of each group, with those that only the platform has. */
+export function countStates(tree: ResourceTree, states: ResourceStates): Readonly<Record<StateGroup, number>> {
+  const addresses = new Set([...states.changed, ...states.undeclared.map(({ address }) => address)]);
+  const counts = { 'in-sync': tree.declared.size, waiting: 0, pending: 0, failed: 0 };
+  for (const address of addresses) {
+    const state = states.state(address);
+    const group = (['waiting', 'pending', 'failed'] as const).find((each) => isInGroup(state, each));
+    if (group !== undefined) {
+      counts[group] += 1;
+      counts['in-sync'] -= tree.declared.has(address) ? 1 : 0;
+    }
+  }
+  return counts;
+}
+
 /** Selection of resources. Empty texts select everything. */
 export interface ResourceFilter {
   readonly kind: string;
@@ -230,11 +277,11 @@ export function listResources(
   const isSelected = ({ kind, address }: { readonly kind: string; readonly address: Address }, title: string) =>
     (filter.kind === '' || kind === filter.kind) &&
     (text === '' || `${address}\n${title}`.toLowerCase().includes(text)) &&
-    (filter.state === '' || states.state(address) === filter.state);
+    (filter.state === '' || isInGroup(states.state(address), filter.state));
   const select = (resources: readonly Declared[]) =>
     filter.kind === '' && filter.state === '' && text === ''
       ? resources
-      : resources.filter((resource) => isSelected(resource, titleOf(resource)));
+      : resources.filter((resource) => isSelected(resource, titleWithin(resource, tree.declared)));
   const removed = states.undeclared.filter((change) => isSelected(change, ''));
   const declared = select(tree.resources);
   const start = startAfter(filter.after, removed, tree.resources, select);
@@ -308,7 +355,7 @@ function declaredRow(organization: string, resource: Declared, tree: ResourceTre
   return {
     address,
     kind,
-    title: titleOf(resource),
+    title: titleWithin(resource, tree.declared),
     path: resourcePath(organization, address),
     /** Addresses of what it is part of, outermost first. */
     ancestors,

@@ -196,7 +196,7 @@ export function heldChanges(plan: PlanDocument): number {
 }
 
 function progress(reconciler: ReconcilerState, { state, now }: StatusInput): DescribedStatus | null {
-  const { lastCheck, lastEnd, isRunning } = reconciler;
+  const { lastCheck, lastEnd, isRunning, reached } = reconciler;
   const plan = lastCheck?.plan;
   if (plan === undefined) {
     return null;
@@ -205,7 +205,10 @@ function progress(reconciler: ReconcilerState, { state, now }: StatusInput): Des
     const of = plan.commit === null ? '' : ` of ${shortCommit(plan.commit)}`;
     return plan.changes.length === 0
       ? null
-      : { state: 'applying', sentence: `Applying ${counted(plan.changes.length, 'change')}${of}` };
+      : {
+          state: 'applying',
+          sentence: `Applying ${reached === 0 ? '' : `${reached} of `}${counted(plan.changes.length, 'change')}${of}`,
+        };
   }
   const applied = (lastEnd?.results ?? []).filter(({ status }) => status === 'applied').length;
   const left = plan.changes.length - applied;

@@ -1,31 +1,38 @@
 /** Page of one organization: its state, what waits for a person, its resources and its last passes. */
 
 import { html } from 'hono/html';
+import { type Address, kindOf } from '../../core/address.ts';
 import { DesiredStateError } from '../../core/errors.ts';
-import { counted, spanWords } from '../../plan/render/words.ts';
+import { counted, kindWords, spanWords } from '../../plan/render/words.ts';
 import type { LastPush, PushStatus } from '../../reconcile/push-receiver.ts';
 import type { ManualPause } from '../../store/history.ts';
-import { outcomeBars } from '../charts/outcome-bars.ts';
+import { formatCount } from '../charts/figure.ts';
+import { runStrip } from '../charts/run-strip.ts';
 import { actionWord } from '../html/changes.ts';
+import { decisionCard } from '../html/decision.ts';
 import { actionForm, pauseForm, pauseNotice } from '../html/form.ts';
+import { kindIcon } from '../html/icon.ts';
 import { link } from '../html/link.ts';
-import { RESOURCE_LABELS, STATUS_LABELS, stateBadge } from '../html/state.ts';
+import { OUTCOME_LABELS, RESOURCE_LABELS, STATUS_LABELS, stateBadge, stateDot } from '../html/state.ts';
 import { paging } from '../html/table.ts';
 import { age, commitText, shown, shownLines } from '../html/text.ts';
 import { isOperator } from '../html/visibility.ts';
 import type { OrganizationState } from '../model/backend.ts';
+import { decisionView } from '../model/decision.ts';
 import { forgeLinks, organizationPath, planPath, resourcePath, withQuery } from '../model/paths.ts';
 import {
+  countStates,
   listResources,
   type ResourcePage,
   type ResourceRow,
   resourceStates,
   resourceTree,
+  STATE_GROUPS,
 } from '../model/resources.ts';
 import { errorSentence, heldChanges, pauseSentence, pauseView, summarize } from '../model/status.ts';
 import { isoTime } from '../model/words.ts';
 import { defineOrganizationPage, type Html, type PageRequest } from '../page.ts';
-import { type PassRow, passRow, passTable } from './passes.ts';
+import { type PassRow, passRow } from './passes.ts';
 
 /** Passes that are shown as bars. */
 const PASSES = 60;
@@ -34,7 +41,7 @@ const FAILURES = 20;
 
 export type OrganizationView = Awaited<ReturnType<typeof load>>;
 
-async function load(state: OrganizationState, { query, now }: PageRequest) {
+async function load(state: OrganizationState, { query, viewer, now }: PageRequest) {
   const { id, reconciler, history, config } = state;
   const { kind = '', state: wanted = '', q: text = '', after = '' } = query;
   const pauses = await history.pauses(now);
@@ -49,6 +56,8 @@ async function load(state: OrganizationState, { query, now }: PageRequest) {
     ...inClusters(state),
     ...pauses.map((pause) => pauseItem(id, pause, now)),
   ];
+  const tree = resources === null ? null : resourceTree(resources.declared);
+  const states = reconciler === null ? null : resourceStates(reconciler, summary.freshness.isStale);
   const rows = passes.map((pass) => passRow(id, pass, links));
   return {
     ...summary,
@@ -58,6 +67,7 @@ async function load(state: OrganizationState, { query, now }: PageRequest) {
     pollSeconds: state.pollInterval === null || reconciler === null ? null : Math.round(state.pollInterval / 1000),
     /** Null if no webhook is configured. */
     webhook: state.webhook === null ? null : webhookView(await state.webhook.status()),
+    decision: await decisionView(state, viewer),
     waiting,
     pauses: pauses.map((pause) => pauseView(pause, now)),
     /** Pass of the first commit whose manifests were invalid; null if they are valid, or have no commit. */
@@ -68,16 +78,11 @@ async function load(state: OrganizationState, { query, now }: PageRequest) {
       plan === null || plan.changes.length === 0
         ? null
         : { checksum: plan.checksum, path: planPath(id, plan.checksum), changes: plan.changes.length },
+    /** Number of resources by state. Null before the manifests were read. */
+    counts: tree === null || states === null ? null : countStates(tree, states),
     /** Null before the manifests were read. */
     list:
-      reconciler === null || resources === null
-        ? null
-        : listResources(id, resourceTree(resources.declared), resourceStates(reconciler, summary.freshness.isStale), {
-            kind,
-            state: wanted,
-            text,
-            after,
-          }),
+      tree === null || states === null ? null : listResources(id, tree, states, { kind, state: wanted, text, after }),
     /** Newest first. */
     passes: rows,
   };
@@ -222,36 +227,41 @@ const IGNORED: Readonly<Record<NonNullable<LastPush['mismatch']>, string>> = {
 export const organizationPage = defineOrganizationPage<OrganizationView>({
   path: '',
   load,
-  title: ({ title }) => shown(title, 80),
-  render: (view, request) => html`<h1>${shown(view.title)}</h1>
-${stateSection(view, request)}
-${waitingSection(view)}
+  title: () => 'Overview',
+  render: (view, request) => html`${titleSection(view, request)}
+${view.decision === null ? '' : decisionCard(view.decision, request)}
+${attentionSection(view)}
 ${problemsSection(view)}
+${figures(view)}
 ${resourcesSection(view)}
-${passesSection(view, request.now)}
-${actionsSection(view, request)}`,
+${runsSection(view, request.now)}
+${sourceSection(view, request)}`,
   topic: ({ id }) => id,
 });
 
-function stateSection(view: OrganizationView, { now }: PageRequest): Html {
-  const { state, sentence, commit, commitUrl, freshness, nextCheck, pollSeconds, plan, webhook, replica } = view;
-  const poll = pollSeconds === null ? '' : html` New commits are fetched every ${spanWords(pollSeconds * 1000)}.`;
-  return html`<p class="sentence ${state}">${stateBadge(STATUS_LABELS[state])} ${shown(sentence)}</p>
-<dl class="facts">
-<div><dt>Last check</dt><dd>${age(freshness.asOf, now)}</dd></div>
-<div><dt>Next check</dt><dd>${nextCheck === null ? 'when something changes' : age(nextCheck, now)}.${poll}</dd></div>
-<div><dt>Commit</dt><dd>${commitText(commit, commitUrl)}</dd></div>
-${webhook === null ? '' : html`<div><dt>Webhook</dt><dd>${webhook.lastAt === null ? '' : html`${age(webhook.lastAt, now)}: `}${webhook.sentence}</dd></div>`}
-${replica === null ? '' : html`<div><dt>Replica</dt><dd>${link('/replicas', shown(replica))}</dd></div>`}
-${plan === null ? '' : html`<div><dt>Last plan</dt><dd>${link(plan.path, counted(plan.changes, 'change'))}</dd></div>`}
-</dl>
-${view.pauses.map(pauseNotice)}`;
+/** The name and the state, with the actions beside them. */
+function titleSection(view: OrganizationView, request: PageRequest): Html {
+  const { id, title, path, state, sentence, pauses, list, decision } = view;
+  const pause = pauses.find(({ address }) => address === '') ?? null;
+  const actions =
+    list === null || !isOperator(request, id)
+      ? ''
+      : html`<div class="actions">${actionForm({ organization: id, action: 'reconcile', button: 'Check now', back: path })}
+${pauseForm({ organization: id, address: '', pause, back: path })}</div>`;
+  // The card says what waits.
+  const words = decision === null ? html`<p class="lead">${shown(sentence)}</p>` : '';
+  return html`<div class="head"><h1>${shown(title)} <span class="badge">${stateBadge(STATUS_LABELS[state])}</span></h1>${actions}</div>
+${words}
+${pauses.map(pauseNotice)}`;
 }
 
-function waitingSection({ waiting }: OrganizationView): Html {
-  const items = waiting.map(({ text, path }) => html`<li>${link(path, shown(text))}</li>`);
-  return html`<section aria-labelledby="waiting"><h2 id="waiting">Needs attention</h2>
-${items.length === 0 ? html`<p class="empty">Nothing.</p>` : html`<ul>${items}</ul>`}</section>`;
+/** What a person should see to, other than the decision that the card is about. */
+function attentionSection({ waiting, decision }: OrganizationView): Html {
+  const items = waiting.filter(({ kind }) => kind !== 'approval' || decision === null);
+  return items.length === 0
+    ? html``
+    : html`<section aria-labelledby="attention"><h2 id="attention">Needs attention</h2>
+<ul class="rows">${items.map(({ kind, text, path }) => html`<li>${stateDot({ tone: kind === 'pause' ? 'wait' : 'bad', word: kind })} ${link(path, shown(text))}</li>`)}</ul></section>`;
 }
 
 function problemsSection({ problems, brokenBy }: OrganizationView): Html {
@@ -260,10 +270,20 @@ function problemsSection({ problems, brokenBy }: OrganizationView): Html {
   }
   return html`<section aria-labelledby="problems"><h2 id="problems">Problems in the manifests</h2>
 ${brokenBy === null ? '' : html`<p>Invalid since commit ${commitText(brokenBy.commit, brokenBy.commitUrl)}${brokenBy.author === null ? '' : html` by ${shown(brokenBy.author)}`}${brokenBy.subject === '' ? '' : html`: ${shown(brokenBy.subject)}`}</p>`}
-<ul class="problems">${problems.map(
+<ul class="rows problems">${problems.map(
     ({ file, line, address, message }) =>
       html`<li><code>${shown(file)}:${line}</code> ${address === '' ? '' : html`<code>${shown(address)}</code> `}${shownLines(message)}</li>`,
   )}</ul></section>`;
+}
+
+/** The number of resources by state; each links to the list of these. */
+function figures({ id, counts, freshness }: OrganizationView): Html {
+  if (counts === null) {
+    return html``;
+  }
+  const figure = (state: keyof typeof counts, words: string, tone: string) =>
+    html`<li><a class="${counts[state] === 0 ? '' : tone}" href="${withQuery(organizationPath(id), { state })}#resources"><b>${formatCount(counts[state])}</b> ${words}</a></li>`;
+  return html`<ul class="figures">${figure('in-sync', freshness.isStale ? 'not checked lately' : 'in sync', '')}${figure('waiting', 'waiting for a person', 'wait')}${figure('pending', 'pending', '')}${figure('failed', 'failed', 'bad')}</ul>`;
 }
 
 function resourcesSection({ id, list }: OrganizationView): Html {
@@ -274,10 +294,10 @@ function resourcesSection({ id, list }: OrganizationView): Html {
   const path = organizationPath(id);
   const query = { kind: filter.kind, state: filter.state, q: filter.text };
   const isFiltered = Object.values(query).some((value) => value !== '');
-  return html`<section aria-labelledby="resources"><h2 id="resources">Resources</h2>
+  return html`<section aria-labelledby="resources"><div class="head"><h2 id="resources">Resources</h2>
+<p class="count" role="status">${isFiltered ? `${selected} of ${counted(total, 'resource')}` : counted(total, 'resource')}</p></div>
 ${filterForm(path, list)}
-<p class="count" role="status">${isFiltered ? `${selected} of ${counted(total, 'resource')}` : counted(total, 'resource')}</p>
-${rows.length === 0 ? html`<p class="empty">No resource matches. ${link(path, 'Show all')}</p>` : resourceList(rows)}
+${rows.length === 0 ? html`<p class="empty">No resource matches. ${link(path, 'Show all')}</p>` : resourceGroups(list)}
 ${paging(
   filter.after === '' ? null : withQuery(path, query),
   next === null ? null : withQuery(path, { ...query, after: next }),
@@ -288,31 +308,61 @@ ${paging(
 function filterForm(path: string, { filter, kinds, states }: ResourcePage): Html {
   const option = (value: string, text: string, chosen: string) =>
     html`<option value="${value}"${value === chosen ? html` selected` : ''}>${text}</option>`;
-  return html`<form class="filter" method="get" action="${path}" role="search">
-<p class="field"><label for="q">Address or title</label> <input id="q" name="q" type="search" value="${filter.text}" autocomplete="off"></p>
+  return html`<form class="filter" method="get" action="${path}#resources" role="search">
+<p class="field"><label for="q">Title or address</label> <input id="q" name="q" type="search" value="${filter.text}" autocomplete="off"></p>
 <p class="field"><label for="kind">Kind</label> <select id="kind" name="kind"><option value="">all</option>
-${kinds.map(({ kind, count }) => option(kind, `${kind} (${count})`, filter.kind))}</select></p>
+${kinds.map(({ kind, count }) => option(kind, `${kindWords(kind)} (${count})`, filter.kind))}</select></p>
 <p class="field"><label for="state">State</label> <select id="state" name="state"><option value="">all</option>
-${states.map((state) => option(state, RESOURCE_LABELS[state].word, filter.state))}</select></p>
+${Object.keys(STATE_GROUPS).map((group) => option(group, GROUP_WORDS[group] ?? group, filter.state))}
+${states.filter((state) => !(state in STATE_GROUPS)).map((state) => option(state, RESOURCE_LABELS[state].word, filter.state))}</select></p>
 <button>Filter</button>
 </form>`;
 }
 
-function passesSection({ id, passes }: OrganizationView, now: number): Html {
-  return html`<section aria-labelledby="passes"><h2 id="passes">Last passes</h2>
-${passes.length === 0 ? '' : outcomeBars('outcomes', passes)}
-${passTable(passes.slice(0, 5), now)}
-<p>${link(organizationPath(id, '/passes'), 'All passes')}</p></section>`;
-}
+const GROUP_WORDS: Readonly<Record<string, string>> = {
+  'in-sync': 'in sync',
+  waiting: 'waiting for a person',
+  pending: 'pending',
+  failed: 'failed',
+};
 
-function actionsSection({ id, pauses, path, list }: OrganizationView, request: PageRequest): Html {
-  if (list === null || !isOperator(request, id)) {
+/** What the last runs did, newest first; those that changed nothing are only in the strip. */
+const LAST_CHANGES = 5;
+
+function runsSection({ id, passes }: OrganizationView, now: number): Html {
+  if (passes.length === 0) {
     return html``;
   }
-  const pause = pauses.find(({ address }) => address === '') ?? null;
-  return html`<section aria-labelledby="actions"><h2 id="actions">Actions</h2>
-${actionForm({ organization: id, action: 'reconcile', button: 'Check now', back: path })}
-${pauseForm({ organization: id, address: '', pause, back: path })}</section>`;
+  const changed = passes.filter(({ summary, error }) => summary !== 'none' || error !== null).slice(0, LAST_CHANGES);
+  return html`<section aria-labelledby="runs"><div class="head"><h2 id="runs">What changed last</h2>
+<p>${link(organizationPath(id, '/passes'), 'History')}</p></div>
+${runStrip(passes)}
+${changed.length === 0 ? html`<p class="empty">Nothing has changed in the last runs.</p>` : html`<ul class="rows">${changed.map((run) => runItem(run, now))}</ul>`}</section>`;
+}
+
+function runItem(
+  { path, outcome, summary, error, subject, commit, commitUrl, author, endedAt }: PassRow,
+  now: number,
+): Html {
+  const by = author === null ? '' : html` <span class="faint">by ${shown(author)}</span>`;
+  return html`<li>${stateDot(OUTCOME_LABELS[outcome])} ${link(path, summary === 'none' ? shown(error ?? summary, 120) : summary, { class: 'name' })}
+<span>${commitText(commit, commitUrl)} ${shown(subject)}${by}</span><span class="end faint">${age(endedAt, now)}</span></li>
+`;
+}
+
+/** Where the manifests come from, and when they are compared. */
+function sourceSection(view: OrganizationView, { now }: PageRequest): Html {
+  const { commit, commitUrl, freshness, nextCheck, pollSeconds, plan, webhook, replica } = view;
+  const poll = pollSeconds === null ? '' : html` New commits are fetched every ${spanWords(pollSeconds * 1000)}.`;
+  return html`<section aria-labelledby="source"><h2 id="source">Source</h2>
+<dl class="facts">
+<div><dt>Commit</dt><dd>${commitText(commit, commitUrl)}</dd></div>
+<div><dt>Last check</dt><dd>${age(freshness.asOf, now)}</dd></div>
+<div><dt>Next check</dt><dd>${nextCheck === null ? 'when something changes' : age(nextCheck, now)}.${poll}</dd></div>
+${webhook === null ? '' : html`<div><dt>Webhook</dt><dd>${webhook.lastAt === null ? '' : html`${age(webhook.lastAt, now)}: `}${webhook.sentence}</dd></div>`}
+${replica === null ? '' : html`<div><dt>Replica</dt><dd>${link('/replicas', shown(replica))}</dd></div>`}
+${plan === null ? '' : html`<div><dt>Last plan</dt><dd>${link(plan.path, counted(plan.changes, 'change'))}</dd></div>`}
+</dl></section>`;
 }
 
 /** A resource of the page, or one that only contains some. */
@@ -322,8 +372,8 @@ interface Branch {
   readonly children: Branch[];
 }
 
-/** Returns the rows as a tree. Rows come after what they are part of; that may be on an earlier page. */
-function resourceList(rows: readonly ResourceRow[]): Html {
+/** Returns the rows under a heading for each kind, and as a tree. Rows come after what they are part of; that may be on an earlier page. */
+function resourceGroups({ rows, kinds }: ResourcePage): Html {
   const roots: Branch[] = [];
   const known = new Map<string, Branch>();
   const branch = (address: string, siblings: Branch[]): Branch => {
@@ -349,7 +399,22 @@ function resourceList(rows: readonly ResourceRow[]): Html {
       own.row = row;
     }
   }
-  return html`<ul class="tree">${roots.map(item)}</ul>`;
+  const counts = new Map(kinds.map(({ kind, count }) => [kind, count]));
+  const groups = Map.groupBy(roots, ({ address, row }) =>
+    row?.isDeclared === false ? 'removed' : (row?.kind ?? kindOf(address as Address)),
+  );
+  const sections = [...groups].map(([kind, branches]) => {
+    const heading = kindHeading(kind);
+    const count = kind === 'removed' ? branches.length : (counts.get(kind) ?? '');
+    return html`<section class="kind" aria-label="${heading}"><h3>${heading} <span class="count">${count}</span></h3>
+<ul class="tree">${branches.map(item)}</ul></section>`;
+  });
+  return html`<div class="kinds">${sections}</div>`;
+}
+
+function kindHeading(kind: string): string {
+  const words = kind === 'removed' ? 'No longer declared' : kind === 'organization' ? kind : `${kindWords(kind)}s`;
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 function item({ address, row, children }: Branch): Html {
@@ -357,16 +422,21 @@ function item({ address, row, children }: Branch): Html {
   return children.length === 0
     ? html`<li>${label}</li>
 `
-    : html`<li>${label}<details open><summary>${children.length} inside</summary><ul>${children.map(item)}</ul></details></li>
+    : html`<li><details open id="in-${address}"><summary>${label}</summary><ul>${children.map(item)}</ul></details></li>
 `;
 }
 
-function rowText({ address, title, path, state, action, isDrift, isDeclared }: ResourceRow): Html {
-  const isChanging = action !== null;
-  const change = isChanging ? html` <span class="faint">to ${actionWord(action).toLowerCase()}</span>` : '';
-  const drift = isDrift ? html` <span class="faint">drift</span>` : '';
-  const gone = isDeclared ? '' : html` <span class="faint">(no longer declared)</span>`;
-  return html`${stateBadge(RESOURCE_LABELS[state])} ${link(path, shown(address, 100))}${
-    title === '' ? '' : html` <span class="title">${shown(title, 80)}</span>`
-  }${gone}${change}${drift}`;
+/** A title first, then the address; the state in words only if it is not in sync. */
+function rowText({ address, kind, title, path, state, action, isDrift }: ResourceRow): Html {
+  const label = RESOURCE_LABELS[state];
+  const change = action === null ? '' : html` <span class="faint">to ${actionWord(action).toLowerCase()}</span>`;
+  const drift = isDrift ? html` <span class="faint">changed on the platform</span>` : '';
+  const name = title === '' ? nameOf(address) : title;
+  const small = name === address ? '' : html` <span class="address">${shown(address, 100)}</span>`;
+  return html`${kindIcon(kind)} ${link(path, shown(name, 80), { class: 'name' })}${small} ${state === 'in-sync' ? stateDot(label) : stateBadge(label)}${change}${drift}`;
+}
+
+/** Returns the last part of an address, which people recognize it by. */
+function nameOf(address: string): string {
+  return address.slice(address.lastIndexOf('/') + 1);
 }

@@ -4,7 +4,7 @@ import { html } from 'hono/html';
 import { readPlan } from '../../plan/render/document.ts';
 import { counted } from '../../plan/render/words.ts';
 import type { PassCounts, PassRecord } from '../../store/history.ts';
-import { actionWord, changeList } from '../html/changes.ts';
+import { actionWord, changeRows } from '../html/changes.ts';
 import { link } from '../html/link.ts';
 import { OUTCOME_LABELS, RESULT_LABELS, stateBadge } from '../html/state.ts';
 import { paging, table } from '../html/table.ts';
@@ -19,7 +19,7 @@ import {
   resourcePath,
   withQuery,
 } from '../model/paths.ts';
-import { planContent, statusesOf } from '../model/plan.ts';
+import { planContent, statusesOf, WHOLE_PLAN } from '../model/plan.ts';
 import { isoTime, secondsWords } from '../model/words.ts';
 import { defineOrganizationPage, type Html, type PageRequest } from '../page.ts';
 
@@ -69,7 +69,7 @@ async function loadPass({ id, history, config }: OrganizationState, { params }: 
     /** Changes of the plan that the history does not keep. */
     notKept: Math.max(0, sum(details.pass.counts, ACTIONS) - details.changes.length),
     /** The plan as it was kept; null if it had no changes, or is not kept any more. */
-    plan: plan === null ? null : planContent(id, plan, links, 0, statusesOf(details.changes)),
+    plan: plan === null ? null : planContent(id, plan, links, WHOLE_PLAN, statusesOf(details.changes)),
   };
 }
 
@@ -190,7 +190,7 @@ ${
     ? ''
     : html`<section aria-labelledby="plan"><h2 id="plan">Plan</h2>
 <p>${view.plan.summaryText}. ${view.planPath === null ? '' : link(view.planPath, 'The plan with all changes')}</p>
-${changeList(view.plan.changes)}</section>`
+${changeRows(view.plan.changes)}</section>`
 }`,
   topic: ({ organization }) => organization,
 });

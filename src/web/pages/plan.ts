@@ -1,20 +1,28 @@
 /** Page of a plan: access, dangerous changes, the others, and last the form that approves exactly these. */
 
 import { html } from 'hono/html';
-import { approvalsOf } from '../../plan/guard.ts';
 import { type PlanDocument, planToJson, readPlan } from '../../plan/render/document.ts';
-import { counted } from '../../plan/render/words.ts';
-import { approvedChecksums, authorsNotice, countApprovers, refusalOf } from '../../reconcile/approvals.ts';
-import { changeList, differenceSection } from '../html/changes.ts';
-import { actionForm, reasonField } from '../html/form.ts';
+import { counted, kindWords } from '../../plan/render/words.ts';
+import { changeRows, differenceSection } from '../html/changes.ts';
+import { decisionCard } from '../html/decision.ts';
+import { type IconName, icon } from '../html/icon.ts';
 import { link } from '../html/link.ts';
 import { stateBadge } from '../html/state.ts';
 import { paging } from '../html/table.ts';
 import { age, checksumText, commitText, personText, shown } from '../html/text.ts';
 import type { OrganizationState } from '../model/backend.ts';
+import { approvalView, decisionsOn, decisionView } from '../model/decision.ts';
 import { forgeLinks, passPath, planPath, withQuery } from '../model/paths.ts';
-import { type ChangeView, comparePlans, type PlanDifference, planContent, statusesOf } from '../model/plan.ts';
-import { checkTimes, heldChanges } from '../model/status.ts';
+import {
+  type ChangeView,
+  comparePlans,
+  type Effect,
+  type PlanDifference,
+  type PlanSelection,
+  planContent,
+  statusesOf,
+} from '../model/plan.ts';
+import { checkTimes } from '../model/status.ts';
 import { isoTime, shortChecksum } from '../model/words.ts';
 import { defineOrganizationPage, type Html, type PageRequest } from '../page.ts';
 
@@ -63,21 +71,18 @@ export async function planDifference(
 
 async function currentPlan(state: OrganizationState, plan: PlanDocument, { query, viewer, now }: PageRequest) {
   const { id, config, reconciler, record } = state;
-  const covered = [plan.checksum, ...approvalsOf(plan, approvedChecksum(plan))];
-  const decisions = (await record.decisions()).filter(({ checksum }) => covered.includes(checksum));
+  const decisions = decisionsOn(plan, await record.decisions());
   const unique = [...new Map(decisions.map((each) => [`${each.verdict} ${each.by.name} ${each.at}`, each])).values()];
   const { freshness } = await checkTimes(state, now);
   const desired = reconciler?.lastDesired ?? null;
-  const changes = heldChanges(plan);
   const end = reconciler?.lastEnd;
-  const authors = reconciler?.lastCheck?.authors ?? null;
   return {
     organization: id,
     ...planContent(
       id,
       plan,
       forgeLinks(config.source),
-      firstChange(query),
+      selectionOf(query),
       statusesOf(end?.plan === plan ? end.results : []),
     ),
     subject: desired?.commit === plan.commit ? (desired?.subject ?? '') : '',
@@ -88,24 +93,9 @@ async function currentPlan(state: OrganizationState, plan: PlanDocument, { query
     /** Why the plan is not what it seems; empty if it is. */
     notice: freshness.isStale ? 'The platform may have changed since this plan was made.' : '',
     /** Decision that the plan waits for; null if nothing does, or the plan is not the present one. */
-    approval:
-      changes === 0
-        ? null
-        : {
-            /** Checksum that an approval has to carry. */
-            checksum: approvedChecksum(plan),
-            /** Changes that it releases. */
-            changes,
-            /** People who have to approve, and those who have. */
-            needed: config.approvals.count,
-            given: countApprovers(unique, config.approvals, authors),
-            /** True if enough people have approved and nobody has rejected it: the next pass applies it, unless it is paused. */
-            isComplete: approvedChecksums(decisions, config.approvals, authors).includes(approvedChecksum(plan)),
-            /** Why this person cannot approve; null if they can, as far as the plan is concerned. */
-            refusal: refusalOf(viewer.actor, authors, config.approvals),
-            /** Sentence on what the check of the authors could not cover; empty if it covers everything. */
-            notice: authorsNotice(authors, config.approvals),
-          },
+    approval: await approvalView(state, plan, viewer),
+    /** The card of what it waits for, or of what is being applied; null if neither. */
+    decision: await decisionView(state, viewer),
     decisions: unique.map(({ by, verdict, reason, at }) => ({
       by: by.name,
       method: by.method,
@@ -122,14 +112,8 @@ async function currentPlan(state: OrganizationState, plan: PlanDocument, { query
   };
 }
 
-/** Returns the index of the first change to show. */
-function firstChange({ from }: PageRequest['query']): number {
-  return Number(from ?? 0);
-}
-
-/** Returns the checksum that releases what waits, and nothing else. */
-function approvedChecksum({ verdict, checksum, heldChecksum }: PlanDocument): string {
-  return verdict.state === 'held' ? checksum : (heldChecksum ?? checksum);
+function selectionOf({ from, effect = '', q: text = '' }: PageRequest['query']): PlanSelection {
+  return { from: Number(from ?? 0), effect, text };
 }
 
 async function pastPlan(
@@ -148,7 +132,7 @@ async function pastPlan(
     notKept === 0 ? '' : ` ${counted(notKept, 'more change')} ${notKept === 1 ? 'was' : 'were'} not kept.`;
   return {
     organization: id,
-    ...planContent(id, plan, forgeLinks(config.source), firstChange(query), statusesOf(kept.changes)),
+    ...planContent(id, plan, forgeLinks(config.source), selectionOf(query), statusesOf(kept.changes)),
     subject,
     freshness: {
       asOf: isoTime(endedAt),
@@ -159,6 +143,7 @@ async function pastPlan(
     isCurrent: false,
     notice: `This is not the present plan, and cannot be approved.${partial}`,
     approval: null,
+    decision: null,
     decisions: [],
     current:
       present === null
@@ -176,13 +161,15 @@ async function pastPlan(
 export const planPage = defineOrganizationPage<PlanView>({
   path: '/plans/:checksum',
   load,
-  title: ({ organization }) => `Plan for ${shown(organization, 80)}`,
-  render: (view, request) => html`<h1>Plan ${checksumText(view.checksum)}</h1>
-${head(view, request.now)}
-${accessSection(view)}
-${changesSections(view)}
+  title: ({ checksum }) => `Plan ${shown(shortChecksum(checksum))}`,
+  render: (view, request) => html`${titleSection(view, request.now)}
+${view.decision === null ? '' : decisionCard(view.decision, request, { isOnPlan: true })}
+${view.current === null ? '' : differenceSection(view.current)}
+${view.verdict.reasons.length === 0 ? '' : html`<ul>${view.verdict.reasons.map((reason) => html`<li>${shown(reason, 400)}</li>`)}</ul>`}
+${changesSection(view, request)}
 ${notesSection(view)}
-${decisionSection(view, request)}`,
+${decisionsSection(view, request)}
+${footer(view, request.now)}`,
   topic: ({ organization }) => organization,
 });
 
@@ -196,18 +183,25 @@ export const planFilePage = defineOrganizationPage<object>({
   topic: null,
 });
 
-function head(view: PlanView, now: number): Html {
-  const { commit, commitUrl, subject, freshness, notice, current, pass, verdict, summaryText, cost } = view;
-  return html`${notice === '' ? '' : html`<p class="notice">${notice}</p>`}
-${current === null ? '' : differenceSection(current)}
-<p class="sentence">${verdictBadge(view)} ${summaryText}</p>
-${verdict.reasons.length === 0 ? '' : html`<ul>${verdict.reasons.map((reason) => html`<li>${shown(reason, 400)}</li>`)}</ul>`}
-<dl class="facts">
-<div><dt>Commit</dt><dd>${commitText(commit, commitUrl)} ${shown(subject)}</dd></div>
-<div><dt>Made</dt><dd>${age(freshness.asOf, now)}${pass === null ? '' : html`, in pass ${link(pass.path, `#${pass.number}`)}`}</dd></div>
+function titleSection(view: PlanView, now: number): Html {
+  const { commit, commitUrl, subject, notice, pass, freshness, sentence, decision } = view;
+  const made = html`planned ${age(freshness.asOf, now)}${pass === null ? '' : html` in run ${link(pass.path, `#${pass.number}`)}`}`;
+  return html`<h1>Plan ${checksumText(view.checksum)} <span class="badge">${verdictBadge(view)}</span></h1>
+${notice === '' ? '' : html`<p class="notice">${notice}</p>`}
+${decision !== null ? '' : html`<p class="lead">${sentence === '' ? 'This plan changes nothing.' : `${shown(sentence, 400)}.`}</p><p class="faint">${commitText(commit, commitUrl)} ${shown(subject)}, ${made}</p>`}`;
+}
+
+/** What only few people ask for. */
+function footer(
+  { organization, checksum, cost, summaryText, commit, commitUrl, freshness }: PlanView,
+  now: number,
+): Html {
+  return html`<dl class="facts footer">
+<div><dt>Summary</dt><dd>${summaryText}</dd></div>
+<div><dt>Commit</dt><dd>${commitText(commit, commitUrl)}, planned ${age(freshness.asOf, now)}</dd></div>
 <div><dt>Cost</dt><dd>${cost}</dd></div>
-<div><dt>Checksum</dt><dd><code>${shown(view.checksum)}</code></dd></div>
-<div><dt>Download</dt><dd>${link(`${planPath(view.organization, view.checksum)}/plan.json`, 'The whole plan as JSON')}</dd></div>
+<div><dt>Checksum</dt><dd><code>${shown(checksum)}</code></dd></div>
+<div><dt>Download</dt><dd>${link(`${planPath(organization, checksum)}/plan.json`, 'The whole plan as JSON')}</dd></div>
 </dl>`;
 }
 
@@ -226,45 +220,83 @@ function verdictBadge({ verdict, approval, isCurrent }: PlanView): Html {
     : stateBadge({ tone: 'wait', word: approval.given === 0 ? 'needs approval' : 'needs more approvals' });
 }
 
-const EFFECTS = {
-  gains: { tone: 'wait', word: 'gains access' },
-  loses: { tone: 'bad', word: 'loses access' },
+const ACCESS = {
+  gains: { tone: 'busy', word: 'gains access' },
+  loses: { tone: 'busy', word: 'loses access' },
   changes: { tone: 'busy', word: 'changes' },
 } as const;
 
-function accessSection({ access, accessTotal }: PlanView): Html {
-  if (accessTotal === 0) {
+const HEADINGS: Readonly<Record<Effect, readonly [title: string, icon: IconName]>> = {
+  deleted: ['Deleted', 'trash'],
+  access: ['Access', 'shield-lock'],
+  created: ['Created', 'diff-added'],
+  updated: ['Updated', 'diff-modified'],
+  moved: ['Moved', 'diff-renamed'],
+};
+
+/** The changes under what they do, and then by kind, with a filter and a choice of the form. */
+function changesSection(view: PlanView, { query }: PageRequest): Html {
+  const { changes, effects, total, selected, from, next, organization, checksum, selection } = view;
+  if (total === 0) {
     return html``;
   }
-  const more = accessTotal - access.length;
-  return html`<section aria-labelledby="access"><h2 id="access">Who gains or loses access (${accessTotal})</h2>
-<ul class="access">${access.map((each) => html`<li>${shown(each.person)} ${stateBadge(EFFECTS[each.effect])} ${each.effect === 'changes' ? 'in' : 'to'} ${shown(each.place)}</li>`)}</ul>
-${more === 0 ? '' : html`<p>${more} more are on the other pages of this plan.</p>`}</section>`;
+  const path = planPath(organization, checksum);
+  const isSplit = query.view === 'split';
+  const kept = { effect: selection.effect, q: selection.text, view: isSplit ? 'split' : '' };
+  const groups = Map.groupBy(changes, ({ effect }) => effect);
+  const sections = effects.map(({ effect, count, kinds }) => {
+    const own = groups.get(effect) ?? [];
+    const access = effect === 'access' ? accessList(view) : html``;
+    return own.length === 0 && String(access) === '' ? '' : effectSection(effect, count, kinds, own, access, isSplit);
+  });
+  const isAccessOnly = effects.every(({ effect }) => effect !== 'access') && view.access.length > 0;
+  return html`${filterForm(path, view)}
+<p class="count" role="status">${selected === total ? counted(total, 'change') : `${selected} of ${counted(total, 'change')}`}${selected > changes.length ? `, ${from + 1} to ${from + changes.length} on this page` : ''} · ${link(withQuery(path, { ...kept, view: isSplit ? '' : 'split' }), isSplit ? 'In one column' : 'Side by side')}</p>
+${isAccessOnly ? html`<section aria-labelledby="effect-access"><h2 id="effect-access">${icon('shield-lock')} Access <span class="count">${view.accessTotal}</span></h2>${accessList(view)}</section>` : ''}
+${sections}
+${paging(from === 0 ? null : withQuery(path, kept), next === null ? null : withQuery(path, { ...kept, from: next }), 'changes')}`;
 }
 
-function changesSections({ changes, from, total, next, organization, checksum }: PlanView): Html {
-  const section = (id: string, title: string, shownChanges: readonly ChangeView[]) =>
-    shownChanges.length === 0
-      ? ''
-      : html`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>${changeList(shownChanges)}</section>`;
-  const path = planPath(organization, checksum);
-  const part =
-    total > changes.length
-      ? html`<p class="count">Changes ${from + 1} to ${from + changes.length} of ${total}, the most dangerous first</p>`
-      : '';
-  return html`${part}
-${section(
-  'dangerous',
-  'Deletions and held changes',
-  changes.filter(({ isDangerous }) => isDangerous),
-)}
-${section(
-  'others',
-  'Other changes',
-  changes.filter(({ isDangerous }) => !isDangerous),
-)}
-${total === 0 ? html`<p class="empty">This plan changes nothing.</p>` : ''}
-${paging(from === 0 ? null : path, next === null ? null : withQuery(path, { from: next }), 'changes')}`;
+function filterForm(path: string, { effects, selection, total }: PlanView): Html {
+  return total <= FEW
+    ? html``
+    : html`<form class="filter" method="get" action="${path}" role="search">
+<p class="field"><label for="q">Title or address</label> <input id="q" name="q" type="search" value="${selection.text}" autocomplete="off"></p>
+<p class="field"><label for="effect">Changes</label> <select id="effect" name="effect"><option value="">all</option>
+${effects.map(({ effect, count }) => html`<option value="${effect}"${effect === selection.effect ? html` selected` : ''}>${HEADINGS[effect][0].toLowerCase()} (${count})</option>`)}</select></p>
+<button>Filter</button>
+</form>`;
+}
+
+/** Changes that need no filter. */
+const FEW = 10;
+
+function effectSection(
+  effect: Effect,
+  count: number,
+  kinds: PlanView['effects'][number]['kinds'],
+  changes: readonly ChangeView[],
+  access: Html,
+  isSplit: boolean,
+): Html {
+  const [title, name] = HEADINGS[effect];
+  const id = `effect-${effect}`;
+  const counts = new Map(kinds.map(({ kind, count: of }) => [kind, of]));
+  const lists = [...Map.groupBy(changes, ({ kind }) => kind)].map(([kind, own]) => {
+    const heading = counted(counts.get(kind) ?? own.length, kindWords(kind));
+    return html`<h3>${heading.charAt(0).toUpperCase()}${heading.slice(1)}</h3>
+${changeRows(own, isSplit)}`;
+  });
+  return html`<section class="effect ${effect}" aria-labelledby="${id}"><h2 id="${id}">${icon(name)} ${title} <span class="count">${count}</span></h2>
+${access}${lists}</section>`;
+}
+
+function accessList({ access, accessTotal }: PlanView): Html {
+  const more = accessTotal - access.length;
+  return access.length === 0
+    ? html``
+    : html`<ul class="rows access">${access.map((each) => html`<li><b>${shown(each.person)}</b> ${stateBadge(ACCESS[each.effect])} ${each.effect === 'changes' ? 'in' : 'to'} ${shown(each.place)}</li>`)}</ul>
+${more === 0 ? '' : html`<p>${more} more are on the other pages of this plan.</p>`}`;
 }
 
 function notesSection({ notes }: PlanView): Html {
@@ -275,70 +307,14 @@ function notesSection({ notes }: PlanView): Html {
 <dl class="facts">${notes.map(({ name, text }) => html`<div><dt>${name}</dt><dd>${shown(text, 1000)}</dd></div>`)}</dl></section>`;
 }
 
-function decisionSection(view: PlanView, request: PageRequest): Html {
-  const { approval, decisions } = view;
-  if (approval === null && decisions.length === 0) {
-    return html``;
-  }
-  return html`<section aria-labelledby="approval"><h2 id="approval">Approval</h2>
-${decisions.length === 0 ? '' : html`<ul>${decisions.map((each) => decision(each, request.now))}</ul>`}
-${
-  approval === null
-    ? ''
-    : html`<p>${approvalWords(approval)}</p>
-${decisionForms(view, approval, request)}`
-}</section>`;
-}
-
-type ApprovalView = NonNullable<PlanView['approval']>;
-
-function approvalWords({ needed, given, isComplete }: ApprovalView): string {
-  if (isComplete) {
-    return 'Approved. The next pass applies it.';
-  }
-  return needed === 1 ? 'One approval is needed.' : `${needed} approvals are needed; ${given} given so far.`;
+function decisionsSection({ decisions }: PlanView, { now }: PageRequest): Html {
+  return decisions.length === 0
+    ? html``
+    : html`<section aria-labelledby="decisions"><h2 id="decisions">Decisions</h2>
+<ul class="rows">${decisions.map((each) => decision(each, now))}</ul></section>`;
 }
 
 function decision({ by, method, verdict, reason, at }: PlanView['decisions'][number], now: number): Html {
   const tone = verdict === 'approved' ? 'ok' : 'bad';
   return html`<li>${stateBadge({ tone, word: verdict })} ${personText(by, method)} ${age(at, now)}${reason === '' ? '' : html`: ${shown(reason, 500)}`}</li>`;
-}
-
-function decisionForms(
-  { organization, checksum, total, changes }: PlanView,
-  approval: ApprovalView,
-  { viewer }: PageRequest,
-): Html {
-  if (viewer.role(organization) !== 'approver') {
-    return html`<p>Approving needs the role approver.</p>`;
-  }
-  const count = `${approval.changes} ${approval.changes === 1 ? 'change' : 'changes'}`;
-  const common = {
-    organization,
-    hidden: { checksum: approval.checksum, plan: checksum },
-    back: planPath(organization, checksum),
-  };
-  const partial =
-    total > changes.length
-      ? html`<p class="notice">This page shows ${changes.length} of the ${total} changes of the plan.</p>`
-      : '';
-  return html`${partial}
-${approval.notice === '' ? '' : html`<p class="notice">${approval.notice}</p>`}
-${
-  approval.isComplete
-    ? ''
-    : approval.refusal === null
-      ? actionForm({
-          ...common,
-          action: 'approve',
-          button: `Approve ${count}`,
-          class: 'primary',
-          fields: reasonField('approve-reason', false),
-        })
-      : html`<p class="notice">You cannot approve this plan: ${shown(approval.refusal, 400)}.</p>`
-}
-<details class="ask" id="reject"><summary>Reject</summary>
-<p>Removes the approvals of the plan. It stays held until somebody approves it again.</p>
-${actionForm({ ...common, action: 'reject', button: `Reject ${count}`, class: 'danger', fields: reasonField('reject-reason', false) })}
-</details>`;
 }

@@ -8,7 +8,7 @@ import { normalizeFields } from '../../plan/diff.ts';
 import type { ChangeDocument } from '../../plan/render/document.ts';
 import { valueText } from '../../plan/render/field-text.ts';
 import { spanWords } from '../../plan/render/words.ts';
-import { actionWord, changeList, sourceText } from '../html/changes.ts';
+import { actionWord, changeRows, sourceText } from '../html/changes.ts';
 import { pauseForm, pauseNotice } from '../html/form.ts';
 import { link } from '../html/link.ts';
 import { RESOURCE_LABELS, RESULT_LABELS, stateBadge } from '../html/state.ts';
@@ -223,7 +223,7 @@ function changesSection({ changes, state, planPath }: ResourceView): Html {
   const errors = waiting.flatMap(({ error }) => (error === null ? [] : [shownLines(error)]));
   const heading = waiting.every(({ isDrift }) => isDrift) ? 'Drift' : 'What differs';
   return html`<section aria-labelledby="changes"><h2 id="changes">${heading}</h2>
-${changeList(waiting)}
+${changeRows(waiting)}
 ${planPath === null ? '' : html`<p>${link(planPath, 'The plan that it is part of')}</p>`}
 ${state === 'failed' ? errors : ''}</section>`;
 }

@@ -26,8 +26,8 @@ export async function loadAssets(): Promise<Assets> {
   const own = (name: string) => new URL(`${FOLDER}${name}`, import.meta.url);
   const morph = createRequire(import.meta.url).resolve('idiomorph/dist/idiomorph.min.js');
   const files = new Map<string, Asset>([
+    ['tokens.css', await read(own('tokens.css'), STYLE)],
     ['style.css', await read(own('style.css'), STYLE)],
-    ['content.css', await read(own('content.css'), STYLE)],
     ['icon.svg', await read(own('icon.svg'), 'image/svg+xml')],
     ['page.js', await read(own('page.js'), SCRIPT)],
     ['idiomorph.js', await read(morph, SCRIPT)],

@@ -1,6 +1,6 @@
-/** Frame of every page: navigation, the content, and the places for notices. */
+/** Frame of every page: where it is, navigation, the content, and the places for notices. */
 import { html } from 'hono/html';
-import { link } from '../html/link.ts';
+import { sprite } from '../html/icon.ts';
 import { age, shown } from '../html/text.ts';
 import {
   type ConfigurationView,
@@ -18,7 +18,7 @@ export interface FrameOptions {
   /** Path of the request, for the navigation. */
   readonly path: string;
   /** Null for a page that belongs to no organization. */
-  readonly organization: string | null;
+  readonly organization: { readonly id: string; readonly title: string } | null;
   /** Null before a person has signed in. */
   readonly viewer: Viewer | null;
   readonly assets: Assets;
@@ -38,18 +38,18 @@ export interface FrameOptions {
 
 const GLOBAL = [
   ['/', 'Organizations'],
-  ['/conditions', 'Conditions'],
-  ['/budget', 'Budget'],
+  ['/conditions', 'Alerts'],
+  ['/budget', 'API limits'],
   ['/audit', 'Audit'],
   ['/log', 'Log'],
 ] as const;
 
 const OF_ORGANIZATION = [
   ['', 'Overview'],
-  ['passes', 'Passes'],
-  ['conversations', 'Conversations'],
-  ['clusters', 'Clusters'],
-  ['audit', 'Audit'],
+  ['/passes', 'History'],
+  ['/conversations', 'Conversations'],
+  ['/clusters', 'Questions'],
+  ['/audit', 'Audit'],
 ] as const;
 
 /** Seconds between reloads of a page without JavaScript. A page with a form is not reloaded, as it would be emptied. */
@@ -60,16 +60,17 @@ export async function layout(options: FrameOptions): Promise<string> {
   const { title, viewer, assets, live, refresh } = options;
   const main = await options.main;
   const isReloaded = live !== null && !String(main).includes(' method="post"');
+  const tabs = tabsOf(options);
   const document = await html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${title} · Octavo</title>
+<title>${title}${options.organization === null ? '' : ` · ${options.organization.title}`} · Octavo</title>
 <link rel="icon" href="${assets.href('icon.svg')}" type="image/svg+xml">
+<link rel="stylesheet" href="${assets.href('tokens.css')}">
 <link rel="stylesheet" href="${assets.href('style.css')}">
-<link rel="stylesheet" href="${assets.href('content.css')}">
 ${
   live === null
     ? ''
@@ -81,17 +82,17 @@ ${isReloaded ? html`<noscript><meta http-equiv="refresh" content="${RELOAD}"></n
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
-<header class="top">
-<p class="brand">${link('/', 'Octavo')}</p>
-${viewer === null ? '' : html`${globalNav(options)}${person(viewer)}`}
+<header class="frame">
+<div class="bar">${viewer === null ? html`<p class="crumbs">Octavo</p>` : html`${breadcrumb(options, tabs)}${person(viewer)}`}</div>
+${viewer === null ? '' : tabNav(options, tabs)}
 </header>
-${options.organization === null || viewer === null ? '' : organizationNav(options.organization, options.path)}
 <p id="connection" class="notice" role="status"></p>
 ${options.fleet?.warning == null ? '' : html`<p class="notice" role="alert">${options.fleet.warning}</p>`}
 ${configurationNotices(options)}
 ${options.notice === undefined || options.notice === '' ? '' : html`<p class="notice done" role="status">${options.notice}</p>`}
 <main id="main" tabindex="-1"${live === null ? '' : html` data-etag="${live.etag}" data-topics="${JSON.stringify(live.topics)}"`}>
 ${main}
+${sprite(String(main))}
 </main>
 </body>
 </html>
@@ -115,20 +116,53 @@ function configurationNotices({ configuration = [], now = 0 }: FrameOptions): Ht
   return html`${notices}`;
 }
 
-function globalNav({ path, fleet }: FrameOptions): Html {
+interface Way {
+  readonly href: string;
+  readonly text: string;
+}
+
+/** Returns the tabs of an organization, or those of all. The first one has no pages below it. */
+function tabsOf({ organization, fleet }: FrameOptions): readonly Way[] {
+  if (organization !== null) {
+    const base = organizationPath(organization.id);
+    return OF_ORGANIZATION.map(([below, text]) => ({ href: `${base}${below}`, text }));
+  }
   const pages = fleet === undefined ? GLOBAL : [...GLOBAL, ['/replicas', 'Replicas'] as const];
-  return html`<nav aria-label="Octavo"><ul>${pages.map(([href, text]) => item(href, text, path))}</ul></nav>`;
+  return pages.map(([href, text]) => ({ href, text }));
 }
 
-function organizationNav(organization: string, path: string): Html {
-  const base = organizationPath(organization);
-  const items = OF_ORGANIZATION.map(([name, text]) => item(name === '' ? base : `${base}/${name}`, text, path));
-  return html`<nav class="organization" aria-label="${organization}"><ul>${items}</ul></nav>`;
+/** Returns the way to a page, such as `Octavo / Acme / History / Run #10`. */
+function wayTo({ organization, title, path }: FrameOptions, tabs: readonly Way[]): readonly Way[] {
+  const home = organization === null ? [] : [{ href: organizationPath(organization.id), text: organization.title }];
+  const tab = tabs.slice(1).find(({ href }) => isAt(path, href));
+  const isTab = tabs.some(({ href }) => href === path);
+  return [
+    { href: '/', text: 'Octavo' },
+    ...home,
+    ...(tab === undefined ? [] : [tab]),
+    ...(isTab ? [] : [{ href: path, text: title }]),
+  ];
 }
 
-function item(href: string, text: string, path: string): Html {
-  const isCurrent = href === path;
-  return html`<li><a href="${href}"${isCurrent ? html` aria-current="page"` : ''}>${text}</a></li>`;
+function isAt(path: string, href: string): boolean {
+  return path === href || path.startsWith(`${href}/`);
+}
+
+function breadcrumb(options: FrameOptions, tabs: readonly Way[]): Html {
+  const items = wayTo(options, tabs).map(({ href, text }) =>
+    href === options.path
+      ? html`<li aria-current="page">${shown(text, 80)}</li>`
+      : html`<li><a href="${href}">${shown(text, 80)}</a></li>`,
+  );
+  return html`<nav aria-label="Breadcrumb"><ol class="crumbs">${items}</ol></nav>`;
+}
+
+function tabNav({ organization, path }: FrameOptions, tabs: readonly Way[]): Html {
+  const items = tabs.map(({ href, text }, index) => {
+    const isCurrent = index === 0 ? path === href : isAt(path, href);
+    return html`<li><a href="${href}"${isCurrent ? html` aria-current="${path === href ? 'page' : 'true'}"` : ''}>${text}</a></li>`;
+  });
+  return html`<nav class="tabs" aria-label="${shown(organization?.title ?? 'Octavo', 80)}"><ul>${items}</ul></nav>`;
 }
 
 /** Name of the person, and the button that ends a session. */

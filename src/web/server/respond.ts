@@ -87,7 +87,7 @@ export async function renderPage(
   const etag = etagOf(`${title}\n${fleet.fleet?.warning ?? ''}\n${JSON.stringify(configuration)}\n${main}`);
   const topics = page.topics(view);
   const live = topics.length === 0 ? null : { etag, topics: [...topics, 'configuration'] };
-  const organization = params.organization ?? null;
+  const organization = organizationOf(backend, params.organization);
   const body = await layout({
     title,
     main,
@@ -102,6 +102,12 @@ export async function renderPage(
     ...fleet,
   });
   return { type: HTML, etag, body, fileName: null };
+}
+
+/** Returns the name of an organization; null for a page of none. */
+function organizationOf(backend: Backend, id: string | undefined) {
+  const state = backend.organizations().find((each) => each.id === id);
+  return id === undefined ? null : { id, title: state?.reconciler?.lastCheck?.plan.title ?? id };
 }
 
 /** Sends an answer, or 304 if the client has it. */
@@ -149,8 +155,6 @@ const DONE: ReadonlyMap<string, string> = new Map([
   ['dead-drop', 'Dead letters were discarded.'],
   ['cluster-open', 'A change request was opened.'],
   ['cluster-mute', 'The cluster was changed.'],
-  ['silence', 'The silence was added.'],
-  ['silence-end', 'The silence was ended.'],
   ['delivery-retry', 'Messages about events that were given up are sent again.'],
 ]);
 

@@ -161,7 +161,7 @@ test('replicas that divide the organizations of a token report each fact about i
       const some = someOrganization(id, { queue });
       const error = refused.includes(id) ? new AuthError('no', 401) : null;
       const lastEnd = { outcome: 'failed' as const, plan: null, results: [], error, endedAt: NOW, retryIn: null };
-      const rest = { lastCheck: null, lastPlan: null, lastDesired: null, isRunning: false, failingSince: NOW };
+      const rest = { lastCheck: null, lastDesired: null, isRunning: false, reached: 0, failingSince: NOW };
       const config = { ...some.config, schedule: { drift: '*/5 * * * *' } };
       return { ...some, config, reconciler: { ...rest, lastEnd } };
     });

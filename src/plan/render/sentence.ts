@@ -1,0 +1,102 @@
+/** A plan in one sentence: what a person decides on, the dangerous first. */
+import { type AccessChange, EVERYONE, WHOLE_ORGANIZATION } from '../../core/change.ts';
+import { type ChangeDocument, changeTitle, type PlanDocument } from './document.ts';
+import { counted, isDeletion, kindWords, printable } from './words.ts';
+
+/** People and resources that are named; of more, there is only a number. */
+const NAMED = 2;
+
+/**
+ * Returns what changes do, in words: `Deletes 21 spaces, makes Acme Team public, cy@acme.example becomes admin`. `access`:
+ * the access that they change. Empty if there are no changes.
+ */
+export function planSentence({ changes, access }: Pick<PlanDocument, 'changes' | 'access'>): string {
+  const titles = new Map(changes.map((change) => [change.address, titleIn(change)]));
+  const others = Map.groupBy(
+    changes.filter(({ isReplacement }) => !isReplacement),
+    ({ action }) => action,
+  );
+  const replaced = changes.filter(({ action, isReplacement }) => isReplacement && action === 'create');
+  const [explained, rest] = [new Set(access.map(({ change }) => change)), others.get('update') ?? []];
+  const parts = [
+    ...verb('deletes', others.get('delete')),
+    ...verb('replaces', replaced),
+    ...accessParts(access, titles),
+    ...verb('creates', others.get('create')),
+    ...verb(
+      'updates',
+      rest.filter(({ address }) => !explained.has(address)),
+    ),
+    ...verb('moves', others.get('move')),
+  ];
+  const text = parts.join(', ');
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** `deletes 10 spaces, 1 site`: the deletions that wait for approval; null if there are none. */
+export function waitingDeletions({ changes, verdict }: Pick<PlanDocument, 'changes' | 'verdict'>): string | null {
+  const waits = changes.filter(
+    (change) => isDeletion(change) && change.paused === null && (change.held !== null || verdict.state === 'held'),
+  );
+  return waits.length === 0 ? null : `deletes ${kindCounts(waits)}`;
+}
+
+/** `deletes the space Playground`, `deletes 10 spaces, 1 site`. */
+function verb(word: string, changes: readonly ChangeDocument[] = []): readonly string[] {
+  const [first] = changes;
+  if (first === undefined) {
+    return [];
+  }
+  return [`${word} ${changes.length === 1 ? `the ${kindWords(first.kind)} ${titleIn(first)}` : kindCounts(changes)}`];
+}
+
+function kindCounts(changes: readonly ChangeDocument[]): string {
+  const kinds = [...Map.groupBy(changes, ({ kind }) => kind)].toSorted(([, a], [, b]) => b.length - a.length);
+  return kinds.map(([kind, of]) => counted(of.length, kindWords(kind))).join(', ');
+}
+
+function accessParts(access: readonly AccessChange[], titles: ReadonlyMap<string, string>): readonly string[] {
+  const placeOf = ({ to, from }: AccessChange) => {
+    const place = to ?? from ?? '';
+    return titles.get(place) ?? printable(place);
+  };
+  const isPublic = ({ person, from, to }: AccessChange) =>
+    person.startsWith(EVERYONE) && (from === null) !== (to === null);
+  const isRole = ({ to, from, role }: AccessChange) =>
+    to === WHOLE_ORGANIZATION && from === WHOLE_ORGANIZATION && role.includes(' → ');
+  const opened = unique(access.filter((each) => isPublic(each) && each.to !== null).map(placeOf));
+  const closed = unique(access.filter((each) => isPublic(each) && each.to === null).map(placeOf));
+  const roles = access.filter(isRole);
+  const rest = access.filter((each) => !isPublic(each) && !isRole(each));
+  const who = (some: readonly AccessChange[]) => unique(some.map(({ person }) => printable(person)));
+  return [
+    ...(opened.length === 0 ? [] : [`makes ${list(opened, 'site')} public`]),
+    ...(closed.length === 0 ? [] : [`makes ${list(closed, 'site')} private`]),
+    ...(roles.length > NAMED
+      ? [`changes the role of ${counted(who(roles).length, 'person', 'people')}`]
+      : roles.map(({ person, role }) => `${printable(person)} becomes ${printable(role.split(' → ').at(-1) ?? role)}`)),
+    ...effect('gives', 'access', who(rest.filter(({ from }) => from === null))),
+    ...effect('takes access from', '', who(rest.filter(({ to }) => to === null))),
+    ...effect('changes access of', '', who(rest.filter(({ from, to }) => from !== null && to !== null))),
+  ];
+}
+
+function effect(before: string, after: string, people: readonly string[]): readonly string[] {
+  const named = list(people, 'person', 'people');
+  return people.length === 0 ? [] : [[before, named, after].filter((part) => part !== '').join(' ')];
+}
+
+/** `Acme Help and Acme Team`, `5 sites`. */
+function list(names: readonly string[], word: string, plural?: string): string {
+  return names.length > NAMED ? counted(names.length, word, plural) : names.join(' and ');
+}
+
+function unique(names: readonly string[]): readonly string[] {
+  return [...new Set(names)];
+}
+
+/** Returns the title of a resource, or its address. */
+function titleIn(change: ChangeDocument): string {
+  const title = changeTitle(change);
+  return printable(title === '' ? change.address : title);
+}

@@ -1,0 +1,54 @@
+/** Old and new values side by side in a line: what is gone and what is new, by words, with signs for people who see no colors. */
+import { diffWordsWithSpace } from 'diff';
+import { html } from 'hono/html';
+import type { FieldLine } from '../../plan/render/field-text.ts';
+import type { Html } from '../page.ts';
+
+/** Differences of words that are looked for; values that differ in more are replaced as a whole. */
+const MAX_EDITS = 40;
+/** Part of the longer value that has to stay for a comparison by words to be readable. */
+const MIN_COMMON = 0.3;
+const LONGEST = 400;
+const EMOJI = /^[0-9a-f]{4,6}(?:-[0-9a-f]{4,6})*$/;
+
+/** Returns what a line about a field says. */
+export function lineDiff({ name, text, value, from, to, items }: FieldLine): Html {
+  if (items !== undefined) {
+    return html`${items.map((item, index) => html`${index === 0 ? '' : ' '}${signed(item)}`)}`;
+  }
+  if (value !== undefined) {
+    return html`${written(name, value)}`;
+  }
+  if (from !== undefined && to !== undefined) {
+    return wordDiff(written(name, from), written(name, to));
+  }
+  const one = written(name, from ?? to ?? '');
+  return one === '' ? signed(text) : from === undefined ? html`<ins>${one}</ins>` : html`<del>${one}</del>`;
+}
+
+/** Returns a text that begins with a sign as removed or added. */
+function signed(text: string): Html {
+  const rest = text.slice(2);
+  if (text.startsWith('- ')) {
+    return html`<del>${rest}</del>`;
+  }
+  return text.startsWith('+ ') ? html`<ins>${rest}</ins>` : html`${text}`;
+}
+
+/** An emoji is stored as its code points. */
+function written(name: string, value: string): string {
+  return name === 'emoji' && EMOJI.test(value)
+    ? String.fromCodePoint(...value.split('-').map((point) => Number.parseInt(point, 16)))
+    : value;
+}
+
+function wordDiff(before: string, after: string): Html {
+  const isShort = before.length <= LONGEST && after.length <= LONGEST;
+  const parts = isShort ? diffWordsWithSpace(before, after, { maxEditLength: MAX_EDITS }) : undefined;
+  const common = (parts ?? []).filter(({ added, removed }) => !added && !removed).map(({ value }) => value.trim());
+  const length = common.reduce((sum, value) => sum + value.length, 0);
+  if (parts === undefined || length < MIN_COMMON * Math.max(before.length, after.length)) {
+    return html`<del>${before}</del> → <ins>${after}</ins>`;
+  }
+  return html`${parts.map(({ added, removed, value }) => (removed ? html`<del>${value}</del>` : added ? html`<ins>${value}</ins>` : value))}`;
+}

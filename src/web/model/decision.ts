@@ -1,0 +1,109 @@
+/** What a plan waits for: the decision of a person, in words, or the changes that are being applied. */
+import { approvalsOf } from '../../plan/guard.ts';
+import { type ChangeDocument, changeTitle, type PlanDocument } from '../../plan/render/document.ts';
+import { planSentence } from '../../plan/render/sentence.ts';
+import { isDeletion } from '../../plan/render/words.ts';
+import { approvedChecksums, authorsNotice, countApprovers, refusalOf } from '../../reconcile/approvals.ts';
+import type { PlanDecision } from '../../store/record.ts';
+import type { Viewer } from '../page.ts';
+import type { OrganizationState } from './backend.ts';
+import { forgeLinks, planPath } from './paths.ts';
+import { heldChanges } from './status.ts';
+import { isoTime } from './words.ts';
+
+/** Titles that a decision lists. */
+const MAX_TITLES = 50;
+
+export type DecisionView = NonNullable<Awaited<ReturnType<typeof decisionView>>>;
+
+/** Describes the decision that the present plan of an organization waits for, or its changes that are being applied; null if neither. */
+export async function decisionView(state: OrganizationState, viewer: Viewer) {
+  const plan = state.reconciler?.lastCheck?.plan ?? null;
+  const running = plan === null ? null : runningChanges(state, plan);
+  if (plan === null || (running === null && heldChanges(plan) === 0)) {
+    return null;
+  }
+  const { id, config, reconciler } = state;
+  const desired = reconciler?.lastDesired ?? null;
+  const isOfPlan = desired !== null && desired.commit === plan.commit;
+  const changes = running === null ? waitingChanges(plan) : plan.changes;
+  const addresses = new Set(changes.map(({ address }) => address));
+  const access = plan.access.filter(({ change }) => addresses.has(change));
+  const deleted = changes.filter(isDeletion);
+  return {
+    organization: id,
+    /** `Deletes 21 spaces, makes Acme Team public`. */
+    sentence: planSentence({ changes, access }),
+    path: planPath(id, plan.checksum),
+    plan: plan.checksum,
+    commit: plan.commit,
+    commitUrl: plan.commit === null ? null : forgeLinks(config.source).commit(plan.commit),
+    subject: isOfPlan ? desired.subject : '',
+    author: isOfPlan ? desired.author : null,
+    /** When the plan was made. */
+    at: isoTime(reconciler?.lastCheck?.at ?? null),
+    /** Titles of what it deletes, or addresses; of many, the first. */
+    deletions: deleted.slice(0, MAX_TITLES).map((change) => ({
+      kind: change.kind,
+      address: change.address,
+      title: changeTitle(change),
+      impact: change.impact,
+    })),
+    deletionCount: deleted.length,
+    /** Changes that have ended, and all of them; null if nothing is being applied. */
+    running,
+    approval: running === null ? await approvalView(state, plan, viewer) : null,
+  };
+}
+
+/** Describes the approval that a plan waits for; null if it waits for none. */
+export async function approvalView(
+  { config, reconciler, record }: OrganizationState,
+  plan: PlanDocument,
+  viewer: Viewer,
+) {
+  const changes = heldChanges(plan);
+  if (changes === 0) {
+    return null;
+  }
+  const checksum = approvedChecksum(plan);
+  const authors = reconciler?.lastCheck?.authors ?? null;
+  const decisions = decisionsOn(plan, await record.decisions());
+  return {
+    /** Checksum that an approval has to carry. */
+    checksum,
+    /** Changes that it releases. */
+    changes,
+    /** People who have to approve, and those who have. */
+    needed: config.approvals.count,
+    given: countApprovers(decisions, config.approvals, authors),
+    /** True if enough people have approved and nobody has rejected it: the next pass applies it, unless it is paused. */
+    isComplete: approvedChecksums(decisions, config.approvals, authors).includes(checksum),
+    /** Why this person cannot approve; null if they can, as far as the plan is concerned. */
+    refusal: refusalOf(viewer.actor, authors, config.approvals),
+    /** Sentence on what the check of the authors could not cover; empty if it covers everything. */
+    notice: authorsNotice(authors, config.approvals),
+  };
+}
+
+/** Returns the decisions about a plan or what is held in it. */
+export function decisionsOn(plan: PlanDocument, decisions: readonly PlanDecision[]): readonly PlanDecision[] {
+  const covered = [plan.checksum, ...approvalsOf(plan, approvedChecksum(plan))];
+  return decisions.filter(({ checksum }) => covered.includes(checksum));
+}
+
+/** Returns the checksum that releases what waits, and nothing else. */
+function approvedChecksum({ verdict, checksum, heldChecksum }: PlanDocument): string {
+  return verdict.state === 'held' ? checksum : (heldChecksum ?? checksum);
+}
+
+/** Returns the changes that an approval releases. */
+function waitingChanges({ verdict, changes }: PlanDocument): readonly ChangeDocument[] {
+  return verdict.state === 'held' ? changes : changes.filter(({ held, approvable }) => held !== null && approvable);
+}
+
+function runningChanges({ reconciler }: OrganizationState, plan: PlanDocument) {
+  const isApplying = reconciler?.isRunning === true && reconciler.lastEnd?.plan !== plan;
+  const total = plan.changes.filter(({ held, paused }) => held === null && paused === null).length;
+  return isApplying && total > 0 && plan.verdict.state === 'ready' ? { reached: reconciler.reached, total } : null;
+}
