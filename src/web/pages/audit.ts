@@ -2,13 +2,13 @@
 
 import { html } from 'hono/html';
 import { type AuditEntry, type AuditQuery, DAEMON_HISTORY, type History } from '../../store/history.ts';
-import { queryOf } from '../html/link.ts';
-import { stateBadge } from '../html/state.ts';
-import { paging, table } from '../html/table.ts';
-import { age, organizationLink, personText, shown } from '../html/text.ts';
+import { link, queryOf } from '../html/link.ts';
+import { stateDot } from '../html/state.ts';
+import { paging } from '../html/table.ts';
+import { age, checksumText, organizationLink, personText, shown } from '../html/text.ts';
 import { visibilityOf } from '../html/visibility.ts';
 import type { OrganizationState } from '../model/backend.ts';
-import { organizationPath } from '../model/paths.ts';
+import { organizationPath, planPath, resourcePath } from '../model/paths.ts';
 import { isoTime } from '../model/words.ts';
 import { defineOrganizationPage, definePage, type Html, type PageRequest } from '../page.ts';
 
@@ -113,31 +113,54 @@ export const auditPage = definePage<AuditView>({
 export const organizationAuditPage = defineOrganizationPage<AuditView>({
   path: '/audit',
   load: (state, { query }) => auditView([state], state.id, query.before),
-  title: ({ organization }) => `Audit of ${organization}`,
+  title: () => 'Audit',
   render,
   topic: ({ organization }) => organization ?? '',
 });
 
 function render({ organization, entries, next }: AuditView, { now }: PageRequest): Html {
   const path = organization === null ? '/audit' : organizationPath(organization, '/audit');
-  const isOfAll = organization === null;
-  const head = ['When', 'Who', 'Action', 'Reason', 'Result', ...(isOfAll ? ['Organization'] : [])];
-  const rows = entries.map((entry) => toRow(entry, isOfAll, now));
   return html`<h1>Audit</h1>
-<p>What people asked Octavo to do, and how it is known who they are.</p>
-${table({ caption: 'Actions, newest first', head, rows, empty: 'Nobody has asked for anything yet.' })}
+<p class="faint">What people asked Octavo to do, and how it is known who they are.</p>
+${
+  entries.length === 0
+    ? html`<p class="empty">Nobody has asked for anything yet.</p>`
+    : html`<ul class="rows">${entries.map((entry) => item(entry, organization === null, now))}</ul>`
+}
 ${paging(null, next === null ? null : `${path}${queryOf({ before: next })}`, 'the audit')}`;
 }
 
-function toRow(entry: AuditView['entries'][number], isOfAll: boolean, now: number): readonly Html[] {
+/** What a person did, as the verb of a sentence; an action that is not here is shown by its name. */
+const VERBS: ReadonlyMap<string, string> = new Map([
+  ['approve', 'approved the plan'],
+  ['reject', 'rejected the plan'],
+  ['pause', 'paused'],
+  ['resume', 'resumed'],
+  ['reconcile', 'asked for a check'],
+  ['dead-retry', 'sent refused conversations again'],
+  ['dead-drop', 'discarded refused conversations'],
+  ['cluster-open', 'opened a change request for'],
+  ['cluster-mute', 'changed whether a question is muted:'],
+  ['delivery-retry', 'sent messages again'],
+]);
+
+/** `ana@acme.example (token) approved the plan 7fed9a4 of Acme: "checked with Bo"`. */
+function item(entry: AuditView['entries'][number], isOfAll: boolean, now: number): Html {
   const { actor, organization, outcome, detail, reason, subject, action } = entry;
-  const about = organization === DAEMON_HISTORY ? html`<span class="faint">all</span>` : organizationLink(organization);
-  return [
-    age(entry.at, now),
-    personText(actor.name, actor.method),
-    html`${shown(action)}${subject === '' ? '' : html` <code>${shown(subject)}</code>`}`,
-    html`${shown(reason)}`,
-    html`${stateBadge({ tone: outcome === 'done' ? 'ok' : 'bad', word: outcome })} ${shown(detail)}`,
-    ...(isOfAll ? [about] : []),
-  ];
+  const of =
+    organization === DAEMON_HISTORY ? html` of all organizations` : html` of ${organizationLink(organization)}`;
+  return html`<li>${stateDot({ tone: outcome === 'done' ? 'ok' : 'bad', word: outcome })} <span>${personText(actor.name, actor.method)} ${VERBS.get(action) ?? shown(action)}${subject === '' ? '' : html` ${subjectText(organization, subject)}`}${isOfAll ? of : ''}${reason === '' ? '' : html`: “${shown(reason)}”`}</span>
+${outcome === 'done' ? '' : html`<b>${shown(outcome)}</b>`} <span class="faint">${shown(detail)}</span><span class="end faint">${age(entry.at, now)}</span></li>
+`;
+}
+
+/** A plan and a resource have a page. */
+function subjectText(organization: string, subject: string): Html {
+  if (/^sha256:[0-9a-f]{64}$/.test(subject)) {
+    return link(planPath(organization, subject), checksumText(subject));
+  }
+  const text = html`<code>${shown(subject)}</code>`;
+  return /^[a-z-]+\/\S+$/.test(subject) && organization !== DAEMON_HISTORY
+    ? link(resourcePath(organization, subject), text)
+    : text;
 }

@@ -2,8 +2,8 @@
 
 import { html } from 'hono/html';
 import { queryOf } from '../html/link.ts';
-import { stateBadge, type Tone } from '../html/state.ts';
-import { paging, table } from '../html/table.ts';
+import { stateDot, type Tone } from '../html/state.ts';
+import { paging } from '../html/table.ts';
 import { age, organizationLink, shown } from '../html/text.ts';
 import type { Backend } from '../model/backend.ts';
 import { LOG_LEVELS, type LogRecord, type RecordLevel } from '../model/log-buffer.ts';
@@ -52,7 +52,7 @@ export const logPage = definePage<LogView>({
   render: (view, { now }) => html`<h1>Log</h1>
 <p>The latest records of this daemon since it started, without secrets. The level of the configuration, <code>log.level</code>, decides what is recorded.</p>
 ${filters(view)}
-${recordTable(view.records, now)}
+${recordList(view.records, now)}
 ${pages(view)}`,
   topics: () => ['log'],
 });
@@ -67,9 +67,9 @@ function filters({ level, organization, organizations }: LogView): Html {
   const levels = LOG_LEVELS.map((each) => option(each, each === 'fatal' ? each : `${each} and above`, level));
   // A list of a thousand organizations would be most of the page.
   const suggestions = organizations.slice(0, MAX_SUGGESTIONS).map((id) => html`<option value="${id}"></option>`);
-  return html`<form class="filters" method="get" action="/log">
-<label for="level">Level</label><select id="level" name="level">${levels}</select>
-<label for="organization">Organization</label><input id="organization" name="organization" list="organizations" autocomplete="off" value="${organization ?? ''}"><datalist id="organizations">${suggestions}</datalist>
+  return html`<form class="filter" method="get" action="/log" role="search">
+<p class="field"><label for="level">Level</label><select id="level" name="level">${levels}</select></p>
+<p class="field"><label for="organization">Organization</label><input id="organization" name="organization" list="organizations" autocomplete="off" value="${organization ?? ''}"><datalist id="organizations">${suggestions}</datalist></p>
 <button>Filter</button>
 </form>`;
 }
@@ -79,35 +79,41 @@ const MAX_SUGGESTIONS = 100;
 const TONES: Readonly<Record<RecordLevel, Tone>> = {
   trace: 'none',
   debug: 'none',
-  info: 'ok',
-  warn: 'wait',
+  info: 'none',
+  warn: 'busy',
   error: 'bad',
   fatal: 'bad',
 };
 
-function recordTable(records: readonly LogRecord[], now: number): Html {
-  const rows = records.map(({ at, level, organization, message, fields }) => [
-    at === '' ? '' : age(at, now),
-    stateBadge({ tone: TONES[level], word: level }),
-    organization === null ? '' : organizationLink(organization),
-    html`${shown(message, MAX_MESSAGE)}${Object.keys(fields).length === 0 ? '' : html` <code>${describeFields(fields)}</code>`}`,
-  ]);
-  return table({
-    caption: 'Records, newest first',
-    head: ['When', 'Level', 'Organization', 'Message'],
-    rows,
-    empty: 'There is no such record.',
+/** One line a record: level, what happened, and what it is about as far as there is room; the rest when it is opened. */
+function recordList(records: readonly LogRecord[], now: number): Html {
+  const items = records.map(({ at, level, organization, message, fields }) => {
+    const about = organization === null ? '' : html`<b>${organizationLink(organization)}</b> `;
+    const detail = Object.entries(fields).filter(([, value]) => value !== undefined);
+    const line = html`${stateDot({ tone: TONES[level], word: level })}<span class="level">${level}</span> ${about}${shown(message, MAX_MESSAGE)}`;
+    const when = html`<span class="end faint">${at === '' ? '' : age(at, now)}</span>`;
+    return detail.length === 0
+      ? html`<li><p>${line}</p>${when}</li>
+`
+      : html`<li><details><summary>${line} ${describeFields(detail)}</summary></details>${when}</li>
+`;
   });
+  return items.length === 0
+    ? html`<p class="empty">There is no such record.</p>`
+    : html`<ul class="rows log">${items}</ul>`;
 }
 
 /** Longest message, and longest text of the fields of a record. */
 const MAX_MESSAGE = 1000;
 const MAX_FIELDS = 1000;
 
-function describeFields(fields: LogRecord['fields']): string {
-  const text = Object.entries(fields)
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .join(', ');
-  return shown(text, MAX_FIELDS);
+/** `reason: timeout, attempt: 3`, with the keys dimmed; long ones are cut. */
+function describeFields(fields: readonly (readonly [string, unknown])[]): Html {
+  let left = MAX_FIELDS;
+  const parts = fields.flatMap(([name, value]) => {
+    const text = shown(typeof value === 'string' ? value : JSON.stringify(value), Math.max(0, left));
+    left -= name.length + text.length;
+    return left + text.length <= 0 ? [] : [html` <i>${shown(name, 60)}</i> ${text}`];
+  });
+  return html`${parts}`;
 }

@@ -2,17 +2,23 @@
 
 import { html } from 'hono/html';
 import { counted } from '../../plan/render/words.ts';
+import { formatCount } from '../charts/figure.ts';
+import { decisionCard } from '../html/decision.ts';
 import { link } from '../html/link.ts';
-import { STATUS_LABELS, stateBadge } from '../html/state.ts';
+import { STATUS_LABELS, stateDot } from '../html/state.ts';
 import { paging } from '../html/table.ts';
 import { age, shown } from '../html/text.ts';
 import type { Backend } from '../model/backend.ts';
+import { decisionView } from '../model/decision.ts';
 import { withQuery } from '../model/paths.ts';
 import { ORGANIZATION_STATUSES, type OrganizationSummary, summarize } from '../model/status.ts';
 import { definePage, type Html, type PageRequest } from '../page.ts';
 
 /** Organizations of one page. */
 const PAGE_SIZE = 100;
+
+/** Decisions that are shown as cards; the others are in the list. */
+const MAX_DECISIONS = 3;
 
 export type OrganizationsView = Awaited<ReturnType<typeof load>>;
 
@@ -28,6 +34,15 @@ async function load(backend: Backend, { viewer, query, now }: PageRequest) {
     .toSorted(compare);
   const start = selected.findIndex(({ id }) => id === after) + 1;
   const organizations = selected.slice(start, start + PAGE_SIZE);
+  const waiting = selected.filter((each) => each.state === 'held').slice(0, MAX_DECISIONS);
+  const states = new Map(visible.map((each) => [each.id, each]));
+  const decisions = await Promise.all(
+    waiting.map(async ({ id, title }) => {
+      const state = states.get(id);
+      const decision = state === undefined ? null : await decisionView(state, viewer);
+      return decision === null ? [] : [{ ...decision, title }];
+    }),
+  );
   const isLast = start + organizations.length >= selected.length;
   return {
     version: backend.version,
@@ -39,6 +54,8 @@ async function load(backend: Backend, { viewer, query, now }: PageRequest) {
       state: each,
       count: all.filter((summary) => summary.state === each).length,
     })).filter(({ count }) => count > 0),
+    /** What the first of those that wait ask a person for; only on the first page. */
+    decisions: after === '' ? decisions.flat() : [],
     organizations,
     /** Organizations that the filter selects. */
     selected: selected.length,
@@ -56,8 +73,9 @@ export const organizationsPage = definePage<OrganizationsView>({
   path: '/',
   load,
   title: () => 'Organizations',
-  render: (view, { now }) => html`<h1>Organizations</h1>
-${view.total === 0 ? html`<p class="empty">There is no organization that you may see.</p>` : content(view, now)}`,
+  render: (view, request) => html`<h1>Organizations</h1>
+${view.decisions.map((each) => decisionCard(each, request, { title: each.title }))}
+${view.total === 0 ? html`<p class="empty">There is no organization that you may see.</p>` : content(view, request.now)}`,
   topics: () => ['*'],
 });
 
@@ -65,15 +83,29 @@ function content(view: OrganizationsView, now: number): Html {
   const { filter, organizations, selected, total, next } = view;
   const query = { q: filter.text, state: filter.state };
   const isFiltered = filter.text !== '' || filter.state !== '';
-  return html`${filterForm(view)}
-<p class="count" role="status">${isFiltered ? `${selected} of ${counted(total, 'organization')}` : counted(total, 'organization')}, worst first</p>
-${view.replicas === null ? '' : html`<p>${link('/replicas', counted(view.replicas, 'replica'))}</p>`}
-${organizations.length === 0 ? html`<p class="empty">No organization matches. ${link('/', 'Show all')}</p>` : html`<ul class="cards">${organizations.map((each) => card(each, now))}</ul>`}
+  return html`${figures(view)}
+${filterForm(view)}
+<p class="count" role="status">${isFiltered ? `${selected} of ${counted(total, 'organization')}` : counted(total, 'organization')}, worst first${view.replicas === null ? '' : html` · ${link('/replicas', counted(view.replicas, 'replica'))}`}</p>
+${organizations.length === 0 ? html`<p class="empty">No organization matches. ${link('/', 'Show all')}</p>` : html`<ul class="rows organizations">${organizations.map((each) => row(each, now))}</ul>`}
 ${paging(null, next === null ? null : withQuery('/', { ...query, after: next }), 'organizations')}`;
 }
 
-function filterForm({ filter, states }: OrganizationsView): Html {
-  return html`<form class="filter" method="get" action="/" role="search">
+/** The number of organizations in each state, the worst first; each links to these. */
+function figures({ states, total }: OrganizationsView): Html {
+  if (total < 2) {
+    return html``;
+  }
+  const items = states.map(({ state, count }) => {
+    const { tone, word } = STATUS_LABELS[state];
+    return html`<li><a class="${tone}" href="${withQuery('/', { state })}"><b>${formatCount(count)}</b> ${word}</a></li>`;
+  });
+  return html`<ul class="figures">${items}</ul>`;
+}
+
+function filterForm({ filter, states, total }: OrganizationsView): Html {
+  return total < FEW
+    ? html``
+    : html`<form class="filter live" method="get" action="/" role="search">
 <p class="field"><label for="q">Name</label> <input id="q" name="q" type="search" value="${filter.text}" autocomplete="off"></p>
 <p class="field"><label for="state">State</label> <select id="state" name="state"><option value="">all</option>
 ${states.map(
@@ -84,12 +116,13 @@ ${states.map(
 </form>`;
 }
 
-function card({ id, title, path, state, sentence, freshness }: OrganizationSummary, now: number): Html {
-  const name = title === id ? '' : html` <span class="faint">${shown(id)}</span>`;
-  // The sentences of these states say their age themselves.
-  const hasAge = state === 'in-sync' || state === 'stale' || freshness.asOf === null;
-  const checked = hasAge ? '' : html` <span class="faint">(checked ${age(freshness.asOf, now)})</span>`;
-  return html`<li>${stateBadge(STATUS_LABELS[state])} ${link(path, shown(title, 80))}${name}
-<p>${shown(sentence)}${checked}</p></li>
+/** Organizations that need no filter. */
+const FEW = 5;
+
+function row({ id, title, path, state, sentence, freshness }: OrganizationSummary, now: number): Html {
+  const name = title === id ? '' : html` <span class="address">${shown(id)}</span>`;
+  const label = STATUS_LABELS[state];
+  return html`<li>${stateDot(label)} ${link(path, shown(title, 80), { class: 'name' })}${name}
+<span class="words${state === 'in-sync' ? ' faint' : ''}">${shown(sentence)}</span><span class="end faint">${freshness.asOf === null ? '' : age(freshness.asOf, now)}</span></li>
 `;
 }

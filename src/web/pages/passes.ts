@@ -1,12 +1,13 @@
-/** Pages of the passes of an organization, by commit, and of one: what it found, did and could not do. */
+/** History of an organization: its runs as a timeline, and one of them: what it found, did and could not do. A run is a pass. */
 
 import { html } from 'hono/html';
 import { readPlan } from '../../plan/render/document.ts';
 import { counted } from '../../plan/render/words.ts';
 import type { PassCounts, PassRecord } from '../../store/history.ts';
+import { runStrip } from '../charts/run-strip.ts';
 import { actionWord, changeRows } from '../html/changes.ts';
 import { link } from '../html/link.ts';
-import { OUTCOME_LABELS, RESULT_LABELS, stateBadge } from '../html/state.ts';
+import { OUTCOME_LABELS, RESULT_LABELS, stateBadge, stateDot } from '../html/state.ts';
 import { paging, table } from '../html/table.ts';
 import { age, commitText, shown, shownLines } from '../html/text.ts';
 import type { OrganizationState } from '../model/backend.ts';
@@ -35,8 +36,12 @@ async function loadList({ id, history, config }: OrganizationState, { query }: P
   const found = await history.passes({ before, limit: PAGE_SIZE + 1 });
   const links = forgeLinks(config.source);
   const rows = found.slice(0, PAGE_SIZE).map((pass) => passRow(id, pass, links));
+  const opened = readNumber(query.run);
+  const details = opened === undefined ? null : await history.pass(opened);
   return {
     organization: id,
+    /** The run whose changes are shown in the list; null if none is. */
+    opened: details === null ? null : { number: details.pass.number, changes: changesOf(id, details.changes) },
     /** Newest first. */
     commits: groupByCommit(rows),
     /** Value of `before` for the next page; null on the last one. */
@@ -63,7 +68,7 @@ async function loadPass({ id, history, config }: OrganizationState, { params }: 
   return {
     organization: id,
     ...passRow(id, details.pass, links),
-    changes: details.changes.slice(0, MAX_CHANGES).map((each) => ({ ...each, path: resourcePath(id, each.address) })),
+    changes: changesOf(id, details.changes),
     /** Changes that are not listed; see the plan. */
     unlisted: Math.max(0, details.changes.length - MAX_CHANGES),
     /** Changes of the plan that the history does not keep. */
@@ -71,6 +76,10 @@ async function loadPass({ id, history, config }: OrganizationState, { params }: 
     /** The plan as it was kept; null if it had no changes, or is not kept any more. */
     plan: plan === null ? null : planContent(id, plan, links, WHOLE_PLAN, statusesOf(details.changes)),
   };
+}
+
+function changesOf<T extends { readonly address: string }>(id: string, changes: readonly T[]) {
+  return changes.slice(0, MAX_CHANGES).map((each) => ({ ...each, path: resourcePath(id, each.address) }));
 }
 
 /** A pass in a list. Consecutive passes that ended the same way and wrote nothing are one entry. */
@@ -129,43 +138,55 @@ function groupByCommit(rows: readonly PassRow[]) {
 export const passesPage = defineOrganizationPage<PassesView>({
   path: '/passes',
   load: loadList,
-  title: ({ organization }) => `Passes of ${shown(organization, 80)}`,
+  title: () => 'History',
   render: (view, { now }) => {
     const path = organizationPath(view.organization, '/passes');
-    return html`<h1>Passes</h1>
-<p>Each pass compares the manifests with the platform, and applies what differs. Consecutive passes with the same
-result that wrote nothing are one row.</p>
-${view.commits.length === 0 ? html`<p class="empty">No pass has ended yet.</p>` : view.commits.map((group) => commitSection(group, now))}
-${paging(view.isFirst ? null : path, view.next === null ? null : withQuery(path, { before: view.next }), 'passes')}`;
+    const runs = view.commits.flatMap(({ passes }) => passes);
+    return html`<h1>History</h1>
+<p class="faint">Each run compares the manifests with the platform, and applies what differs. Runs in a row with the same result
+that wrote nothing are one line.</p>
+${
+  runs.length === 0
+    ? html`<p class="empty">Nothing has run yet.</p>`
+    : html`${runStrip(runs)}
+<ol class="rows timeline">${runs.map((run) => runItem(view, run, now))}</ol>`
+}
+${paging(view.isFirst ? null : path, view.next === null ? null : withQuery(path, { before: view.next }), 'runs')}`;
   },
   topic: ({ organization }) => organization,
 });
 
-function commitSection(
-  { commit, commitUrl, subject, author, passes }: PassesView['commits'][number],
-  now: number,
-): Html {
-  const by = author === null ? '' : html` <span class="faint">by ${shown(author)}</span>`;
-  return html`<section class="commit"><h2>${commitText(commit, commitUrl)} ${shown(subject)}${by}</h2>
-${passTable(passes, now)}</section>
-`;
-}
+const CAUSES: ReadonlyMap<string, string> = new Map([
+  ['start', 'the daemon started'],
+  ['commit', 'new commit'],
+  ['schedule', 'regular check'],
+  ['manual', 'asked for by a person'],
+  ['retry', 'another try'],
+  ['window', 'the window opened'],
+  ['approval', 'approved'],
+]);
 
-/** Returns a table of passes. */
-export function passTable(passes: readonly PassRow[], now: number): Html {
-  return table({
-    caption: 'Passes, newest first',
-    head: ['Pass', 'Ended', 'Outcome', 'Cause', 'Changes', 'Requests'],
-    rows: passes.map((pass) => [
-      link(pass.path, `#${pass.number}`),
-      html`${age(pass.endedAt, now)}${pass.times === 1 ? '' : html` <span class="faint">${pass.times} times since ${age(pass.firstEndedAt, now)}</span>`}`,
-      html`${stateBadge(OUTCOME_LABELS[pass.outcome])}${pass.error === null ? '' : html` ${shown(pass.error, 120)}`}`,
-      shown(pass.trigger),
-      pass.planPath === null ? 'none' : link(pass.planPath, pass.summary),
-      requestWords(pass),
-    ]),
-    empty: 'No pass has ended yet.',
-  });
+/** One line: when, what happened, why, and by which commit. */
+function runItem({ organization, opened, isFirst }: PassesView, run: PassRow, now: number): Html {
+  const { number, path, outcome, summary, error, subject, commit, commitUrl, author, times, trigger } = run;
+  const by = author === null ? '' : html` <span class="faint">by ${shown(author)}</span>`;
+  const isOpen = opened?.number === number;
+  const list = organizationPath(organization, '/passes');
+  const before = isFirst ? null : number + 1;
+  const results =
+    summary === 'none'
+      ? html`<span class="faint">${error === null ? 'nothing to do' : ''}</span>`
+      : link(`${withQuery(list, { before, run: isOpen ? null : number })}#run-${number}`, summary, {
+          label: `${summary}: changes of run ${number}`,
+        });
+  return html`<li id="run-${number}"><div class="run">${stateDot(OUTCOME_LABELS[outcome])}
+${link(path, `#${number}`, { class: 'name' })}
+<span>${results}${error === null ? '' : html` <span class="problem">${shown(error, 120)}</span>`}</span>
+<span class="faint">${CAUSES.get(trigger) ?? shown(trigger)}${times === 1 ? '' : `, ${times} times`}</span>
+<span>${commitText(commit, commitUrl)} ${shown(subject, 80)}${by}</span>
+<span class="end faint">${age(run.endedAt, now)}</span></div>
+${isOpen ? resultTable(opened.changes) : ''}</li>
+`;
 }
 
 /** `14 reads, 3 writes, 1 refused`. */
@@ -176,33 +197,32 @@ function requestWords({ reads, writes, refused }: Pick<PassRow, 'reads' | 'write
 export const passPage = defineOrganizationPage<PassView>({
   path: '/passes/:number',
   load: loadPass,
-  title: ({ number, organization }) => `Pass ${number} of ${shown(organization, 80)}`,
+  title: ({ number }) => `Run #${number}`,
   render: (
     view,
     { now },
-  ) => html`<p class="up">${link(organizationPath(view.organization, '/passes'), 'All passes')}</p>
-<h1>Pass #${view.number}</h1>
+  ) => html`<h1>Run #${view.number} <span class="badge">${stateBadge(OUTCOME_LABELS[view.outcome])}</span></h1>
 ${facts(view, now)}
 ${view.error === null ? '' : html`<section aria-labelledby="error"><h2 id="error">Error</h2>${shownLines(view.error)}</section>`}
 ${results(view)}
+${revertSection(view)}
 ${
   view.plan === null
     ? ''
     : html`<section aria-labelledby="plan"><h2 id="plan">Plan</h2>
-<p>${view.plan.summaryText}. ${view.planPath === null ? '' : link(view.planPath, 'The plan with all changes')}</p>
+<p>${view.plan.sentence}. ${view.planPath === null ? '' : link(view.planPath, 'The plan with all changes')}</p>
 ${changeRows(view.plan.changes)}</section>`
 }`,
   topic: ({ organization }) => organization,
 });
 
 function facts(view: PassView, now: number): Html {
-  const { outcome, trigger, commit, commitUrl, subject, author, times } = view;
-  const since = times === 1 ? '' : html`; ${times} passes with the same result since ${age(view.firstEndedAt, now)}`;
+  const { trigger, commit, commitUrl, subject, author, times } = view;
+  const since = times === 1 ? '' : html`; ${times} runs with the same result since ${age(view.firstEndedAt, now)}`;
   const by = author === null ? '' : html` <span class="faint">by ${shown(author)}</span>`;
   return html`<dl class="facts">
-<div><dt>Outcome</dt><dd>${stateBadge(OUTCOME_LABELS[outcome])}</dd></div>
 <div><dt>Ended</dt><dd>${age(view.endedAt, now)}${since}</dd></div>
-<div><dt>Cause</dt><dd>${shown(trigger)}</dd></div>
+<div><dt>Cause</dt><dd>${CAUSES.get(trigger) ?? shown(trigger)}</dd></div>
 <div><dt>Commit</dt><dd>${commitText(commit, commitUrl)} ${shown(subject)}${by}</dd></div>
 <div><dt>Changes</dt><dd>${view.summary}</dd></div>
 <div><dt>Requests</dt><dd>${requestWords(view)}${view.refused === 0 ? '' : ' because of the rate limit'}</dd></div>
@@ -218,14 +238,34 @@ function results({ changes, unlisted, notKept }: PassView): Html {
   if (changes.length === 0) {
     return kept;
   }
+  return html`<section aria-labelledby="results"><h2 id="results">Results</h2>
+${resultTable(changes)}
+${unlisted === 0 ? '' : html`<p>${unlisted} more are not listed.</p>`}
+${kept}</section>`;
+}
+
+function resultTable(changes: PassView['changes']): Html {
   const rows = changes.map(({ address, path, action, status, error }) => [
     link(path, shown(address)),
     actionWord(action),
     html`${stateBadge(RESULT_LABELS.get(status) ?? { tone: 'none', word: shown(status) })}`,
     error === null ? '' : shown(error, 400),
   ]);
-  return html`<section aria-labelledby="results"><h2 id="results">Results</h2>
-${table({ caption: 'Changes of this pass', head: ['Resource', 'Change', 'Result', 'Error'], rows, empty: '' })}
-${unlisted === 0 ? '' : html`<p>${unlisted} more are not listed.</p>`}
-${kept}</section>`;
+  return table({
+    caption: 'Changes of this run',
+    head: ['Resource', 'Change', 'Result', 'Error'],
+    rows,
+    empty: 'The history does not keep its changes any more.',
+  });
+}
+
+/** How to take back what a run has applied: as for any other code. */
+function revertSection({ commit, changes }: PassView): Html {
+  if (commit === null || changes.every(({ status }) => status !== 'applied')) {
+    return html``;
+  }
+  return html`<details id="revert"><summary>Revert…</summary>
+<p>To take these changes back, revert the commit in the repository of the manifests and push it. The next run applies the revert;
+what it deletes waits for approval. A space that was deleted comes back empty.</p>
+<pre class="text">git revert ${shown(commit)}</pre></details>`;
 }
