@@ -36,6 +36,18 @@ export function valueText(value: Json | undefined): string {
     : `${inQuotes(shorten(printable(`${value.split('\n', 1)[0]}…`)))} (${count} lines)`;
 }
 
+/** Formats the value of a field as people write it: without quotes, and an emoji instead of its code points. */
+export function plainText(field: string, value: Json): string {
+  return withEmoji(field, typeof value === 'string' ? bare(valueText(value)) : valueText(value));
+}
+
+/** Returns the text of a field, or its emoji instead of the code points that the platform stores. */
+export function withEmoji(field: string, text: string): string {
+  const points = field === 'emoji' && /^[0-9a-f]{4,6}(?:-[0-9a-f]{4,6})*$/.test(text) ? text.split('-') : [];
+  const codes = points.map((point) => Number.parseInt(point, 16));
+  return codes.length === 0 || codes.some((code) => code > 0x10ffff) ? text : String.fromCodePoint(...codes);
+}
+
 /**
  * Describes how one field changes, in as many lines as that needs.
  *

@@ -1,7 +1,7 @@
 /** Old and new values side by side in a line: what is gone and what is new, by words, with signs for people who see no colors. */
 import { diffWordsWithSpace } from 'diff';
 import { html } from 'hono/html';
-import type { FieldLine } from '../../plan/render/field-text.ts';
+import { type FieldLine, withEmoji } from '../../plan/render/field-text.ts';
 import type { Html } from '../page.ts';
 
 /** Differences of words that are looked for; values that differ in more are replaced as a whole. */
@@ -9,7 +9,6 @@ const MAX_EDITS = 40;
 /** Part of the longer value that has to stay for a comparison by words to be readable. */
 const MIN_COMMON = 0.3;
 const LONGEST = 400;
-const EMOJI = /^[0-9a-f]{4,6}(?:-[0-9a-f]{4,6})*$/;
 
 /** Returns what a line about a field says. */
 export function lineDiff({ name, text, value, from, to, items }: FieldLine): Html {
@@ -17,12 +16,12 @@ export function lineDiff({ name, text, value, from, to, items }: FieldLine): Htm
     return html`${items.map((item, index) => html`${index === 0 ? '' : ' '}${signed(item)}`)}`;
   }
   if (value !== undefined) {
-    return html`${written(name, value)}`;
+    return html`${withEmoji(name, value)}`;
   }
   if (from !== undefined && to !== undefined) {
-    return wordDiff(written(name, from), written(name, to));
+    return wordDiff(withEmoji(name, from), withEmoji(name, to));
   }
-  const one = written(name, from ?? to ?? '');
+  const one = withEmoji(name, from ?? to ?? '');
   return one === '' ? signed(text) : from === undefined ? html`<ins>${one}</ins>` : html`<del>${one}</del>`;
 }
 
@@ -33,13 +32,6 @@ function signed(text: string): Html {
     return html`<del>${rest}</del>`;
   }
   return text.startsWith('+ ') ? html`<ins>${rest}</ins>` : html`${text}`;
-}
-
-/** An emoji is stored as its code points. */
-function written(name: string, value: string): string {
-  return name === 'emoji' && EMOJI.test(value)
-    ? String.fromCodePoint(...value.split('-').map((point) => Number.parseInt(point, 16)))
-    : value;
 }
 
 function wordDiff(before: string, after: string): Html {

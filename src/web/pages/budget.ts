@@ -6,7 +6,7 @@ import { counted, spanWords } from '../../plan/render/words.ts';
 import { PRIORITIES } from '../../queue/request.ts';
 import type { BudgetSnapshot, Outcome, QueueSnapshot } from '../../queue/snapshot.ts';
 import { stepLine } from '../charts/step-line.ts';
-import { stateBadge } from '../html/state.ts';
+import { type StateLabel, stateBadge } from '../html/state.ts';
 import { paging, table } from '../html/table.ts';
 import { organizationLink, shown } from '../html/text.ts';
 import type { Backend, OrganizationState } from '../model/backend.ts';
@@ -235,9 +235,9 @@ function sum(waiting: QueueSnapshot['waiting']): number {
 export const budgetPage = definePage<BudgetPageView>({
   path: '/budget',
   load,
-  title: () => 'Budget',
-  render: (view) => html`<h1>Budget</h1>
-<p>The platform limits the requests of each token. Organizations with the same token share its budget.</p>
+  title: () => 'API limits',
+  render: (view) => html`<h1>API limits</h1>
+<p class="faint">The platform limits the requests of each token. Organizations with the same token share what it allows.</p>
 ${view.queues.map((queue, index) => queueSection(queue, index, view.known))}
 ${pages(view)}`,
   topics: () => ['budget'],
@@ -248,6 +248,13 @@ function pages({ queues, start, known }: BudgetPageView): Html {
   return paging(start === 0 ? null : '/budget', next, 'tokens');
 }
 
+/** States of the circuit breaker, in words. */
+const FLOW: Readonly<Record<QueueSnapshot['breaker'], StateLabel>> = {
+  closed: { tone: 'ok', word: 'Requests are flowing' },
+  open: { tone: 'bad', word: 'Requests are stopped, because the platform fails' },
+  'half-open': { tone: 'busy', word: 'One request tries whether the platform works again' },
+};
+
 /** Organizations that the heading of a queue names. */
 const NAMED = 5;
 
@@ -255,12 +262,11 @@ function queueSection(queue: QueueView, index: number, known: number): Html {
   const { organizations, sentence, refused, inFlight, breaker } = queue;
   const names = organizations.slice(0, NAMED).map((id, at) => html`${at === 0 ? '' : ', '}${organizationLink(id)}`);
   const more = organizations.length > NAMED ? html` and ${organizations.length - NAMED} more` : '';
-  const tone = breaker === 'closed' ? 'ok' : 'bad';
   const heading = known === 1 ? 'Token' : `Token of ${shown(queue.name)}`;
   return html`<section aria-labelledby="queue-${index}">
 <h2 id="queue-${index}">${heading}</h2>
-<p class="sentence">${shown(sentence)}.</p>
-<p>Used by ${names}${more}. Circuit breaker ${stateBadge({ tone: tone, word: breaker })}, ${inFlight.toLocaleString('en')} in flight, ${refused.toLocaleString('en')} refused (429) in the last 6 hours.</p>
+<p class="lead">${stateBadge(FLOW[breaker])}. ${shown(sentence)}.</p>
+<p>Used by ${names}${more}. ${inFlight.toLocaleString('en')} in flight, ${refused.toLocaleString('en')} refused (429) in the last 6 hours.</p>
 ${limits(queue, index)}
 ${waitingTable(queue)}
 ${sharesTable(queue)}

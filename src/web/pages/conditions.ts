@@ -7,7 +7,7 @@ import { counted } from '../../plan/render/words.ts';
 import type { Condition, Fact } from '../../store/notifications.ts';
 import { link } from '../html/link.ts';
 import { type StateLabel, stateBadge } from '../html/state.ts';
-import { table } from '../html/table.ts';
+
 import { age, organizationLink, shown } from '../html/text.ts';
 import { canSee, type Visibility, visibilityOf } from '../html/visibility.ts';
 import type { NotificationReader } from '../model/backend.ts';
@@ -109,13 +109,13 @@ function bySeverity(a: Condition, b: Condition): number {
 
 function sentenceOf(firing: number, pending: number, { seesAll, seesNone }: Visibility): string {
   if (seesNone) {
-    return 'You have no role in any organization, so you see no conditions';
+    return 'You have no role in any organization, so you see no alerts';
   }
   if (firing === 0 && pending === 0) {
     return seesAll ? 'Nothing is wrong' : 'Nothing is wrong in the organizations that you may see';
   }
-  const fire = firing === 0 ? 'Nothing fires' : `${firing} ${firing === 1 ? 'condition fires' : 'conditions fire'}`;
-  return pending === 0 ? fire : `${fire}; ${pending} may fire soon`;
+  const fire = firing === 0 ? 'No alert is on' : `${firing} ${firing === 1 ? 'alert is' : 'alerts are'} on`;
+  return pending === 0 ? fire : `${fire}; ${pending} may follow`;
 }
 
 export const conditionsPage = definePage<ConditionsView>({
@@ -127,40 +127,40 @@ export const conditionsPage = definePage<ConditionsView>({
       ? conditionsView(backend.notifications, visibility, now, organization)
       : null;
   },
-  title: () => 'Conditions',
-  render: (view, { now }) => html`<h1>Conditions</h1>
-<p class="sentence">${view.sentence}</p>
-<p>${link('/deliveries', 'Messages about conditions')}</p>
-${section('Firing', 'Conditions that fire, the most severe first', view.firing, now)}
-${section('Pending', 'Conditions that fire unless they end soon', view.pending, now)}
+  title: () => 'Alerts',
+  render: (
+    view,
+    { now },
+  ) => html`<div class="head"><h1>Alerts</h1><p>${link('/deliveries', 'Messages about alerts')}</p></div>
+<p class="lead">${view.sentence}.</p>
+${section('On now', view.firing, now)}
+${section('Soon, unless they end', view.pending, now)}
 ${view.notShown === 0 ? '' : html`<p>${view.notShown.toLocaleString('en')} more are not shown.</p>`}
-${section('Recently resolved', 'Conditions that were resolved in the last 24 hours', view.resolved, now)}`,
+${section('Resolved in the last 24 hours', view.resolved, now)}`,
   topics: () => ['notifications'],
 });
 
 const SEVERITY_LABELS: Readonly<Record<Severity, StateLabel>> = {
   page: { tone: 'bad', word: 'page' },
-  warning: { tone: 'wait', word: 'warning' },
-  info: { tone: 'busy', word: 'info' },
+  warning: { tone: 'busy', word: 'warning' },
+  info: { tone: 'none', word: 'info' },
 };
 
-function section(heading: string, caption: string, conditions: readonly ConditionView[], now: number): Html {
-  const head = ['Condition', 'Severity', 'Organization', 'Since', 'What and why'];
-  const rows = conditions.map((each) => toRow(each, now));
-  return html`<h2>${heading}</h2>
-${table({ caption, head, rows, empty: 'None.' })}`;
+function section(heading: string, conditions: readonly ConditionView[], now: number): Html {
+  return conditions.length === 0
+    ? html``
+    : html`<h2>${heading} <span class="count">${conditions.length}</span></h2>
+<ul class="rows">${conditions.map((each) => item(each, now))}</ul>`;
 }
 
-function toRow(condition: ConditionView, now: number): readonly Html[] {
+function item(condition: ConditionView, now: number): Html {
   const { title, path, severity, state, organization, since, resolvedAt } = condition;
   const label = state === 'resolved' ? ({ tone: 'ok', word: 'resolved' } as const) : SEVERITY_LABELS[severity];
-  return [
-    path === null ? html`${title}` : link(path, title),
-    stateBadge(label),
-    organization === null ? html`<span class="faint">all</span>` : organizationLink(organization),
-    html`${age(since, now)}${resolvedAt === null ? '' : html`, resolved ${age(resolvedAt, now)}`}`,
-    html`${shown(condition.summary, LONGEST_SUMMARY)}${notes(condition)}${details(condition)}`,
-  ];
+  const about =
+    organization === null ? html`<span class="faint">all organizations</span>` : organizationLink(organization);
+  return html`<li>${stateBadge(label)} ${path === null ? html`<b>${title}</b>` : link(path, title, { class: 'name' })} ${about}
+<span>${shown(condition.summary, LONGEST_SUMMARY)}${notes(condition)}</span><span class="end faint">${resolvedAt === null ? html`since ${age(since, now)}` : html`resolved ${age(resolvedAt, now)}`}</span>${details(condition)}</li>
+`;
 }
 
 const LONGEST_SUMMARY = 400;
@@ -177,7 +177,7 @@ function details({ id, details: lines, inhibits, inhibited }: ConditionView): Ht
   const rest = inhibits - inhibited.length;
   const summary = [
     ...(lines.length === 0 ? [] : [counted(lines.length, 'detail')]),
-    ...(inhibits === 0 ? [] : [`${counted(inhibits, 'condition')} explained by it`]),
+    ...(inhibits === 0 ? [] : [`${counted(inhibits, 'alert')} explained by it`]),
   ].join(', ');
   return lines.length === 0 && inhibits === 0
     ? html``

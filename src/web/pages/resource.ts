@@ -6,17 +6,18 @@ import type { Declared } from '../../core/resource.ts';
 import { kinds } from '../../kinds/registry.ts';
 import { normalizeFields } from '../../plan/diff.ts';
 import type { ChangeDocument } from '../../plan/render/document.ts';
-import { valueText } from '../../plan/render/field-text.ts';
-import { spanWords } from '../../plan/render/words.ts';
+import { plainText } from '../../plan/render/field-text.ts';
+import { kindWords, spanWords } from '../../plan/render/words.ts';
 import { actionWord, changeRows, sourceText } from '../html/changes.ts';
 import { pauseForm, pauseNotice } from '../html/form.ts';
+import { kindIcon } from '../html/icon.ts';
 import { link } from '../html/link.ts';
 import { RESOURCE_LABELS, RESULT_LABELS, stateBadge } from '../html/state.ts';
 import { table } from '../html/table.ts';
 import { age, commitText, shown, shownLines } from '../html/text.ts';
 import { isOperator } from '../html/visibility.ts';
 import type { KnownResources, OrganizationState, ReconcilerState } from '../model/backend.ts';
-import { type ForgeLinks, forgeLinks, organizationPath, passPath, planPath, resourcePath } from '../model/paths.ts';
+import { type ForgeLinks, forgeLinks, passPath, planPath, resourcePath } from '../model/paths.ts';
 import { changeView, sourceView, statusesOf } from '../model/plan.ts';
 import { pauseOf, type ResourceStates, resourceStates, resourceTree, titleOf } from '../model/resources.ts';
 import { checkTimes, pauseView } from '../model/status.ts';
@@ -161,8 +162,8 @@ function fieldView(name: string, declared: Json | undefined, live: Json | undefi
     /** Absent if the resource or the value does not exist, or is not known. */
     live,
     /** Short forms, for people. */
-    declaredText: declared === undefined ? '' : valueText(declared),
-    liveText: live === undefined ? '' : valueText(live),
+    declaredText: declared === undefined ? '' : plainText(name, declared),
+    liveText: live === undefined ? '' : plainText(name, live),
     differs,
   };
 }
@@ -171,25 +172,28 @@ export const resourcePage = defineOrganizationPage<ResourceView>({
   path: '/r/*',
   load,
   title: ({ address }) => shown(address, 80),
-  render: (view, request) => html`<p class="up">${link(organizationPath(view.organization), 'All resources')}${
-    view.parent === null ? '' : html` · ${link(view.parent.path, shown(view.parent.address, 80))}`
-  }</p>
-<h1>${shown(view.address)}</h1>
+  render: (view, request) => html`${titleSection(view, request)}
 ${facts(view, request.now)}
 ${view.pause === null ? '' : pauseNotice(view.pause)}
 ${changesSection(view)}
 ${fieldsSection(view, request.now)}
-${historySection(view.history, request.now)}
-${actionsSection(view, request)}`,
+${historySection(view.history, request.now)}`,
   topic: ({ organization }) => organization,
 });
 
+/** The title and the state, with what a person can do beside them. */
+function titleSection(view: ResourceView, request: PageRequest): Html {
+  const { title, address, state, kind } = view;
+  const name = title === '' ? shown(address) : html`${shown(title)} <span class="address">${shown(address)}</span>`;
+  return html`<div class="head"><h1>${kindIcon(kind)} ${name} <span class="badge">${stateBadge(RESOURCE_LABELS[state])}</span></h1>${actions(view, request)}</div>
+<p class="lead">${stateSentence(view)}</p>`;
+}
+
 function facts(view: ResourceView, now: number): Html {
-  const { state, title, kind, source, id, freshness, pending, declaredPause } = view;
-  return html`<p class="sentence">${stateBadge(RESOURCE_LABELS[state])} ${stateSentence(view)}</p>
-<dl class="facts">
-${title === '' ? '' : html`<div><dt>Title</dt><dd>${shown(title)}</dd></div>`}
-<div><dt>Kind</dt><dd>${shown(kind)}</dd></div>
+  const { kind, source, id, freshness, pending, declaredPause, parent } = view;
+  return html`<dl class="facts">
+<div><dt>Kind</dt><dd>${kindWords(kind)}</dd></div>
+${parent === null ? '' : html`<div><dt>Part of</dt><dd>${link(parent.path, shown(parent.address, 80))}</dd></div>`}
 <div><dt>Declared at</dt><dd>${source === null ? 'No manifest declares it' : sourceText(source)}</dd></div>
 <div><dt>Id</dt><dd>${id === null ? html`<span class="faint">none</span>` : html`<code>${shown(id)}</code>`}</dd></div>
 <div><dt>Last check</dt><dd>${age(freshness.asOf, now)}</dd></div>
@@ -231,7 +235,7 @@ ${state === 'failed' ? errors : ''}</section>`;
 function fieldsSection({ fields, freshness }: ResourceView, now: number): Html {
   const rows = fields.map((field) => [
     html`<code>${shown(field.name)}</code>`,
-    html`${field.declaredText === '' ? html`<span class="faint">not declared</span>` : html`<code>${shown(field.declaredText)}</code>`}`,
+    html`${field.declaredText === '' ? html`<span class="faint">not declared</span>` : html`${shown(field.declaredText)}`}`,
     liveCell(field),
   ]);
   return html`<section aria-labelledby="fields"><h2 id="fields">Fields</h2>
@@ -243,7 +247,7 @@ function liveCell({ liveText, differs, declaredText }: FieldView): Html {
   const text =
     liveText === ''
       ? html`<span class="faint">${declaredText === '' ? 'not known' : 'none'}</span>`
-      : html`<code>${shown(liveText)}</code>`;
+      : html`${shown(liveText)}`;
   return differs ? html`${stateBadge({ tone: 'busy', word: 'differs' })} ${text}` : text;
 }
 
@@ -256,15 +260,14 @@ function historySection(history: ResourceView['history'], now: number): Html {
     link(pass.path, `#${pass.number}`),
   ]);
   return html`<section aria-labelledby="history"><h2 id="history">Last changes</h2>
-${table({ caption: 'Changes by Octavo, newest first', head: ['Time', 'Change', 'Result', 'Commit', 'Pass'], rows, empty: 'Octavo has not changed it since its history begins.' })}</section>`;
+${table({ caption: 'Changes by Octavo, newest first', head: ['Time', 'Change', 'Result', 'Commit', 'Run'], rows, empty: 'Octavo has not changed it since its history begins.' })}</section>`;
 }
 
-function actionsSection({ organization, address, pause, source, changes }: ResourceView, request: PageRequest): Html {
+function actions({ organization, address, pause, source, changes }: ResourceView, request: PageRequest): Html {
   const isKnown = source !== null || changes.length > 0;
   if (!isKnown || !isOperator(request, organization) || (pause !== null && pause.address === '')) {
     return html``;
   }
   const back = resourcePath(organization, address);
-  return html`<section aria-labelledby="actions"><h2 id="actions">Actions</h2>
-${pauseForm({ organization, address, pause, back })}</section>`;
+  return html`<div class="actions">${pauseForm({ organization, address, pause, back })}</div>`;
 }
