@@ -28,7 +28,7 @@ const PAGES: readonly (readonly [name: string, path: string])[] = [
   ['dead-letters', 'dead-letters'],
   ['clusters', 'clusters'],
   ['audit', 'audit'],
-  ['budget', '/budget'],
+  ['budget', '/limits'],
   ['log', '/log'],
   ['not-found', 'passes/99999'],
 ];

@@ -100,7 +100,7 @@ export function sampleCondition(
       since,
       summary,
       details,
-      path: isGeneral ? '/conditions' : `/o/${encodeURIComponent(organization)}`,
+      path: isGeneral ? '/alerts' : `/o/${encodeURIComponent(organization)}`,
     },
     state: isResolved ? 'resolved' : 'firing',
     since,

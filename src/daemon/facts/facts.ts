@@ -134,7 +134,7 @@ export function conversationFacts(
     const were = number === 1 ? 'conversation was' : 'conversations were';
     const summary = `${number} ${were} refused by the platform; retry or discard ${number === 1 ? 'it' : 'them'}`;
     const details = refused.map(({ source, deadLetters }) => `${source}: ${deadLetters}`);
-    const letters = organizationPath(organization, '/dead-letters');
+    const letters = organizationPath(organization, '/refused');
     facts.push(newFact('dead-letters', scope, { summary, since: now, details, path: letters }));
   }
   if (outbox.isFull) {
@@ -156,7 +156,7 @@ export function clusterFacts(organization: string, scope: Scope, lastRun: LastRu
   }
   const { outcome, error, endedAt } = lastRun;
   const summary = `The last run over issue clusters failed: ${error ?? 'it was interrupted'}`;
-  const path = organizationPath(organization, '/clusters');
+  const path = organizationPath(organization, '/questions');
   return outcome === 'failed' ? [newFact('clusters-failing', scope, { summary, since: endedAt, path })] : [];
 }
 
@@ -186,7 +186,7 @@ function failureFact(organization: string, scope: Scope, error: unknown, since: 
     const path = organizationPath(organization);
     return newFact('manifests-invalid', scope, { summary, since, details: problems.map(formatProblem), path });
   }
-  const path = organizationPath(organization, '/passes');
+  const path = organizationPath(organization, '/history');
   const reason = oneLine(messageOf(error));
   return error instanceof SourceError
     ? newFact('source-unreadable', scope, { summary: `The manifests cannot be read: ${reason}`, since, path })
@@ -203,7 +203,7 @@ function refusalFacts(organization: string, scope: Scope, error: unknown, since:
   }
   const summary = `The platform refuses the token; replace it in the configuration: ${oneLine(messageOf(error))}`;
   const ofToken = { ...scope, organization: null };
-  return [newFact('token-refused', ofToken, { summary, since, details: [organization], path: '/budget' })];
+  return [newFact('token-refused', ofToken, { summary, since, details: [organization], path: '/limits' })];
 }
 
 interface PlanFactsInput {
@@ -325,7 +325,7 @@ export function budgetFacts(
     return [];
   }
   const summary = `Requests have waited longer than ${spanWords(LONG_WAIT)} for the rate limit; see the budget page`;
-  return [newFact('budget-starved', scope, { summary, since: now - oldest, path: '/budget' })];
+  return [newFact('budget-starved', scope, { summary, since: now - oldest, path: '/limits' })];
 }
 
 /** Circuit breaker of a token, as it was observed. Times are milliseconds since the epoch. */
@@ -351,7 +351,7 @@ export function platformFacts(
   }
   const works = others.some(({ failingSince, answeredAt }) => failingSince === null && (answeredAt ?? 0) > since);
   const summary = `The platform at ${scope.platform ?? ''} does not answer; Octavo continues as soon as it does`;
-  return works ? [] : [newFact('platform-failing', scope, { summary, since, path: '/budget' })];
+  return works ? [] : [newFact('platform-failing', scope, { summary, since, path: '/limits' })];
 }
 
 /** Maximum number of problems of the configuration that a message lists. */

@@ -82,7 +82,7 @@ export function changeRequestEvents(
   clock: Pick<Clock, 'now'>,
   add: (event: NotificationEvent) => unknown,
 ): ClusterEvents {
-  const path = organizationPath(organization, '/clusters');
+  const path = organizationPath(organization, '/questions');
   const toEvent = (code: NotificationEvent['code'], { request }: ChangeRequestEvent, summary: string) =>
     add({
       id: `${code}/${organization}/${request}`,

@@ -18,11 +18,11 @@ export function planPath(organization: string, checksum: string): string {
 }
 
 export function passPath(organization: string, number: number): string {
-  return organizationPath(organization, `/passes/${number}`);
+  return organizationPath(organization, `/history/${number}`);
 }
 
 export function deadLetterPath(organization: string, key: string): string {
-  return organizationPath(organization, `/dead-letters/${encodeURIComponent(well(key))}`);
+  return organizationPath(organization, `/refused/${encodeURIComponent(well(key))}`);
 }
 
 /** Returns a path with a query; members that are null or empty are left out. */

@@ -233,7 +233,7 @@ function sum(waiting: QueueSnapshot['waiting']): number {
 }
 
 export const budgetPage = definePage<BudgetPageView>({
-  path: '/budget',
+  path: '/limits',
   load,
   title: () => 'API limits',
   render: (view) => html`<h1>API limits</h1>
@@ -244,8 +244,8 @@ ${pages(view)}`,
 });
 
 function pages({ queues, start, known }: BudgetPageView): Html {
-  const next = start + queues.length < known ? `/budget?start=${start + QUEUES_PER_PAGE}` : null;
-  return paging(start === 0 ? null : '/budget', next, 'tokens');
+  const next = start + queues.length < known ? `/limits?start=${start + QUEUES_PER_PAGE}` : null;
+  return paging(start === 0 ? null : '/limits', next, 'tokens');
 }
 
 /** States of the circuit breaker, in words. */

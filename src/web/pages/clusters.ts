@@ -113,7 +113,7 @@ function toCluster(cluster: KnownCluster, changeRequests: readonly ChangeRequest
 }
 
 export const clustersPage = defineOrganizationPage<ClustersView>({
-  path: '/clusters',
+  path: '/questions',
   load,
   title: ({ organization }) => `Clusters of ${organization}`,
   render: (view, request) => html`<h1>Clusters</h1>
@@ -145,7 +145,7 @@ function clusterList(view: ClustersView, request: PageRequest): Html {
     return html`<p>${run === null ? 'Clusters are known after the first run.' : 'No cluster was read since the daemon started: none has changed.'}</p>`;
   }
   const items = clusters.map((cluster, index) => clusterItem(view.organization, cluster, start + index, request));
-  const path = organizationPath(view.organization, '/clusters');
+  const path = organizationPath(view.organization, '/questions');
   const next = start + clusters.length < known ? `${path}?start=${start + CLUSTERS_PER_PAGE}` : null;
   return html`<ul class="cards">${items}</ul>
 ${paging(start === 0 ? null : path, next, 'clusters')}
@@ -173,7 +173,7 @@ ${isOperator(request, organization) ? clusterForms(organization, cluster, index,
 function clusterForms(organization: string, cluster: ClusterView, index: number, { query }: PageRequest): Html {
   const { id, label, muted, changeRequests } = cluster;
   const start = wholeNumber(query.start, 0);
-  const back = organizationPath(organization, `/clusters${start === 0 ? '' : `?start=${start}`}`);
+  const back = organizationPath(organization, `/questions${start === 0 ? '' : `?start=${start}`}`);
   const form = (action: string, button: string, hidden: Record<string, string>, fields?: Html) =>
     actionForm({
       organization,

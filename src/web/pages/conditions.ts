@@ -119,7 +119,7 @@ function sentenceOf(firing: number, pending: number, { seesAll, seesNone }: Visi
 }
 
 export const conditionsPage = definePage<ConditionsView>({
-  path: '/conditions',
+  path: '/alerts',
   load: async (backend, { viewer, now, query: { organization = null } }) => {
     const visibility = visibilityOf(backend, viewer);
     const isVisible = backend.organizations().some(({ id }) => id === organization && visibility.isVisible(id));

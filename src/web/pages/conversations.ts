@@ -229,7 +229,7 @@ function deadLetters({ organization, outbox, deadLetters: letters }: Conversatio
   if (outbox.deadLetters === 0) {
     return html`<p>The platform refused none.</p>`;
   }
-  const path = organizationPath(organization, '/dead-letters');
+  const path = organizationPath(organization, '/refused');
   return html`${deadLetterTable(organization, letters, request)}
 <p>${link(path, `All ${counted(outbox.deadLetters, 'dead letter')}`)}</p>`;
 }

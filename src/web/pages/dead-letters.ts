@@ -79,7 +79,7 @@ export function toDeadLetter({ key, source, reason, at, bytes }: DeadLetter) {
 }
 
 export const deadLettersPage = defineOrganizationPage<DeadLettersView>({
-  path: '/dead-letters',
+  path: '/refused',
   load: loadList,
   title: ({ organization }) => `Dead letters of ${organization}`,
   render: (view, request) => html`<h1>Dead letters</h1>
@@ -91,7 +91,7 @@ ${view.deadLetters.length === 0 ? html`<p class="sentence">None.</p>` : list(vie
 
 /** An event does not reload it, because every reading of the content is recorded. */
 export const deadLetterPage = defineOrganizationPage<DeadLetterPageView>({
-  path: '/dead-letters/:key',
+  path: '/refused/:key',
   load: loadLetter,
   title: ({ deadLetter }) => `Dead letter ${shown(deadLetter.key)}`,
   render: ({ organization, deadLetter, conversation }, request) => html`<h1>Dead letter ${shown(deadLetter.key)}</h1>
@@ -104,7 +104,7 @@ ${
     ? html`<p>Only operators can read the content.</p>`
     : html`<p>Redacted, as it is sent. That you read it is in the audit.</p><pre class="text" tabindex="0">${contentText(conversation)}</pre>`
 }
-<p>${link(organizationPath(organization, '/dead-letters'), 'All dead letters')}</p>`,
+<p>${link(organizationPath(organization, '/refused'), 'All dead letters')}</p>`,
   topic: null,
 });
 
@@ -124,7 +124,7 @@ function sourceLinks({ organization, source, sources }: DeadLettersView): Html {
   if (sources.length < 2 && source === null) {
     return html``;
   }
-  const path = organizationPath(organization, '/dead-letters');
+  const path = organizationPath(organization, '/refused');
   const item = (name: string | null) => {
     const text = name === null ? 'All sources' : shown(name);
     return html`<li>${name === source ? html`<strong>${text}</strong>` : link(`${path}${queryOf({ source: name })}`, text)}</li>`;
@@ -135,7 +135,7 @@ function sourceLinks({ organization, source, sources }: DeadLettersView): Html {
 function list({ organization, deadLetters, more, source }: DeadLettersView, request: PageRequest): Html {
   const all = source === null ? 'all dead letters' : `all dead letters of ${shown(source)}`;
   const hidden: Record<string, string> = source === null ? {} : { source };
-  const back = organizationPath(organization, '/dead-letters');
+  const back = organizationPath(organization, '/refused');
   const form = (action: string, verb: string) =>
     actionForm({ organization, action, hidden, button: `${verb} ${all}`, back });
   return html`${deadLetterTable(organization, deadLetters, request)}
@@ -162,7 +162,7 @@ function buttons(organization: string, { key }: DeadLetterView, request: PageReq
   if (!isOperator(request, organization)) {
     return html``;
   }
-  const back = organizationPath(organization, '/dead-letters');
+  const back = organizationPath(organization, '/refused');
   const form = (action: string, button: string) =>
     actionForm({ organization, action, hidden: { key }, button, label: `${button} ${shown(key)}`, back });
   return html`<div class="actions">${form('dead-retry', 'Retry')}${form('dead-drop', 'Discard')}</div>`;

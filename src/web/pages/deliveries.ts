@@ -128,7 +128,7 @@ export const deliveriesPage = definePage<DeliveriesView>({
   title: () => 'Deliveries',
   render: (view, { now }) => html`<h1>Deliveries</h1>
 <p class="sentence">${view.sentence}.</p>
-<p>${link('/conditions', 'Conditions')}</p>
+<p>${link('/alerts', 'Conditions')}</p>
 ${view.isAllowed ? content(view, now) : ''}`,
   topics: () => ['notifications'],
 });

@@ -5,7 +5,7 @@ import type { PageRequest, Viewer } from '../page.ts';
 import { pages } from './index.ts';
 
 /**
- * Returns the view model of the page at a path with its query, such as `/o/acme/passes?before=20`. Null if there is no
+ * Returns the view model of the page at a path with its query, such as `/o/acme/history?before=20`. Null if there is no
  * such page, or if the person may not see it.
  */
 export async function loadView(

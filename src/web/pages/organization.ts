@@ -97,7 +97,7 @@ function waitingForPerson({ id, reconciler }: OrganizationState, now: number): r
   const items: WaitingItem[] = [];
   const text = errorSentence(reconciler, now);
   if (text !== null) {
-    items.push({ kind: 'problems', text, path: organizationPath(id, '/passes') });
+    items.push({ kind: 'problems', text, path: organizationPath(id, '/history') });
   }
   if (plan?.verdict.state === 'refused') {
     const text = `The plan is refused: ${plan.verdict.reasons.join('; ')}`;
@@ -179,7 +179,7 @@ async function inConversations({ id, config, conversations }: OrganizationState)
   }
   if (letters > 0) {
     const text = `${counted(letters, 'dead letter')} ${letters === 1 ? 'was' : 'were'} refused by the platform`;
-    items.push({ kind: 'dead-letters', text, path: organizationPath(id, '/dead-letters') });
+    items.push({ kind: 'dead-letters', text, path: organizationPath(id, '/refused') });
   }
   return items;
 }
@@ -190,7 +190,7 @@ function inClusters({ id, config, clusters }: OrganizationState): readonly Waiti
     return [];
   }
   const text = `The last run over issue clusters failed: ${lastRun.error ?? 'it was interrupted'}`;
-  return [{ kind: 'clusters', text, path: organizationPath(id, '/clusters') }];
+  return [{ kind: 'clusters', text, path: organizationPath(id, '/questions') }];
 }
 
 /** Describes the state of a webhook. */
@@ -335,7 +335,7 @@ function runsSection({ id, passes }: OrganizationView, now: number): Html {
   }
   const changed = passes.filter(({ summary, error }) => summary !== 'none' || error !== null).slice(0, LAST_CHANGES);
   return html`<section aria-labelledby="runs"><div class="head"><h2 id="runs">What changed last</h2>
-<p>${link(organizationPath(id, '/passes'), 'History')}</p></div>
+<p>${link(organizationPath(id, '/history'), 'History')}</p></div>
 ${runStrip(passes)}
 ${changed.length === 0 ? html`<p class="empty">Nothing has changed in the last runs.</p>` : html`<ul class="rows">${changed.map((run) => runItem(run, now))}</ul>`}</section>`;
 }

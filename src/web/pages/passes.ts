@@ -136,11 +136,11 @@ function groupByCommit(rows: readonly PassRow[]) {
 }
 
 export const passesPage = defineOrganizationPage<PassesView>({
-  path: '/passes',
+  path: '/history',
   load: loadList,
   title: () => 'History',
   render: (view, { now }) => {
-    const path = organizationPath(view.organization, '/passes');
+    const path = organizationPath(view.organization, '/history');
     const runs = view.commits.flatMap(({ passes }) => passes);
     return html`<h1>History</h1>
 <p class="faint">Each run compares the manifests with the platform, and applies what differs. Runs in a row with the same result
@@ -171,7 +171,7 @@ function runItem({ organization, opened, isFirst }: PassesView, run: PassRow, no
   const { number, path, outcome, summary, error, subject, commit, commitUrl, author, times, trigger } = run;
   const by = author === null ? '' : html` <span class="faint">by ${shown(author)}</span>`;
   const isOpen = opened?.number === number;
-  const list = organizationPath(organization, '/passes');
+  const list = organizationPath(organization, '/history');
   const before = isFirst ? null : number + 1;
   const results =
     summary === 'none'
@@ -195,7 +195,7 @@ function requestWords({ reads, writes, refused }: Pick<PassRow, 'reads' | 'write
 }
 
 export const passPage = defineOrganizationPage<PassView>({
-  path: '/passes/:number',
+  path: '/history/:number',
   load: loadPass,
   title: ({ number }) => `Run #${number}`,
   render: (

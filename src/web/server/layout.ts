@@ -38,17 +38,17 @@ export interface FrameOptions {
 
 const GLOBAL = [
   ['/', 'Organizations'],
-  ['/conditions', 'Alerts'],
-  ['/budget', 'API limits'],
+  ['/alerts', 'Alerts'],
+  ['/limits', 'API limits'],
   ['/audit', 'Audit'],
   ['/log', 'Log'],
 ] as const;
 
 const OF_ORGANIZATION = [
   ['', 'Overview'],
-  ['/passes', 'History'],
+  ['/history', 'History'],
   ['/conversations', 'Conversations'],
-  ['/clusters', 'Questions'],
+  ['/questions', 'Questions'],
   ['/audit', 'Audit'],
 ] as const;
 

@@ -22,6 +22,7 @@ import { pages } from '../pages/index.ts';
 import { type Assets, loadAssets } from './assets.ts';
 import { EventStreams } from './event-streams.ts';
 import { addForms } from './forms.ts';
+import { addMoved } from './moved.ts';
 import { checkHost, checkTarget, SECURITY_HEADERS } from './request-checks.ts';
 import { notFound, pageRequest, pathOf, renderPage, sendAnswer, sendError, wantsJson } from './respond.ts';
 import { SignIn, sessionCookie } from './sign-in.ts';
@@ -105,6 +106,7 @@ export async function createPageServer(options: PageServerOptions) {
   events.addTo(app);
   sessions.onEnd(() => void events.recheck());
   app.get(ASSETS, (request, reply) => sendAsset(assets, request, reply));
+  addMoved(app);
   for (const page of pages) {
     app.get(page.path, async (request, reply) => {
       const identity = await identify(request);
