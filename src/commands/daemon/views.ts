@@ -122,7 +122,7 @@ export async function historyCommand(
 ): Promise<ExitCode> {
   const config = await readTrustedConfig(flags.config, context);
   const { id } = chooseOrganization(config, flags.organization);
-  const path = `${pathOf(id)}/passes${queryOf('before', flags.before)}`;
+  const path = `${pathOf(id)}/history${queryOf('before', flags.before)}`;
   const view = await loadPage<PassesView>(path, config, context);
   const passes = view.commits.flatMap((commit) => commit.passes);
   const [newest] = passes;
