@@ -93,7 +93,8 @@ export function differenceSection({
 }): Html {
   const { counts } = difference;
   const words = `${counts.added} new, ${counts.removed} gone, ${counts.changed} with other values`;
-  return html`<details id="difference"><summary>What differs in the ${link(path, 'present plan')}: ${words}</summary>
+  return html`<details id="difference"><summary>What differs in the present plan: ${words}</summary>
+<p>${link(path, 'The present plan')}</p>
 ${differenceList(difference)}</details>`;
 }
 

@@ -88,14 +88,15 @@ const TONES: Readonly<Record<RecordLevel, Tone>> = {
 /** One line a record: level, what happened, and what it is about as far as there is room; the rest when it is opened. */
 function recordList(records: readonly LogRecord[], now: number): Html {
   const items = records.map(({ at, level, organization, message, fields }) => {
-    const about = organization === null ? '' : html`<b>${organizationLink(organization)}</b> `;
+    const about = organization === null ? '' : organizationLink(organization);
     const detail = Object.entries(fields).filter(([, value]) => value !== undefined);
-    const line = html`${stateDot({ tone: TONES[level], word: level })}<span class="level">${level}</span> ${about}${shown(message, MAX_MESSAGE)}`;
-    const when = html`<span class="end faint">${at === '' ? '' : age(at, now)}</span>`;
-    return detail.length === 0
-      ? html`<li><p>${line}</p>${when}</li>
-`
-      : html`<li><details><summary>${line} ${describeFields(detail)}</summary></details>${when}</li>
+    const head = html`${stateDot({ tone: TONES[level], word: level })}<span class="level">${level}</span>${about}`;
+    const text = shown(message, MAX_MESSAGE);
+    const line =
+      detail.length === 0
+        ? html`<p>${text}</p>`
+        : html`<details><summary>${text} ${describeFields(detail)}</summary></details>`;
+    return html`<li>${head}${line}<span class="end faint">${at === '' ? '' : age(at, now)}</span></li>
 `;
   });
   return items.length === 0

@@ -419,10 +419,7 @@ function kindHeading(kind: string): string {
 
 function item({ address, row, children }: Branch): Html {
   const label = row === null ? html`<span class="faint">${shown(address, 100)} (continued)</span>` : rowText(row);
-  return children.length === 0
-    ? html`<li>${label}</li>
-`
-    : html`<li><details open id="in-${address}"><summary>${label}</summary><ul>${children.map(item)}</ul></details></li>
+  return html`<li>${label}${children.length === 0 ? '' : html`<ul>${children.map(item)}</ul>`}</li>
 `;
 }
 
