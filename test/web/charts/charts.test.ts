@@ -1,6 +1,6 @@
 /** Charts: their shapes, sentences and tables. */
 import { expect, test } from 'vitest';
-import { outcomeBars, type PassBar } from '../../../src/web/charts/outcome-bars.ts';
+import { type RunResult, runStrip } from '../../../src/web/charts/run-strip.ts';
 import { stackedBar } from '../../../src/web/charts/stacked-bar.ts';
 import { stepLine } from '../../../src/web/charts/step-line.ts';
 import { trendChart } from '../../../src/web/charts/trend.ts';
@@ -14,30 +14,24 @@ const count = (text: string, part: string) => text.split(part).length - 1;
 const heightsOf = async (chart: Html) =>
   [...(await textOf(chart)).matchAll(/ width="8" height="([\d.]+)"/g)].map(([, height]) => Number(height));
 
-const outcomes = (count: number): PassBar[] =>
+const runs = (count: number): RunResult[] =>
   Array.from({ length: count }, (_, index) => ({
-    number: count - index,
     outcome: (['done', 'held', 'failed'] as const)[index % 3] ?? 'done',
     times: 1,
-    endedAt: new Date(AT - index * 60_000).toISOString(),
   }));
 
-test('the outcome bars show the passes, oldest at the left, and name each in a table', async () => {
-  const text = await textOf(outcomeBars('passes', outcomes(60)));
-  expect(count(text, '<tr>')).toBe(61);
-  expect(text).toContain('Last 60 passes: 20 done, 20 held, 20 failed.');
-  // 60 bars and 3 of the legend.
-  expect(count(text, '<rect')).toBe(63);
-  expect(text.indexOf('<th scope="row">60</th>')).toBeLessThan(text.indexOf('<th scope="row">59</th>'));
+test('the strip of runs has a bar for each, and says what they are', async () => {
+  const text = await textOf(runStrip(runs(60)));
+  expect(text).toContain('aria-label="Last 60 runs: 20 done, 20 held, 20 failed."');
+  expect(count(text, '<rect')).toBe(60);
 });
 
-test('results of passes differ in height, not only in color, and the bars of a trend are as high as their numbers', async () => {
-  expect(await heightsOf(outcomeBars('passes', outcomes(3)))).toEqual([60, 40, 20]);
+test('results of runs differ in height, not only in color, and the bars of a trend are as high as their numbers', async () => {
+  expect(await heightsOf(runStrip(runs(3)))).toEqual([8, 14, 20]);
   expect(await heightsOf(trendChart('t', [0, 1, 2, 4], 'issues'))).toEqual([1, 10, 20, 40]);
 });
 
 test('a chart without values says so', async () => {
-  expect(await textOf(outcomeBars('passes', []))).toContain('No pass has ended yet.');
   expect(await textOf(stackedBar('a', 'Empty.', 'State', []))).toContain('Empty.');
   expect(await textOf(trendChart('t', [], 'issues'))).toContain('0 issues in the last 3 weeks');
 });
