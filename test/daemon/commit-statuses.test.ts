@@ -29,7 +29,7 @@ test('shows each commit as it is applied, invalid, waiting and superseded', asyn
   expect(fake.of(first)).toEqual(['pending: applying 2 changes', 'success: 2 changes applied']);
   expect(fake.statuses.at(-1)).toMatchObject({
     name: 'octavo/org_acme',
-    url: 'https://octavo.acme.example/o/org_acme/passes/1',
+    url: 'https://octavo.acme.example/o/org_acme/history/1',
   });
 
   // Drift that is undone later says nothing about the commit.
@@ -41,7 +41,7 @@ test('shows each commit as it is applied, invalid, waiting and superseded', asyn
   const invalid = work.repository.commit('A mistake', { 'teams.yaml': 'teams:\n  writers: { titel: Writers }\n' });
   await until(fake, invalid, 'error');
   expect(fake.of(invalid)).toEqual([expect.stringMatching(/^error: teams\.yaml:2:\d+: team\/writers: /)]);
-  expect(fake.statuses.at(-1)?.url).toMatch(/\/o\/org_acme\/passes\/\d+$/);
+  expect(fake.statuses.at(-1)?.url).toMatch(/\/o\/org_acme\/history\/\d+$/);
 
   // Nothing changes, so nothing is sent.
   const sent = fake.requests.length;

@@ -42,10 +42,25 @@ describe('the sentence of a plan', () => {
       actual: { title: 'Acme Team' },
     };
     const access = [
-      { person: 'everyone on the internet', from: null, to: 'site/team', role: 'read', change: 'site/team', field: 'x' },
-      { person: 'cy@acme.example', from: 'organization', to: 'organization', role: 'read → admin', change: 'member/cy' },
+      {
+        person: 'everyone on the internet',
+        from: null,
+        to: 'site/team',
+        role: 'read',
+        change: 'site/team',
+        field: 'x',
+      },
+      {
+        person: 'cy@acme.example',
+        from: 'organization',
+        to: 'organization',
+        role: 'read → admin',
+        change: 'member/cy',
+      },
     ];
-    const plan = { changes: [{ ...change, address: 'site/team' }], access } as never as Parameters<typeof planSentence>[0];
+    const plan = { changes: [{ ...change, address: 'site/team' }], access } as never as Parameters<
+      typeof planSentence
+    >[0];
     expect(planSentence(plan)).toBe('Makes Acme Team public, cy@acme.example becomes admin');
   });
 });

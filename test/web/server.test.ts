@@ -21,8 +21,22 @@ test('a page is HTML with strict headers, and its view model for a client that a
   expect(JSON.stringify(json.json())).toContain('acme');
 });
 
+test('the addresses that pages had before lead to the present ones, with their queries', async () => {
+  for (const [before, now] of [
+    ['/budget?start=20', '/limits?start=20'],
+    ['/conditions', '/alerts'],
+    ['/o/passes/passes?before=3', '/o/passes/history?before=3'],
+    ['/o/acme/passes/7', '/o/acme/history/7'],
+    ['/o/acme/clusters', '/o/acme/questions'],
+    ['/o/acme/dead-letters/a%2Fb', '/o/acme/refused/a%2Fb'],
+  ]) {
+    const { statusCode, headers } = await page.get(String(before));
+    expect([statusCode, headers.location]).toEqual([308, now]);
+  }
+});
+
 test('an unknown page and an unknown organization are 404 pages', async () => {
-  for (const path of ['/nothing', '/o/other', '/o/other/passes', '/assets/../page-server.ts']) {
+  for (const path of ['/nothing', '/o/other', '/o/other/history', '/assets/../page-server.ts']) {
     const answer = await page.get(path);
     expect(answer.statusCode).toBe(404);
     expect(answer.body).toContain('<h1>Not found</h1>');

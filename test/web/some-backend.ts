@@ -183,7 +183,14 @@ export function someQueue(over: Partial<QueueSnapshot> = {}): QueueSnapshot {
 export function someFact(over: Partial<Fact> & { readonly organization?: string | null } = {}): Fact {
   const { organization = 'acme', ...rest } = over;
   return {
-    ...{ code: 'pass-failing', subject: '', since: 0, summary: 'Passes fail: no', details: [], path: '/o/acme/passes' },
+    ...{
+      code: 'pass-failing',
+      subject: '',
+      since: 0,
+      summary: 'Passes fail: no',
+      details: [],
+      path: '/o/acme/history',
+    },
     scope: { organization, token: 'acme', platform: 'https://api.example' },
     ...rest,
   };

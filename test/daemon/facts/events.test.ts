@@ -18,7 +18,7 @@ test('a commit that was applied is one event, however many passes it needed', ()
   const [first] = appliedEvents('acme', passOf(null, applied), 7);
   const [second] = appliedEvents('acme', passOf(null, { ...applied, trigger: 'schedule' }), 8);
   expect(first).toEqual({
-    ...{ id: `applied/acme/${COMMIT}`, code: 'applied', organization: 'acme', at: NOW, path: '/o/acme/passes/7' },
+    ...{ id: `applied/acme/${COMMIT}`, code: 'applied', organization: 'acme', at: NOW, path: '/o/acme/history/7' },
     summary: '2 changes were applied: 3f2a91c Rename "docs" by ana@acme.example',
     details: ['update team/a'],
   });

@@ -44,7 +44,7 @@ describe.skipIf(!hasPostgres)('the other replicas show, until a replica ends,', 
     const files = new FakeFiles();
     await using first = await startReplica(work, 'one', store, 8, { configuration: new FakeFiles() });
     const second = await startReplica(work, 'two', store, 8, { configuration: files });
-    const pages = ['/', '/o/org_acme', '/conditions', '/replicas', '/log'];
+    const pages = ['/', '/o/org_acme', '/alerts', '/replicas', '/log'];
     for (const path of pages) {
       expect(await textOf(first, path)).not.toContain('cannot be used');
     }
@@ -66,7 +66,7 @@ describe.skipIf(!hasPostgres)('the other replicas show, until a replica ends,', 
     );
     // The replica that sends notifications has other files.
     await expect
-      .poll(() => textOf(first, '/conditions'), WAIT)
+      .poll(() => textOf(first, '/alerts'), WAIT)
       .toMatch(/The new configuration of .* cannot be used, so the earlier one stays in use/);
 
     await second.daemon.stop();
@@ -91,7 +91,7 @@ describe.skipIf(!hasPostgres)('the other replicas show, until a replica ends,', 
     for (const replica of [first, second]) {
       await expect.poll(() => textOf(replica, '/replicas'), WAIT).toContain('No replica has 1 organization');
     }
-    await expect.poll(() => textOf(first, '/conditions'), WAIT).toMatch(/org_b/);
+    await expect.poll(() => textOf(first, '/alerts'), WAIT).toMatch(/org_b/);
     const { code, stdout } = await status();
     expect(code).toBe(1);
     expect(stdout).toMatch(/org_b: no replica for \d+ seconds/);

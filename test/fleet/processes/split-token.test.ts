@@ -21,7 +21,7 @@ const titles = (count: number) => Array.from({ length: count }, (_, index) => `T
 /** Returns the number of replicas whose shares of the token the page of a replica shows; throws unless it has one token. */
 async function sharesAt(fleet: ProcessFleet, index: number): Promise<number> {
   const socket = join(fleet.folder, `replica-${index}`, 'octavo.sock');
-  const view = await callControl<BudgetPageView>(socket, { command: 'views', path: '/budget' }, VERSION);
+  const view = await callControl<BudgetPageView>(socket, { command: 'views', path: '/limits' }, VERSION);
   expect(view.queues.map(({ organizations }) => organizations.length)).toEqual([ORGANIZATIONS]);
   return view.queues[0]?.replicas.length ?? 0;
 }

@@ -20,7 +20,7 @@ function condition(organization: string | null, parts: Partial<Fact> = {}, more:
     since: NOW - HOUR,
     summary: 'Passes fail: the platform refused the request',
     details: [],
-    path: organization === null ? null : `/o/${organization}/passes`,
+    path: organization === null ? null : `/o/${organization}/history`,
     ...parts,
   };
   const state = { since: fact.since, firedAt: fact.since, resolvedAt: null, clearSince: null, starts: [fact.since] };
@@ -66,7 +66,7 @@ describe('buildNotification', () => {
           organization: 'acme',
           summary: 'Passes fail: the platform refused the request',
           details: ['team/docs: 403'],
-          url: 'https://octavo.acme.example/o/acme/passes',
+          url: 'https://octavo.acme.example/o/acme/history',
           since: NOW - HOUR,
           resolvedAt: null,
         },
@@ -214,8 +214,8 @@ describe('own templates', () => {
     const templates = { 'pass-failing': `${NAMES.map((name) => `{{${name}}}`).join('|')} {{ summary }}` };
     const conditions = [condition('acme', { details: ['a', 'b'] }), resolved('globex', { summary: 'Short' })];
     expect(build({ conditions }, { templates }).items.map(({ summary }) => summary)).toEqual([
-      'acme|pass-failing|page|firing|2|14:30 UTC|1 hour|a; b|https://octavo.acme.example/o/acme/passes|Passes fail: acme; 1 resolved Passes fail: the platform refused the request',
-      'globex|pass-failing|page|resolved|2|14:30 UTC|30 minutes||https://octavo.acme.example/o/globex/passes|Passes fail: acme; 1 resolved Short',
+      'acme|pass-failing|page|firing|2|14:30 UTC|1 hour|a; b|https://octavo.acme.example/o/acme/history|Passes fail: acme; 1 resolved Passes fail: the platform refused the request',
+      'globex|pass-failing|page|resolved|2|14:30 UTC|30 minutes||https://octavo.acme.example/o/globex/history|Passes fail: acme; 1 resolved Short',
     ]);
   });
 

@@ -81,7 +81,7 @@ test('an ETag of one person is not one of another, and no answer may be kept', a
     { role: 'operator', people: ['ben'] },
   ];
   await using page = await openPageApp({ ui: { tokens: people(['ana', 'ben']), roles } });
-  for (const path of ['/o/acme/clusters', '/o/acme/conversations', '/audit', '/log', '/budget']) {
+  for (const path of ['/o/acme/questions', '/o/acme/conversations', '/audit', '/log', '/limits']) {
     const [ofAna, ofBen] = await Promise.all(['ana', 'ben'].map((name) => ask(page, name, path)));
     for (const answer of [ofAna, ofBen]) {
       expect(answer?.headers['cache-control']).toBe('no-store');

@@ -11,20 +11,19 @@ import { CANARIES, canarySettings, fillWorkspace, PLATFORM_TOKEN, ROLES, STORY }
 const JSON_ONLY = { accept: 'application/json' };
 
 /** Addresses of an organization whose repository cannot be read. */
-const UNREACHABLE = ['', '/passes', '/conversations', '/audit'].map(
+const UNREACHABLE = ['', '/history', '/conversations', '/audit'].map(
   (path) => [`/o/:organization${path}`, `/o/org_unreachable${path}`] as const,
 );
 
 /** Returns an address of every route, by its pattern. Routes that only change something are asked with GET, too. */
 async function samplesOf(page: PageDaemon): Promise<ReadonlyMap<string, string>> {
-  const { deadLetters } = await viewOf(page, '/o/org_acme/dead-letters');
+  const { deadLetters } = await viewOf(page, '/o/org_acme/refused');
   const [organization] = page.daemon.organizations.filter(({ id }) => id === 'org_acme');
   const plan = `/o/org_acme/plans/${encodeURIComponent(organization?.lastPlan?.checksum ?? '')}`;
   return new Map([
-    ...[
-      ...['/', '/sign-in', '/sign-out', '/audit', '/budget', '/log'],
-      ...['/conditions', '/deliveries', '/replicas'],
-    ].map((path) => [path, path] as const),
+    ...[...['/', '/sign-in', '/sign-out', '/audit', '/limits', '/log'], ...['/alerts', '/deliveries', '/replicas']].map(
+      (path) => [path, path] as const,
+    ),
     ['/oidc/start', '/oidc/start?back=/o/org_acme'],
     [
       '/oidc/callback',
@@ -36,8 +35,8 @@ async function samplesOf(page: PageDaemon): Promise<ReadonlyMap<string, string>>
     ['/o/:organization/r/*', '/o/org_acme/r/saml/okta'],
     ['/o/:organization/plans/:checksum', plan],
     ['/o/:organization/plans/:checksum/plan.json', `${plan}/plan.json`],
-    ['/o/:organization/passes/:number', '/o/org_acme/passes/1'],
-    ['/o/:organization/dead-letters/:key', `/o/org_acme/dead-letters/${encodeURIComponent(deadLetters[0].key)}`],
+    ['/o/:organization/history/:number', '/o/org_acme/history/1'],
+    ['/o/:organization/refused/:key', `/o/org_acme/refused/${encodeURIComponent(deadLetters[0].key)}`],
     ...['audit', 'passes', 'conversations', 'clusters', 'dead-letters'].map(
       (name) => [`/o/:organization/${name}`, `/o/org_acme/${name}`] as const,
     ),
@@ -189,12 +188,12 @@ async function checkMonitoring(page: PageDaemon): Promise<void> {
   const { sources, redactions } = await viewOf(page, '/o/org_acme/conversations');
   expect(sources[0]).toMatchObject({ name: 'drop', kind: 'folder', state: 'working' });
   expect(redactions.map(({ type }: { readonly type: string }) => type)).toContain('email');
-  const { queues } = await viewOf(page, '/budget');
+  const { queues } = await viewOf(page, '/limits');
   expect(queues).toMatchObject([
     { name: 'org_acme', organizations: ['org_acme', 'org_unreachable'], breaker: 'closed' },
   ]);
   expect(JSON.stringify((await viewOf(page, '/log')).records)).toContain('octavo is running');
-  const path = '/o/org_acme/dead-letters';
+  const path = '/o/org_acme/refused';
   expect((await viewOf(page, '/o/org_acme')).waiting).toContainEqual(
     expect.objectContaining({ kind: 'dead-letters', path }),
   );

@@ -72,7 +72,6 @@ test('the trend compares the last weeks with those before', async () => {
 
 test('every chart has an image role, a label, a table, and neither styles nor scripts', async () => {
   const charts = [
-    outcomeBars('a', outcomes(2)),
     stackedBar('a', '<b>&"', 'State', [{ text: '<i>', count: 1, tone: 'ok' }]),
     stepLine({ id: 'a', sentence: '<b>', steps: [], top: null, names: ['value', 'marks'] }),
     trendChart('a', [1], '<b>'),

@@ -126,7 +126,7 @@ describe.runIf(hasBrowser)('the web page', () => {
     await using page = await nothing();
     await using opened = await signIn(browser, page.url, 'nobody-token');
     const { tab } = opened;
-    for (const path of ['/', '/audit', '/budget', '/log']) {
+    for (const path of ['/', '/audit', '/limits', '/log']) {
       await tab.goto(`${page.url}${path}`);
       expect(await check(tab), path).toEqual([]);
       expect(await tab.locator('main').textContent()).not.toMatch(/empty|new\b/);

@@ -54,9 +54,9 @@ export async function everyKind(): Promise<StatePage> {
   return serve(fake.backend.organizations(), new Map(paths));
 }
 
-const PAGES_OF_ORGANIZATION = ['', '/passes', '/conversations', '/dead-letters', '/clusters', '/audit'];
-const MONITORING_PAGES = ['/conditions', '/deliveries', '/replicas'];
-const PAGES = ['/', '/audit', '/budget', '/log', ...MONITORING_PAGES];
+const PAGES_OF_ORGANIZATION = ['', '/history', '/conversations', '/refused', '/questions', '/audit'];
+const MONITORING_PAGES = ['/alerts', '/deliveries', '/replicas'];
+const PAGES = ['/', '/audit', '/limits', '/log', ...MONITORING_PAGES];
 
 /** A fleet that has just begun: nobody has anything. */
 const EMPTY_FLEET: FleetState = {
@@ -96,7 +96,7 @@ export async function veryMuch(): Promise<StatePage> {
   const fake = await fakeDaemon({ id: 'large', plan: { manifests: `teams:\n${teams.join('\n')}` } }, ...others);
   await fillHistory(fake);
   const plan = `/o/large/plans/${encodeURIComponent(fake.plans[0]?.checksum ?? '')}`;
-  const paths = ['/', '/audit', ...MONITORING_PAGES, '/o/large', '/o/large/passes', plan, '/o/large/passes/150'];
+  const paths = ['/', '/audit', ...MONITORING_PAGES, '/o/large', '/o/large/history', plan, '/o/large/history/150'];
   return serve(fake.backend.organizations(), new Map(paths.map((path) => [path, path])), { fleet: () => LARGE_FLEET });
 }
 

@@ -41,7 +41,7 @@ async function someState() {
   const platform = { organization: null, token: null, platform: 'https://api.example' };
   const since = NOW - 60_000;
   await addNotifications(notifications, NOW, [
-    someCondition('cause', { ...someFact({ code: 'platform-failing', path: '/budget' }), scope: platform, since }),
+    someCondition('cause', { ...someFact({ code: 'platform-failing', path: '/limits' }), scope: platform, since }),
     someCondition('a', someFact({ since }), { state: 'pending', isInhibited: true, firedAt: null }),
     someCondition('b', someFact({ organization: 'beta', since }), {
       state: 'pending',

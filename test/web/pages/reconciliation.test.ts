@@ -69,7 +69,7 @@ test('the list of passes links each plan, and shows when each pass ended', async
   await history.addPass(passOf(null, { commit: 'c'.repeat(40) }));
   const path = `/o/org_1/plans/${encodeURIComponent(plan?.checksum ?? '')}`;
   const shown = await render(organizationPage, fake, request({}));
-  const [without = '', withPlan = ''] = shown.split('<tr').filter((row) => row.includes('/passes/'));
+  const [without = '', withPlan = ''] = shown.split('<tr').filter((row) => row.includes('/history/'));
   expect(withPlan).toContain(`href="${path}"`);
   expect(withPlan).toMatch(/>1 minute ago<.*>2 planned</s);
   expect(without).not.toContain('/plans/');
