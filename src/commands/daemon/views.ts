@@ -71,7 +71,7 @@ async function showOne(id: string, config: Config, flags: StateFlags, context: C
   const path = pathOf(id);
   const organization = await loadPage<OrganizationView>(path, config, context);
   const conversations = await loadPage<ConversationsView>(`${path}/conversations`, config, context);
-  const clusters = await loadPage<ClustersView>(`${path}/clusters`, config, context);
+  const clusters = await loadPage<ClustersView>(`${path}/questions`, config, context);
   const { webhook, nextCheck, approval, sentence, waiting, state } = organization;
   printResult(context, flags.format, { organization, conversations, clusters }, [
     line([`${id}:`, sentence]),
@@ -149,7 +149,7 @@ export async function historyCommand(
 export async function conditionsCommand(flags: StateFlags, context: CommandContext): Promise<ExitCode> {
   const config = await readTrustedConfig(flags.config, context);
   const view = await loadPage<ConditionsView>(
-    `/conditions${queryOf('organization', flags.organization)}`,
+    `/alerts${queryOf('organization', flags.organization)}`,
     config,
     context,
   );
