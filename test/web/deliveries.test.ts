@@ -74,6 +74,6 @@ test('the button is there for the channels that gave something up, and for those
   const answer = await post('ana', EVENT, 'text/html');
   expect([answer.statusCode, answer.headers.location]).toEqual([303, '/deliveries?done=delivery-retry']);
   expect(await get('ana', '/deliveries?done=delivery-retry')).toContain(
-    'Messages about events that were given up are sent again.',
+    'Messages that were given up are sent again.',
   );
 });

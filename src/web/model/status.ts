@@ -101,7 +101,7 @@ function failure(reconciler: ReconcilerState, { now, lastValid }: StatusInput): 
   if (verdict?.state === 'refused') {
     return { state: 'failed', sentence: `The plan is refused: ${verdict.reasons.join('; ')}` };
   }
-  return lastEnd?.outcome === 'failed' ? { state: 'failed', sentence: 'The last pass was interrupted' } : null;
+  return lastEnd?.outcome === 'failed' ? { state: 'failed', sentence: 'The last run was interrupted' } : null;
 }
 
 /** Describes the error of the last pass in one line; null if there is none. */
@@ -119,7 +119,7 @@ export function errorSentence({ lastEnd, failingSince }: ReconcilerState, now: n
   const [line = ''] = maskUrls(messageOf(error)).split('\n', 1);
   return error instanceof SourceError
     ? `Manifests cannot be read, ${when}: ${line}`
-    : `The last pass failed, ${when}: ${line}`;
+    : `The last run failed, ${when}: ${line}`;
 }
 
 function age({ lastCheck, isRunning }: ReconcilerState, { freshness }: StatusInput): DescribedStatus | null {

@@ -266,7 +266,7 @@ function queueSection(queue: QueueView, index: number, known: number): Html {
   return html`<section aria-labelledby="queue-${index}">
 <h2 id="queue-${index}">${heading}</h2>
 <p class="lead">${stateBadge(FLOW[breaker])}. ${shown(sentence)}.</p>
-<p>Used by ${names}${more}. ${inFlight.toLocaleString('en')} in flight, ${refused.toLocaleString('en')} refused (429) in the last 6 hours.</p>
+<p>Used by ${names}${more}. ${inFlight.toLocaleString('en')} being sent, ${refused.toLocaleString('en')} refused (429) in the last 6 hours.</p>
 ${limits(queue, index)}
 ${waitingTable(queue)}
 ${sharesTable(queue)}
@@ -326,13 +326,13 @@ function sharesTable({ replicas }: QueueView): Html | '' {
     ...[waiting, inFlight, refused].map((number) => number.toLocaleString('en')),
   ]);
   return html`<h3>Replicas</h3><p>These replicas divide the organizations of the token, and share its limits.</p>
-${table({ caption: 'Requests of each replica', head: ['Replica', 'Waiting', 'In flight', 'Refused (429)'], rows, empty: '' })}`;
+${table({ caption: 'Requests of each replica', head: ['Replica', 'Waiting', 'Being sent', 'Refused (429)'], rows, empty: '' })}`;
 }
 
 const PRIORITY_WORDS = {
   person: 'commands of people',
   apply: 'applying changes',
-  clusters: 'issue clusters',
+  clusters: 'questions readers ask',
   ingestion: 'sending conversations',
   drift: 'checks for drift',
 } as const;

@@ -141,7 +141,7 @@ ${section('Resolved in the last 24 hours', view.resolved, now)}`,
 });
 
 const SEVERITY_LABELS: Readonly<Record<Severity, StateLabel>> = {
-  page: { tone: 'bad', word: 'page' },
+  page: { tone: 'bad', word: 'urgent' },
   warning: { tone: 'busy', word: 'warning' },
   info: { tone: 'none', word: 'info' },
 };

@@ -27,7 +27,7 @@ async function load(backend: Backend, { viewer }: PageRequest) {
   /** True if the person may send messages again that were given up. */
   const mayRetry = canOperate(backend, viewer);
   if (!visibilityOf(backend, viewer).seesAll) {
-    const sentence = 'Deliveries are shown to people who may see every organization';
+    const sentence = 'Messages are shown to people who may see every organization';
     return { isAllowed: false, sentence, channels: [], pending: [], latest: [], mayRetry };
   }
   const { channels: configured } = notifications;
@@ -125,10 +125,9 @@ function sentenceOf(channels: readonly ChannelView[]): string {
 export const deliveriesPage = definePage<DeliveriesView>({
   path: '/deliveries',
   load,
-  title: () => 'Deliveries',
-  render: (view, { now }) => html`<h1>Deliveries</h1>
-<p class="sentence">${view.sentence}.</p>
-<p>${link('/alerts', 'Conditions')}</p>
+  title: () => 'Messages',
+  render: (view, { now }) => html`<div class="head"><h1>Messages</h1><p>${link('/alerts', 'Alerts')}</p></div>
+<p class="lead">${view.sentence}.</p>
 ${view.isAllowed ? content(view, now) : ''}`,
   topics: () => ['notifications'],
 });
@@ -184,7 +183,7 @@ function deliveryTable(caption: string, deliveries: readonly DeliveryView[], now
   const rows = deliveries.map((each) => [
     html`${shown(each.about)}`,
     html`${shown(each.channel)}`,
-    each.kind,
+    each.kind === 'firing' ? 'alert' : each.kind,
     age(each.createdAt, now),
     stateCell(each, now),
   ]);

@@ -13,7 +13,14 @@ import { decisionCard } from '../html/decision.ts';
 import { actionForm, pauseForm, pauseNotice } from '../html/form.ts';
 import { kindIcon } from '../html/icon.ts';
 import { link } from '../html/link.ts';
-import { OUTCOME_LABELS, RESOURCE_LABELS, STATUS_LABELS, stateBadge, stateDot } from '../html/state.ts';
+import {
+  OUTCOME_LABELS,
+  RESOURCE_LABELS,
+  STATUS_LABELS,
+  type StateLabel,
+  stateBadge,
+  stateDot,
+} from '../html/state.ts';
 import { paging } from '../html/table.ts';
 import { age, commitText, shown, shownLines } from '../html/text.ts';
 import { isOperator } from '../html/visibility.ts';
@@ -178,7 +185,7 @@ async function inConversations({ id, config, conversations }: OrganizationState)
     items.push({ kind: 'conversations', text: `Source ${source} cannot be read: ${error}`, path });
   }
   if (letters > 0) {
-    const text = `${counted(letters, 'dead letter')} ${letters === 1 ? 'was' : 'were'} refused by the platform`;
+    const text = `${counted(letters, 'conversation')} ${letters === 1 ? 'was' : 'were'} refused by the platform`;
     items.push({ kind: 'dead-letters', text, path: organizationPath(id, '/refused') });
   }
   return items;
@@ -189,7 +196,7 @@ function inClusters({ id, config, clusters }: OrganizationState): readonly Waiti
   if (!config.clusters.enabled || lastRun === null || lastRun.outcome !== 'failed') {
     return [];
   }
-  const text = `The last run over issue clusters failed: ${lastRun.error ?? 'it was interrupted'}`;
+  const text = `The questions readers ask could not be processed: ${lastRun.error ?? 'it was interrupted'}`;
   return [{ kind: 'clusters', text, path: organizationPath(id, '/questions') }];
 }
 
@@ -255,13 +262,16 @@ ${words}
 ${pauses.map(pauseNotice)}`;
 }
 
+const WAITS: StateLabel = { tone: 'wait', word: 'waits' };
+const PROBLEM: StateLabel = { tone: 'bad', word: 'problem' };
+
 /** What a person should see to, other than the decision that the card is about. */
 function attentionSection({ waiting, decision }: OrganizationView): Html {
   const items = waiting.filter(({ kind }) => kind !== 'approval' || decision === null);
   return items.length === 0
     ? html``
     : html`<section aria-labelledby="attention"><h2 id="attention">Needs attention</h2>
-<ul class="rows">${items.map(({ kind, text, path }) => html`<li>${stateDot({ tone: kind === 'pause' ? 'wait' : 'bad', word: kind })} ${link(path, shown(text))}</li>`)}</ul></section>`;
+<ul class="rows">${items.map(({ kind, text, path }) => html`<li>${stateDot(kind === 'pause' || kind === 'approval' ? WAITS : PROBLEM)} ${link(path, shown(text))}</li>`)}</ul></section>`;
 }
 
 function problemsSection({ problems, brokenBy }: OrganizationView): Html {

@@ -19,7 +19,14 @@ import { isOperator } from '../html/visibility.ts';
 import type { KnownResources, OrganizationState, ReconcilerState } from '../model/backend.ts';
 import { type ForgeLinks, forgeLinks, passPath, planPath, resourcePath } from '../model/paths.ts';
 import { changeView, sourceView, statusesOf } from '../model/plan.ts';
-import { pauseOf, type ResourceStates, resourceStates, resourceTree, titleOf } from '../model/resources.ts';
+import {
+  pauseOf,
+  type ResourceState,
+  type ResourceStates,
+  resourceStates,
+  resourceTree,
+  titleOf,
+} from '../model/resources.ts';
 import { checkTimes, pauseView } from '../model/status.ts';
 import { isoTime } from '../model/words.ts';
 import { defineOrganizationPage, type Html, type PageRequest } from '../page.ts';
@@ -202,6 +209,15 @@ ${declaredPause === null ? '' : html`<div><dt>Paused in the manifest</dt><dd>${s
 </dl>`;
 }
 
+/** Why a resource is not in sync. */
+const WAITS_FOR: Readonly<Record<Exclude<ResourceState, 'in-sync' | 'stale' | 'unknown'>, string>> = {
+  failed: 'The last run could not change it.',
+  held: 'What differs waits for approval.',
+  paused: 'What differs waits until its pause ends.',
+  planned: 'The next run changes what differs.',
+  pending: 'It waits for something outside of Octavo.',
+};
+
 function stateSentence({ state, changes, freshness, source }: ResourceView): string {
   const since = freshness.ageSeconds === null ? '' : ` ${spanWords(freshness.ageSeconds * 1000)} ago`;
   if (source === null && changes.length === 0) {
@@ -215,7 +231,7 @@ function stateSentence({ state, changes, freshness, source }: ResourceView): str
     case 'unknown':
       return 'It has not been checked since the daemon started.';
     default:
-      return changes.some(({ isDrift }) => isDrift) ? 'Somebody changed it on the platform.' : '';
+      return `${changes.some(({ isDrift }) => isDrift) ? 'Somebody changed it on the platform. ' : ''}${WAITS_FOR[state]}`;
   }
 }
 
