@@ -1,4 +1,4 @@
-/** Icons of kinds, actions and states: an inline sprite, and references to it. They repeat what a word beside them says. */
+/** Icons of kinds, actions and states: an inline sprite, and references to it. They repeat what a word next to them says. */
 import { html, raw } from 'hono/html';
 import type { Html } from '../page.ts';
 import paths from './icons.json' with { type: 'json' };

@@ -1,4 +1,4 @@
-/** What a plan waits for: the decision of a person, in words, or the changes that are being applied. */
+/** A plan that waits: the decision of a person, in words, or the changes that are being applied. */
 import { approvalsOf } from '../../plan/guard.ts';
 import { type ChangeDocument, changeTitle, type PlanDocument } from '../../plan/render/document.ts';
 import { planSentence } from '../../plan/render/sentence.ts';

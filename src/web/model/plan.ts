@@ -50,7 +50,7 @@ function listed(changes: readonly ChangeDocument[]) {
 const PAGE_SIZE = 200;
 const MAX_NOTES = 50;
 
-/** What a change does, in the order in which people read it. */
+/** Effects of a change, in the order in which people read it. */
 export const EFFECTS = ['deleted', 'access', 'created', 'updated', 'moved'] as const;
 export type Effect = (typeof EFFECTS)[number];
 
@@ -124,7 +124,7 @@ export function planContent(
     /** Access changes of this page, and the number of all. */
     access: access.slice(from, from + PAGE_SIZE).map(accessView),
     accessTotal: access.length,
-    /** What the changes of the whole plan do, with their number by kind. */
+    /** Effects of the whole plan, with the number of changes by kind. */
     effects: [...Map.groupBy(all, ({ effect }) => effect)].map(([effect, of]) => ({
       effect,
       count: of.length,

@@ -130,7 +130,7 @@ ${
 ${paging(null, next === null ? null : `${path}${queryOf({ before: next })}`, 'the audit')}`;
 }
 
-/** What a person did, as the verb of a sentence; an action that is not here is shown by its name. */
+/** Verbs of the sentences about what a person did; an action that is not here is shown by its name. */
 const VERBS: ReadonlyMap<string, string> = new Map([
   ['approve', 'approved the plan'],
   ['reject', 'rejected the plan'],

@@ -246,7 +246,7 @@ ${sourceSection(view, request)}`,
   topic: ({ id }) => id,
 });
 
-/** The name and the state, with the actions beside them. */
+/** The name and the state, with the actions next to them. */
 function titleSection(view: OrganizationView, request: PageRequest): Html {
   const { id, title, path, state, sentence, pauses, list, decision } = view;
   const pause = pauses.find(({ address }) => address === '') ?? null;
@@ -265,7 +265,7 @@ ${pauses.map(pauseNotice)}`;
 const WAITS: StateLabel = { tone: 'wait', word: 'waits' };
 const PROBLEM: StateLabel = { tone: 'bad', word: 'problem' };
 
-/** What a person should see to, other than the decision that the card is about. */
+/** Things that a person should see to, other than the decision that the card is about. */
 function attentionSection({ waiting, decision }: OrganizationView): Html {
   const items = waiting.filter(({ kind }) => kind !== 'approval' || decision === null);
   return items.length === 0
@@ -336,7 +336,7 @@ const GROUP_WORDS: Readonly<Record<string, string>> = {
   failed: 'failed',
 };
 
-/** What the last runs did, newest first; those that changed nothing are only in the strip. */
+/** Runs that are listed, newest first; those that changed nothing are only in the strip. */
 const LAST_CHANGES = 5;
 
 function runsSection({ id, passes }: OrganizationView, now: number): Html {
@@ -360,7 +360,7 @@ function runItem(
 `;
 }
 
-/** Where the manifests come from, and when they are compared. */
+/** The source of the manifests, and when they are compared. */
 function sourceSection(view: OrganizationView, { now }: PageRequest): Html {
   const { commit, commitUrl, freshness, nextCheck, pollSeconds, plan, webhook, replica } = view;
   const poll = pollSeconds === null ? '' : html` New commits are fetched every ${spanWords(pollSeconds * 1000)}.`;

@@ -54,7 +54,7 @@ async function load(backend: Backend, { viewer, query, now }: PageRequest) {
       state: each,
       count: all.filter((summary) => summary.state === each).length,
     })).filter(({ count }) => count > 0),
-    /** What the first of those that wait ask a person for; only on the first page. */
+    /** Decisions that the first of those that wait ask for; only on the first page. */
     decisions: after === '' ? decisions.flat() : [],
     organizations,
     /** Organizations that the filter selects. */

@@ -259,7 +259,7 @@ function resultTable(changes: PassView['changes']): Html {
   });
 }
 
-/** How to take back what a run has applied: as for any other code. */
+/** Says how to take back what a run has applied: as for any other code. */
 function revertSection({ commit, changes }: PassView): Html {
   if (commit === null || changes.every(({ status }) => status !== 'applied')) {
     return html``;

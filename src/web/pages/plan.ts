@@ -191,7 +191,7 @@ ${notice === '' ? '' : html`<p class="notice">${notice}</p>`}
 ${decision !== null ? '' : html`<p class="lead">${sentence === '' ? 'This plan changes nothing.' : `${shown(sentence, 400)}.`}</p><p class="faint">${commitText(commit, commitUrl)} ${shown(subject)}, ${made}</p>`}`;
 }
 
-/** What only few people ask for. */
+/** Facts that only few people ask for. */
 function footer(
   { organization, checksum, cost, summaryText, commit, commitUrl, freshness }: PlanView,
   now: number,

@@ -188,7 +188,7 @@ ${historySection(view.history, request.now)}`,
   topic: ({ organization }) => organization,
 });
 
-/** The title and the state, with what a person can do beside them. */
+/** The title and the state, with what a person can do next to them. */
 function titleSection(view: ResourceView, request: PageRequest): Html {
   const { title, address, state, kind } = view;
   const name = title === '' ? shown(address) : html`${shown(title)} <span class="address">${shown(address)}</span>`;
