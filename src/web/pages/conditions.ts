@@ -159,7 +159,7 @@ function item(condition: ConditionView, now: number): Html {
   const about =
     organization === null ? html`<span class="faint">all organizations</span>` : organizationLink(organization);
   return html`<li>${stateBadge(label)} ${path === null ? html`<b>${title}</b>` : link(path, title, { class: 'name' })} ${about}
-<span>${shown(condition.summary, LONGEST_SUMMARY)}${notes(condition)}</span><span class="end faint">${resolvedAt === null ? html`since ${age(since, now)}` : html`resolved ${age(resolvedAt, now)}`}</span>${details(condition)}</li>
+<span>${shown(condition.summary, LONGEST_SUMMARY)}${notes(condition)}</span><span class="end faint">${resolvedAt === null ? html`started ${age(since, now)}` : html`resolved ${age(resolvedAt, now)}`}</span>${details(condition)}</li>
 `;
 }
 

@@ -104,7 +104,9 @@ function waitingForPerson({ id, reconciler }: OrganizationState, now: number): r
   const items: WaitingItem[] = [];
   const text = errorSentence(reconciler, now);
   if (text !== null) {
-    items.push({ kind: 'problems', text, path: organizationPath(id, '/history') });
+    // Its problems are listed on the same page.
+    const isListed = lastEnd?.error instanceof DesiredStateError && lastEnd.error.problems.length > 0;
+    items.push({ kind: 'problems', text, path: organizationPath(id, isListed ? '#problems' : '/history') });
   }
   if (plan?.verdict.state === 'refused') {
     const text = `The plan is refused: ${plan.verdict.reasons.join('; ')}`;
@@ -355,7 +357,7 @@ function runItem(
   now: number,
 ): Html {
   const by = author === null ? '' : html` <span class="faint">by ${shown(author)}</span>`;
-  return html`<li>${stateDot(OUTCOME_LABELS[outcome])} ${link(path, summary === 'none' ? shown(error ?? summary, 120) : summary, { class: 'name' })}
+  return html`<li>${stateDot(OUTCOME_LABELS[outcome])} ${link(path, shown(error ?? summary, 120), { class: 'name' })}
 <span>${commitText(commit, commitUrl)} ${shown(subject)}${by}</span><span class="end faint">${age(endedAt, now)}</span></li>
 `;
 }

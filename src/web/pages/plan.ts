@@ -316,5 +316,5 @@ function decisionsSection({ decisions }: PlanView, { now }: PageRequest): Html {
 
 function decision({ by, method, verdict, reason, at }: PlanView['decisions'][number], now: number): Html {
   const tone = verdict === 'approved' ? 'ok' : 'bad';
-  return html`<li>${stateBadge({ tone, word: verdict })} ${personText(by, method)} ${age(at, now)}${reason === '' ? '' : html`: ${shown(reason, 500)}`}</li>`;
+  return html`<li>${stateBadge({ tone, word: verdict })} <span>by ${personText(by, method)}${reason === '' ? '' : html`: “${shown(reason, 500)}”`}</span><span class="end faint">${age(at, now)}</span></li>`;
 }

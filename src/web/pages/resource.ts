@@ -241,7 +241,7 @@ function changesSection({ changes, state, planPath }: ResourceView): Html {
     return html``;
   }
   const errors = waiting.flatMap(({ error }) => (error === null ? [] : [shownLines(error)]));
-  const heading = waiting.every(({ isDrift }) => isDrift) ? 'Drift' : 'What differs';
+  const heading = waiting.every(({ isDrift }) => isDrift) ? 'Changed on the platform' : 'What differs';
   return html`<section aria-labelledby="changes"><h2 id="changes">${heading}</h2>
 ${changeRows(waiting)}
 ${planPath === null ? '' : html`<p>${link(planPath, 'The plan that it is part of')}</p>`}
