@@ -198,7 +198,7 @@ function inClusters({ id, config, clusters }: OrganizationState): readonly Waiti
   if (!config.clusters.enabled || lastRun === null || lastRun.outcome !== 'failed') {
     return [];
   }
-  const text = `The questions readers ask could not be processed: ${lastRun.error ?? 'it was interrupted'}`;
+  const text = `The last run over issue clusters failed: ${lastRun.error ?? 'it was interrupted'}`;
   return [{ kind: 'clusters', text, path: organizationPath(id, '/questions') }];
 }
 
