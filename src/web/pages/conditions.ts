@@ -1,7 +1,7 @@
 /** Page of the conditions: those that fire, those that may fire soon, and those that were resolved lately. */
 
 import { html } from 'hono/html';
-import { CONDITION_RULES, type Severity } from '../../core/condition-codes.ts';
+import { CONDITION_RULES, type ConditionCode, type Severity } from '../../core/condition-codes.ts';
 import { inhibited, isFlapping } from '../../notify/conditions.ts';
 import { counted } from '../../plan/render/words.ts';
 import type { Condition, Fact } from '../../store/notifications.ts';
@@ -146,6 +146,18 @@ const SEVERITY_LABELS: Readonly<Record<Severity, StateLabel>> = {
   info: { tone: 'none', word: 'info' },
 };
 
+/** Titles in the words of the pages, where those of notifications have others. */
+const TITLES: Readonly<Partial<Record<ConditionCode, string>>> = {
+  'pass-failing': 'Runs fail',
+  'outbox-full': 'There is no room for more conversations',
+  'clusters-failing': 'Questions cannot be read',
+};
+
+/** Returns the title of an alert in the words of the pages. */
+export function alertTitle(code: ConditionCode): string {
+  return TITLES[code] ?? CONDITION_RULES[code].title;
+}
+
 function section(heading: string, conditions: readonly ConditionView[], now: number): Html {
   return conditions.length === 0
     ? html``
@@ -154,25 +166,32 @@ function section(heading: string, conditions: readonly ConditionView[], now: num
 }
 
 function item(condition: ConditionView, now: number): Html {
-  const { title, path, severity, state, organization, since, resolvedAt } = condition;
+  const { code, path, severity, state, organization, since, resolvedAt } = condition;
+  const title = alertTitle(code);
   const label = state === 'resolved' ? ({ tone: 'ok', word: 'resolved' } as const) : SEVERITY_LABELS[severity];
   const about =
     organization === null ? html`<span class="faint">all organizations</span>` : organizationLink(organization);
   return html`<li>${stateBadge(label)} ${path === null ? html`<b>${title}</b>` : link(path, title, { class: 'name' })} ${about}
-<span>${shown(condition.summary, LONGEST_SUMMARY)}${notes(condition)}</span><span class="end faint">${resolvedAt === null ? html`started ${age(since, now)}` : html`resolved ${age(resolvedAt, now)}`}</span>${details(condition)}</li>
+<span>${shown(reasonOf(condition), LONGEST_SUMMARY)}${notes(condition)}</span><span class="end faint">${resolvedAt === null ? html`started ${age(since, now)}` : html`resolved ${age(resolvedAt, now)}`}</span>${details(condition)}</li>
 `;
 }
 
 const LONGEST_SUMMARY = 400;
+
+/** Returns what the summary says in addition to the title that it begins with. */
+function reasonOf({ title, summary }: Pick<ConditionView, 'title' | 'summary'>): string {
+  return summary.startsWith(`${title}: `) ? summary.slice(title.length + 2) : summary;
+}
 
 function notes({ isFlapping }: ConditionView): Html {
   return isFlapping ? html` <span class="faint">It starts and ends again and again.</span>` : html``;
 }
 
 function details({ id, details: lines, inhibits, inhibited }: ConditionView): Html {
-  const explained = inhibited.map(({ organization, title, summary }) => {
+  const explained = inhibited.map((each) => {
+    const { organization, code } = each;
     const who = organization === null ? '' : html`${organizationLink(organization)}: `;
-    return html`<li>${who}${title}. ${shown(summary)}</li>`;
+    return html`<li>${who}${alertTitle(code)}: ${shown(reasonOf(each))}</li>`;
   });
   const rest = inhibits - inhibited.length;
   const summary = [

@@ -1,7 +1,6 @@
 /** Page of the notification channels: what each one received last, what waits, and what failed. */
 
 import { html } from 'hono/html';
-import { CONDITION_RULES } from '../../core/condition-codes.ts';
 import { isQueued } from '../../notify/deliveries.ts';
 import { counted } from '../../plan/render/words.ts';
 import type { Condition, DeliveryRecord, DeliveryState } from '../../store/notifications.ts';
@@ -13,6 +12,7 @@ import { canOperate, visibilityOf } from '../html/visibility.ts';
 import type { Backend } from '../model/backend.ts';
 import { isoTime } from '../model/words.ts';
 import { definePage, type Html, type PageRequest } from '../page.ts';
+import { alertTitle } from './conditions.ts';
 
 /** Number of deliveries that are counted, and of those that are shown. */
 const COUNTED = 5000;
@@ -87,7 +87,7 @@ function deliveryView(record: DeliveryRecord, conditions: ReadonlyMap<string, Co
     reason,
     /** True if an attempt got no answer, so that the channel may have it. */
     mayHaveArrived,
-    /** Subject, such as `Passes fail (acme and 2 more)`. */
+    /** Subject, such as `Runs fail (acme and 2 more)`. */
     about: aboutText(about, conditions),
     createdAt: isoTime(record.createdAt),
     nextAttemptAt: isoTime(record.nextAttemptAt),
@@ -104,7 +104,7 @@ function aboutText(about: readonly string[], conditions: ReadonlyMap<string, Con
   const rest = about.length - 1;
   const first = scope.organization ?? scope.platform ?? '';
   const who = [...(first === '' ? [] : [first]), ...(rest === 0 ? [] : [`${rest} more`])].join(' and ');
-  return who === '' ? CONDITION_RULES[code].title : `${CONDITION_RULES[code].title} (${who})`;
+  return who === '' ? alertTitle(code) : `${alertTitle(code)} (${who})`;
 }
 
 function sentenceOf(channels: readonly ChannelView[]): string {
