@@ -102,7 +102,7 @@ function deletion({ kind, address, title, impact }: DecisionView['deletions'][nu
 function rejectForm(view: DecisionView, approval: ApprovalView): Html {
   const { id, ...form } = formOf(view, approval, 'reject');
   return html`<details class="menu" id="${id}-ask"><summary>Reject…</summary>
-<p>Removes the approvals of the plan. Nothing of it is applied until somebody approves it again.</p>
+<p>Removes the approvals of the plan. It stays held until somebody approves it again.</p>
 ${actionForm({ ...form, button: 'Reject', class: 'danger', fields: reasonField(id, false) })}
 </details>`;
 }
