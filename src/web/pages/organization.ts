@@ -364,7 +364,7 @@ function runItem(
 
 /** The source of the manifests, and when they are compared. */
 function sourceSection(view: OrganizationView, { now }: PageRequest): Html {
-  const { commit, commitUrl, freshness, nextCheck, pollSeconds, plan, webhook, replica } = view;
+  const { id, commit, commitUrl, freshness, nextCheck, pollSeconds, plan, webhook, replica } = view;
   const poll = pollSeconds === null ? '' : html` New commits are fetched every ${spanWords(pollSeconds * 1000)}.`;
   return html`<section aria-labelledby="source"><h2 id="source">Source</h2>
 <dl class="facts">
@@ -374,6 +374,7 @@ function sourceSection(view: OrganizationView, { now }: PageRequest): Html {
 ${webhook === null ? '' : html`<div><dt>Webhook</dt><dd>${webhook.lastAt === null ? '' : html`${age(webhook.lastAt, now)}: `}${webhook.sentence}</dd></div>`}
 ${replica === null ? '' : html`<div><dt>Replica</dt><dd>${link('/replicas', shown(replica))}</dd></div>`}
 ${plan === null ? '' : html`<div><dt>Last plan</dt><dd>${link(plan.path, counted(plan.changes, 'change'))}</dd></div>`}
+<div><dt>See also</dt><dd>${link(withQuery('/alerts', { organization: id }), 'Alerts')}, ${link('/limits', 'API limits')}, ${link(withQuery('/log', { organization: id }), 'Log')}</dd></div>
 </dl></section>`;
 }
 
