@@ -4,7 +4,7 @@ import { type OrganizationView, organizationPage } from '../../../src/web/pages/
 import { type ResourceView, resourcePage } from '../../../src/web/pages/resource.ts';
 import { actual, type PlanCase } from '../../support/planning.ts';
 import { COMMIT, fakeDaemon, NOW, type OrganizationCase, request, resultsOf } from '../fake-daemon.ts';
-import { allPages, viewOf } from '../some-backend.ts';
+import { allPages, render, viewOf } from '../some-backend.ts';
 
 const SITE: PlanCase = {
   manifests: {
@@ -140,6 +140,18 @@ describe('a resource', () => {
       }),
     ]);
     expect(view.pause).toMatchObject({ address: '', reason: 'r', until: null });
+  });
+
+  const DELETED: PlanCase = { ...DRIFTED, manifests: '', policy: { requireApproval: ['team'] } };
+
+  test.each<[string, OrganizationCase, string]>([
+    ['in sync', { plan: { ...DRIFTED, actuals: [actual('team', 't1', { title: 'A' })] } }, 'had it as declared'],
+    ['that somebody changed', { plan: DRIFTED, drift: () => true }, 'Somebody changed it on the platform. The'],
+    ['that waits for a person', { plan: DELETED }, 'What differs waits for approval'],
+  ])('%s says why first', async (_state, given, words) => {
+    const { backend } = await fakeDaemon(given);
+    const lead = (await render(resourcePage, backend, request({ '*': 'team/a' }))).split('class="lead"')[1] ?? '';
+    expect(lead.slice(0, 120)).toContain(words);
   });
 
   test('that nothing knows does not exist', async () => {
