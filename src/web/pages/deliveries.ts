@@ -145,6 +145,9 @@ const LONGEST_REASON = 400;
 function content({ channels, pending, latest, mayRetry }: DeliveriesView, now: number): Html {
   const canRetry = ({ isConfigured, failed }: ChannelView) => mayRetry && isConfigured && failed > 0;
   const withActions = channels.some(canRetry);
+  if (channels.length === 0 && latest.length === 0) {
+    return html`<p class="empty">Add Slack, Microsoft Teams, mail, PagerDuty or a webhook to <code>notifications.channels</code> in the configuration of Octavo.</p>`;
+  }
   return html`<h2>Channels</h2>
 ${table({
   caption: 'Channels',
