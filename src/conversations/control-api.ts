@@ -156,9 +156,10 @@ function describeLetter({ at, ...rest }: DeadLetter): JsonObject {
 function describeStatus({ sources, ...rest }: IngestionStatus, outdated: ReadonlyMap<string, number>): JsonObject {
   return {
     ...plain(rest),
-    sources: sources.map(({ polledAt, waitingSince, ...source }) => ({
+    sources: sources.map(({ polledAt, arrivedAt, waitingSince, ...source }) => ({
       ...plain(source),
       polledAt: toIsoTime(polledAt),
+      arrivedAt: toIsoTime(arrivedAt),
       waitingSince: toIsoTime(waitingSince),
     })),
     outdated: Object.fromEntries(outdated),

@@ -311,5 +311,5 @@ export function describeIngestion(
 /** Returns the status of a source that has not been read yet. */
 function nothingOf(source: string): SourceStatus {
   const none = { waiting: 0, waitingSince: null, sending: 0, inDoubt: 0, deadLetters: 0, hints: 0, counts: {} };
-  return { source, cursor: null, polledAt: null, ...none };
+  return { source, cursor: null, polledAt: null, arrivedAt: null, ...none };
 }

@@ -238,10 +238,10 @@ function sortRecord(
 ): void {
   const { entries, counts } = sorted;
   counts.found += 1;
-  const skip = (key: string, reason: string, isOneOfMany = false) => {
+  const skip = (key: string, reason: TicketSkipReason, isOneOfMany = false) => {
     counts.skipped[reason] = (counts.skipped[reason] ?? 0) + 1;
     if (!isOneOfMany) {
-      entries.push({ kind: 'ineligible', key });
+      entries.push({ kind: 'ineligible', key, reason });
     }
   };
   const reject = (place: string, reason: string) => {

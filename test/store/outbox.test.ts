@@ -352,6 +352,7 @@ describe.each(storeCases())('an outbox in %s', (_name, open) => {
           source: 'desk',
           cursor: null,
           polledAt: 1234,
+          arrivedAt: 100,
           waiting: 1,
           waitingSince: 100,
           sending: 0,
@@ -363,6 +364,119 @@ describe.each(storeCases())('an outbox in %s', (_name, open) => {
         { source: 'mail', polledAt: null, waiting: 1, waitingSince: 50 },
       ],
     });
+  });
+
+  describe('the last 30 days', () => {
+    const DAY = 24 * 3_600_000;
+    const START = Date.parse('2026-11-27T00:00:00Z');
+    const numbers = async (now: number) => {
+      const { days } = await outbox.recent(now);
+      return Object.fromEntries([...days].map(([name, each]) => [name, each.join(' ').replace(/^(0 )*/, '')]));
+    };
+
+    test('have the numbers of each UTC day, over all sources, beside the totals', async () => {
+      const skipped = { found: 4, 'skipped.open': 2, 'redacted.email': 9 };
+      await outbox.put(deposit([content('a'), content('b')], { at: START - 1, counts: skipped }));
+      await outbox.put(deposit([content('c')], { at: START, counts: { 'skipped.spam': 1 } }));
+      await outbox.put(deposit([content('d'), content('a')], { source: 'mail', at: START + DAY - 1, counts: {} }));
+      await outbox.sent((await next(START)).id, START);
+      await outbox.bury((await next(START + DAY)).id, 'no', START + DAY);
+      expect(await numbers(START + DAY)).toEqual({
+        ...{ queued: '2 2 0', sent: '3 0', refused: '1', 'skipped.open': '2 0 0', 'skipped.spam': '1 0' },
+      });
+      expect((await outbox.recent(START)).days.get('queued')).toHaveLength(30);
+      expect((await store.outbox('org_2', LIMIT).recent(START)).days.size).toBe(0);
+      expect((await desk())?.counts).toMatchObject({ queued: 3, sent: 3, 'skipped.open': 2, found: 4 });
+    });
+
+    test('are forgotten after that, and so is what was left out then', async () => {
+      const leave = (key: string, at: number) =>
+        outbox.put(deposit([{ kind: 'ineligible', key, reason: 'open' }], { at, counts: { 'skipped.open': 1 } }));
+      await leave('a', START - 1);
+      await leave('b', START);
+      expect(await numbers(START + 29 * DAY)).toEqual({ 'skipped.open': `1${' 0'.repeat(29)}` });
+      await leave('c', START + 29 * DAY);
+      expect(await numbers(START)).toEqual({ 'skipped.open': '1' });
+      expect(await outbox.find('a')).toEqual([]);
+      expect(await outbox.find('b')).toMatchObject([{ leftOut: { reason: 'open', at: START } }]);
+    });
+
+    test('do not keep numbers of a clock that was ahead', async () => {
+      await outbox.put(deposit([content('a')], { at: START + 400 * DAY }));
+      await outbox.put(deposit([content('b')], { at: START }));
+      expect(await numbers(START)).toEqual({ queued: '1' });
+      expect(await numbers(START + 400 * DAY)).toEqual({});
+    });
+
+    test('do not count a deposit that is not kept', async () => {
+      outbox = store.outbox('org_small', { items: 1, bytes: 1000 });
+      await outbox.put(deposit([content('a')], { at: START }));
+      const more = [content('b'), { kind: 'ineligible', key: 'c', reason: 'open' }] as const;
+      expect(await outbox.put(deposit(more, { at: START, counts: { 'skipped.open': 1 } }))).toEqual({ kind: 'full' });
+      expect(await numbers(START)).toEqual({ queued: '1' });
+      expect(await outbox.find('c')).toEqual([]);
+    });
+
+    test('have a few examples for each reason, without tickets that were taken since', async () => {
+      const leave = (keys: readonly string[], reason: string, at: number) =>
+        outbox.put(
+          deposit(
+            keys.map((key) => ({ kind: 'ineligible', key, reason })),
+            { at, counts: { [`skipped.${reason}`]: keys.length } },
+          ),
+        );
+      await leave(['1', '2', '3', '4', '5'], 'open', START);
+      await leave(['5', '6'], 'spam', START + 1);
+      await outbox.put(deposit([content('6')], { at: START + 2 }));
+      await leave(['9'], 'open', START + 3);
+      expect(Object.fromEntries((await outbox.recent(START + 3)).leftOut)).toEqual({
+        open: ['9', '1', '2'],
+        spam: ['5'],
+      });
+    });
+  });
+
+  test('finds a ticket by its key or its id in any account, in each of its states, without its content', async () => {
+    const keys = ['zendesk/acme/1', 'zendesk/acme/2', 'zendesk/other/2', 'webhook/forms/a/b', 'github/I_9', 'plain'];
+    await outbox.put(deposit(keys.map((key) => content(key, 1, { notBefore: key.endsWith('/1') ? 5000 : null }))));
+    const none = { waiting: null, isSending: false, refused: null, sentAt: null, isDiscarded: false, leftOut: null };
+    const state = (key: string, over: object) => [{ key, source: 'desk', ...none, ...over }];
+    expect(await outbox.find('1')).toEqual(state('zendesk/acme/1', { waiting: { since: 100, at: 5000 } }));
+    expect((await outbox.find('2')).map(({ key }) => key)).toEqual(['zendesk/acme/2', 'zendesk/other/2']);
+    expect(await outbox.find('a/b')).toMatchObject([{ key: 'webhook/forms/a/b' }]);
+    expect(await outbox.find('I_9')).toMatchObject([{ key: 'github/I_9' }]);
+    expect(await outbox.find('plain')).toMatchObject([{ key: 'plain' }]);
+    for (const text of [
+      '',
+      'b',
+      'zendesk',
+      'zendesk/acme/',
+      '%',
+      '\u0000',
+      '\ud800',
+      'x'.repeat(100_000),
+      "' OR 1=1 --",
+    ]) {
+      expect(await outbox.find(text)).toEqual([]);
+    }
+    const batch = await next();
+    expect(await outbox.find('zendesk/acme/2')).toEqual(state('zendesk/acme/2', { isSending: true }));
+    await outbox.sent(batch.id, 1500);
+    expect(await outbox.find('zendesk/acme/2')).toEqual(state('zendesk/acme/2', { sentAt: 1500 }));
+    await outbox.bury((await next(5000)).id, 'too long', 5001);
+    expect(await outbox.find('1')).toEqual(state('zendesk/acme/1', { refused: { reason: 'too long', at: 5001 } }));
+    await outbox.drop({});
+    expect(await outbox.find('1')).toEqual(state('zendesk/acme/1', { isDiscarded: true }));
+    const again = [
+      { kind: 'ineligible', key: 'zendesk/acme/2', reason: 'open' },
+      { kind: 'gone', key: 'zendesk/new/7' },
+    ] as const;
+    await outbox.put(deposit(again, { at: 6000 }));
+    expect(await outbox.find('zendesk/acme/2')).toMatchObject([
+      { sentAt: 1500, leftOut: { reason: 'open', at: 6000 } },
+    ]);
+    expect(await outbox.find('7')).toEqual(state('zendesk/new/7', { leftOut: { reason: 'gone', at: 6000 } }));
+    expect(await store.outbox('org_2', LIMIT).find('zendesk/acme/2')).toEqual([]);
   });
 
   test('counts waiting content of another redactor version until it is deposited again', async () => {

@@ -32,6 +32,7 @@ export function someSource(over: Partial<IngestionStatus['sources'][number]> = {
   return {
     ...{ source: 'help', cursor: null, polledAt: NOW - MINUTE, waiting: 0, waitingSince: null, sending: 0, inDoubt: 0 },
     ...{ deadLetters: 0, hints: 0, counts: {}, pollAgeSeconds: 60, oldestWaitSeconds: null, error: null },
+    arrivedAt: NOW - 2 * MINUTE,
     ...over,
   };
 }

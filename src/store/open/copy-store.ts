@@ -42,6 +42,8 @@ export const STORED_TABLES: readonly StoredTable[] = [
   { name: 'outbox', key: of() },
   { name: 'source', key: of('name'), json: ['cursor'] },
   { name: 'source_count', key: of('source', 'name') },
+  { name: 'day_count', key: of('day', 'name') },
+  { name: 'left_out', key: of('key') },
   { name: 'hint', key: ['mark'], isNumbered: true },
   { name: 'delivery', key: of('source', 'id') },
   { name: 'recheck', key: ['content'] },

@@ -1,9 +1,10 @@
 /** Deposits: decides in memory what they change, and stores it with few statements for many entries. */
 import { sameJson } from '../../core/json.ts';
 import { inNumbers, inTexts, runBatches, type SqlValue } from '../sql/database.ts';
+import { addCounts } from './counts.ts';
+import { recordLeftOut } from './known-tickets.ts';
 import type { Deposit, Kept, NewContent, OutboxLimit, ProcessedChange } from './outbox.ts';
 import {
-  addCounts,
   type ContentState,
   changeStored,
   deleteContent,
@@ -55,7 +56,8 @@ export async function putDeposit(context: OutboxSql, deposit: Deposit, limit: Ou
   }
   const { waiting, withdrawn, confirmed } = outcomes;
   const unchanged = outcomes.unchanged + confirmed;
-  await addCounts(context, source, { ...deposit.counts, unchanged, withdrawn, queued: waiting });
+  await recordLeftOut(context, deposit);
+  await addCounts(context, source, at, { ...deposit.counts, unchanged, withdrawn, queued: waiting });
   return { kind: 'kept', waiting, unchanged, withdrawn, confirmed };
 }
 

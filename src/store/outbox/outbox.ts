@@ -67,6 +67,8 @@ export interface ThreadAddition {
 export interface Withdrawal {
   readonly kind: 'ineligible' | 'gone';
   readonly key: string;
+  /** Why an ineligible ticket is left out; absent: not recorded. */
+  readonly reason?: string;
 }
 
 /** Hint that a ticket changed. `mark` distinguishes it from a later hint about the same ticket. */
@@ -183,6 +185,8 @@ export interface SourceStatus {
   readonly cursor: Json;
   /** End of the last complete poll; null: never. */
   readonly polledAt: number | null;
+  /** When it last had a ticket that was queued or left out; null: never, or before this was recorded. */
+  readonly arrivedAt: number | null;
   readonly waiting: number;
   /** Time since which the oldest content waits; null: none waits. */
   readonly waitingSince: number | null;
@@ -193,6 +197,33 @@ export interface SourceStatus {
   readonly hints: number;
   /** Counters by name. */
   readonly counts: Readonly<Record<string, number>>;
+}
+
+/** Number of UTC days for which numbers by day, and the tickets that were left out, are kept. */
+export const DAYS_KEPT = 30;
+
+/** What happened in the last 30 UTC days. */
+export interface RecentCounts {
+  /** Numbers of each day by counter: `queued`, `sent`, `refused`, `skipped.REASON`. Oldest first; the last one is today's. */
+  readonly days: ReadonlyMap<string, readonly number[]>;
+  /** Keys of a few tickets that were left out when they were last read, by reason; newest first. */
+  readonly leftOut: ReadonlyMap<string, readonly string[]>;
+}
+
+/** What is known of a ticket, without its content. */
+export interface KnownTicket {
+  readonly key: string;
+  readonly source: string;
+  /** `at`: earliest time to send it. Null: it does not wait. */
+  readonly waiting: { readonly since: number; readonly at: number } | null;
+  readonly isSending: boolean;
+  readonly refused: { readonly reason: string; readonly at: number } | null;
+  /** When its content was last sent; null: never. */
+  readonly sentAt: number | null;
+  /** Its dead letter was deleted by a person. */
+  readonly isDiscarded: boolean;
+  /** Why it was left out when it was last read, `gone` if it was deleted; known for 30 days. */
+  readonly leftOut: { readonly reason: string; readonly at: number } | null;
 }
 
 /**
@@ -262,6 +293,9 @@ export interface Outbox {
   drop(filter: DeadFilter): Promise<number>;
 
   status(): Promise<OutboxStatus>;
+  recent(now: number): Promise<RecentCounts>;
+  /** Returns what is known of the tickets with this key, or with this id in any account: `123` for `zendesk/acme/123`. */
+  find(text: string): Promise<readonly KnownTicket[]>;
   /** Counts waiting content by source that another redactor version produced. Reads all waiting content. */
   outdated(redactor: string): Promise<ReadonlyMap<string, number>>;
 }

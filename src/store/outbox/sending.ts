@@ -1,8 +1,9 @@
 /** Batches that are being sent to the platform. */
 import { largest, smallest } from '../../core/lists.ts';
 import { inNumbers } from '../sql/database.ts';
+import { countRows } from './counts.ts';
 import type { BatchLimits, OutgoingBatch } from './outbox.ts';
-import { type ContentRow, countRows, type OutboxSql, removeContent } from './tables.ts';
+import { type ContentRow, type OutboxSql, removeContent } from './tables.ts';
 
 /**
  * Waiting content that may be sent: not while older content of the same key is being sent, nor while it must be checked
@@ -32,7 +33,7 @@ export async function recoverBatches(context: OutboxSql): Promise<number> {
      RETURNING source, batch`,
     context.organization,
   );
-  await countRows(context, rows, 'doubted');
+  await countRows(context, rows, 'doubted', null);
   return new Set(rows.map(({ batch }) => batch)).size;
 }
 
@@ -161,7 +162,7 @@ export async function recordSent(context: OutboxSql, batch: number, at: number):
      sent_at = excluded.sent_at, redactor = excluded.redactor, dismissed = NULL`,
     ...[at, organization, batch],
   );
-  await countRows(context, await removeContent(context, 'batch = ?', batch), 'sent');
+  await countRows(context, await removeContent(context, 'batch = ?', batch), 'sent', at);
 }
 
 export async function doubtBatch(context: OutboxSql, batch: number, until: number): Promise<void> {
@@ -169,7 +170,7 @@ export async function doubtBatch(context: OutboxSql, batch: number, until: numbe
     `UPDATE content SET doubts = doubts + 1, at = ? WHERE ${OF_BATCH} RETURNING source`,
     ...[until, context.organization, batch],
   );
-  await countRows(context, rows, 'doubted');
+  await countRows(context, rows, 'doubted', null);
 }
 
 export async function releaseBatch(context: OutboxSql, batch: number): Promise<void> {
@@ -200,5 +201,5 @@ export async function buryBatch(context: OutboxSql, batch: number, reason: strin
     `UPDATE content SET state = 'dead', reason = ?, at = ?, ${NOT_IN_BATCH} WHERE ${OF_BATCH} RETURNING source`,
     ...[reason, at, context.organization, batch],
   );
-  await countRows(context, rows, 'refused');
+  await countRows(context, rows, 'refused', at);
 }

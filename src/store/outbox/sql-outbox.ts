@@ -1,7 +1,10 @@
 /** Outbox in a database: its operations, the progress and the status of every source, and dead letters. */
 
+import { largest } from '../../core/lists.ts';
 import { inTexts, type SqlDatabase, type SqlValue } from '../sql/database.ts';
+import { addCounts, readDayCounts } from './counts.ts';
 import { putDeposit } from './deposits.ts';
+import { findTickets, readLeftOut } from './known-tickets.ts';
 import type {
   DeadFilter,
   DeadLetter,
@@ -13,9 +16,10 @@ import type {
   SourceStatus,
 } from './outbox.ts';
 import * as sending from './sending.ts';
-import { addCounts, isFull, type OutboxSql, readPosition, rememberDelivery, removeContent } from './tables.ts';
+import { isFull, type OutboxSql, readPosition, rememberDelivery, removeContent } from './tables.ts';
 
 const CHECKS = 'FROM recheck WHERE organization = ? AND source = ? AND at IS NOT NULL';
+const SKIPPED = 'skipped.';
 const LETTER = 'key, source, reason, at, bytes';
 
 /**
@@ -75,7 +79,7 @@ export function openOutbox(
         const isNew = delivery === null || (await rememberDelivery(context, source, delivery, at));
         if (isNew && ids.length > 0) {
           await addHints(context, source, ids);
-          await addCounts(context, source, { hinted: ids.length });
+          await addCounts(context, source, at, { hinted: ids.length });
         }
         return isNew;
       }),
@@ -158,6 +162,15 @@ export function openOutbox(
       }),
 
     status: () => read((context) => readStatus(context, limit)),
+    recent: (now) =>
+      read(async (context) => {
+        const days = await readDayCounts(context, now);
+        const reasons = [...days.keys()].flatMap((name) =>
+          name.startsWith(SKIPPED) ? [name.slice(SKIPPED.length)] : [],
+        );
+        return { days, leftOut: await readLeftOut(context, reasons) };
+      }),
+    find: (text) => read((context) => findTickets(context, text)),
     outdated: (redactor) =>
       read(async ({ sql }) => {
         const rows = await sql.all<{ source: string; items: number }>(
@@ -203,7 +216,7 @@ const STATUS = `
     FROM content WHERE organization = ? AND state = 'sending' AND doubts > 0 GROUP BY source
   UNION ALL SELECT 'hint', source, '', CAST(COUNT(*) AS TEXT), NULL
     FROM hint WHERE organization = ? GROUP BY source
-  UNION ALL SELECT 'count', source, name, CAST(value AS TEXT), NULL FROM source_count WHERE organization = ?
+  UNION ALL SELECT 'count', source, name, CAST(value AS TEXT), at FROM source_count WHERE organization = ?
   ORDER BY kind, source, name`;
 const STATUS_VALUES = STATUS.split('?').length - 1;
 
@@ -233,19 +246,22 @@ async function readStatus({ sql, organization }: OutboxSql, limit: OutboxLimit):
       const items = (row: StatusRow | undefined) => Number(row?.value ?? 0);
       const position = find('position');
       const waiting = find('content', 'waiting');
+      const counts = own.filter(({ kind }) => kind === 'count');
+      const arrivals = counts.filter(
+        ({ name, extra }) => extra !== null && (name === 'queued' || name.startsWith(SKIPPED)),
+      );
       return {
         source,
         cursor: sql.parse(position?.value ?? 'null'),
         polledAt: position?.extra ?? null,
+        arrivedAt: arrivals.length === 0 ? null : largest(arrivals.map(({ extra }) => extra ?? 0)),
         waiting: items(waiting),
         waitingSince: waiting?.extra ?? null,
         sending: items(find('content', 'sending')),
         inDoubt: items(find('doubt')),
         deadLetters: items(find('content', 'dead')),
         hints: items(find('hint')),
-        counts: Object.fromEntries(
-          own.filter(({ kind }) => kind === 'count').map(({ name, value }) => [name, Number(value)]),
-        ),
+        counts: Object.fromEntries(counts.map(({ name, value }) => [name, Number(value)])),
       };
     }),
   };

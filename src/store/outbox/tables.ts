@@ -1,5 +1,5 @@
-/** Shared parts of the outbox: rows of content, the amount of stored content, the counters, and the state of a source. */
-import { runBatches, type Sql, type SqlValue } from '../sql/database.ts';
+/** Shared parts of the outbox: rows of content, the amount of stored content, and the state of a source. */
+import type { Sql, SqlValue } from '../sql/database.ts';
 import type { OutboxLimit, SourcePosition } from './outbox.ts';
 
 export type ContentState = 'waiting' | 'sending' | 'dead';
@@ -30,38 +30,10 @@ export async function changeStored({ sql, organization }: OutboxSql, { items, by
   }
 }
 
-/** Adds to counters of a source; zeros are ignored. */
-export async function addCounts(
-  { sql, organization }: OutboxSql,
-  source: string,
-  counts: Readonly<Record<string, number>>,
-): Promise<void> {
-  const rows = Object.entries(counts).filter(([, by]) => by !== 0);
-  await runBatches(
-    sql,
-    '(?, ?, ?, ?)',
-    rows.map(([name, by]) => [organization, source, name, by]),
-    (list) =>
-      `INSERT INTO source_count (organization, source, name, value) VALUES ${list}
-       ON CONFLICT (organization, source, name) DO UPDATE SET value = source_count.value + excluded.value`,
-  );
-}
-
 /** Row of content that was changed or deleted. */
 export interface ContentRow {
   readonly source: string;
   readonly bytes: number;
-}
-
-/** Adds the number of rows of each source to a counter. */
-export async function countRows(
-  context: OutboxSql,
-  rows: readonly Pick<ContentRow, 'source'>[],
-  name: string,
-): Promise<void> {
-  for (const [source, { length }] of Map.groupBy(rows, (row) => row.source)) {
-    await addCounts(context, source, { [name]: length });
-  }
 }
 
 /** Deletes content of the organization, its payloads and its checks. */

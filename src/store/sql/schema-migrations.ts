@@ -153,6 +153,21 @@ const THREAD_LAYOUT = `CREATE TABLE mail_link (
     PRIMARY KEY (organization, thread, id)
   ) STRICT, WITHOUT ROWID;`;
 
+/**
+ * Counters of an organization by UTC day (days since the epoch), when each counter was last raised, and the tickets that
+ * were left out when they were last read.
+ */
+const RECENT_LAYOUT = `CREATE TABLE day_count (
+    organization TEXT NOT NULL, day INTEGER NOT NULL, name TEXT NOT NULL, value INTEGER NOT NULL,
+    PRIMARY KEY (organization, day, name)
+  ) STRICT, WITHOUT ROWID;
+  ALTER TABLE source_count ADD COLUMN at INTEGER;
+  CREATE TABLE left_out (
+    organization TEXT NOT NULL, key TEXT NOT NULL, source TEXT NOT NULL, reason TEXT NOT NULL, at INTEGER NOT NULL,
+    PRIMARY KEY (organization, key)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX left_out_reason ON left_out (organization, reason, at);`;
+
 /** In order: a state file that has only the first ones is migrated with the rest. */
 const OUTBOX_LAYOUTS = [OUTBOX_LAYOUT, RECHECK_LAYOUT, PROCESSED_LAYOUT, THREAD_LAYOUT];
 
@@ -187,6 +202,7 @@ export const SQLITE_LAYOUTS = [
   COMMIT_STATUS_LAYOUT,
   COMMAND_LAYOUT,
   ORGANIZATION_STATE_LAYOUT,
+  RECENT_LAYOUT,
 ];
 
 /**
@@ -234,6 +250,7 @@ const SHARED_LAYOUTS = [
 /** In order: an older database is migrated with the rest. Layout 1 is that after the first one. */
 export const MIGRATIONS: readonly Migration[] = [
   { readableBy: 1, statements: [...SHARED_LAYOUTS.map(translate), LEASE_LAYOUT].join('\n') },
+  { readableBy: 1, statements: translate(RECENT_LAYOUT) },
 ];
 
 /**
