@@ -8,7 +8,7 @@ import type { BudgetSnapshot, QueueSnapshot } from '../../src/queue/snapshot.ts'
 import type { RequestHandlers } from '../../src/server/requests.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { Condition, Fact, NotificationDelivery, Notifications } from '../../src/store/notifications.ts';
-import type { DeadLetter } from '../../src/store/outbox/outbox.ts';
+import type { DeadLetter, KnownTicket, RecentCounts } from '../../src/store/outbox/outbox.ts';
 import type { Backend, NotificationReader, OrganizationState, QueueState } from '../../src/web/model/backend.ts';
 import { LogBuffer } from '../../src/web/model/log-buffer.ts';
 import type { PageDefinition, PageRequest, ViewerRole } from '../../src/web/page.ts';
@@ -23,6 +23,9 @@ export interface OrganizationParts {
   readonly status?: Partial<IngestionStatus>;
   readonly outdated?: ReadonlyMap<string, number>;
   readonly deadLetters?: readonly DeadLetter[];
+  readonly recent?: Partial<RecentCounts>;
+  /** What is known of tickets, by the text that finds it. */
+  readonly known?: Readonly<Record<string, readonly KnownTicket[]>>;
   readonly overview?: ClusterOverview;
   readonly changeRequests?: readonly OwnRequest[];
   readonly queue?: Partial<QueueState>;
@@ -81,6 +84,8 @@ export function someOrganization(id: string, parts: OrganizationParts = {}): Org
         deadLetters
           .filter((each) => (key === undefined || each.key === key) && (source === undefined || each.source === source))
           .slice(0, most),
+      recent: async () => ({ days: new Map(), leftOut: new Map(), ...parts.recent }),
+      find: async (text) => parts.known?.[text] ?? [],
     },
     clusters: {
       overview: parts.overview ?? new ClusterOverview({ now: () => NOW }),

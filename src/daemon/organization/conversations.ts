@@ -127,5 +127,7 @@ export function conversationState(
         : async () => describeIngestion(await recent.read(), activity(), names, clock.now()),
     outdated: () => outbox.outdated(createConversationRedactor(redactionOptions(redact)).version),
     deadLetters: (filter, limit) => outbox.dead(filter, limit),
+    recent: (now) => outbox.recent(now),
+    find: (text) => outbox.find(text),
   };
 }

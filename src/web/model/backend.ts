@@ -16,7 +16,7 @@ import type { Desired } from '../../reconcile/source.ts';
 import type { History } from '../../store/history.ts';
 import type { Replica } from '../../store/leases.ts';
 import type { Notifications } from '../../store/notifications.ts';
-import type { DeadFilter, DeadLetter } from '../../store/outbox/outbox.ts';
+import type { DeadFilter, DeadLetter, KnownTicket, RecentCounts } from '../../store/outbox/outbox.ts';
 import type { OrganizationRecord } from '../../store/record.ts';
 import type { BudgetSample } from './budget-samples.ts';
 import type { ReplicaConfigurationProblem } from './configuration.ts';
@@ -43,6 +43,10 @@ export interface ConversationState {
   outdated(): Promise<ReadonlyMap<string, number>>;
   /** Returns dead letters without their content, oldest first. */
   deadLetters(filter: DeadFilter, limit: number): Promise<readonly DeadLetter[]>;
+  /** Returns what happened in the last 30 days. */
+  recent(now: number): Promise<RecentCounts>;
+  /** Returns what is known of the tickets with this key, or with this id in any account. */
+  find(text: string): Promise<readonly KnownTicket[]>;
 }
 
 /** Issue clusters and Octavo's change requests for them. Needs no request to the platform. */

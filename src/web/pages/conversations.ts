@@ -1,21 +1,24 @@
-/** Page of the ingestion of conversations: sources, outbox, dead letters and redactions. */
+/** Page of conversations: what happened to tickets lately, their sources, what waits or was refused, and what was removed. */
 
 import { html } from 'hono/html';
 import type { IngestionStatus } from '../../conversations/ingestion.ts';
 import type { SenderState } from '../../conversations/model/source.ts';
 import { REDACTION_TYPES, type RedactionType } from '../../conversations/model/ticket.ts';
 import { counted } from '../../plan/render/words.ts';
-import { stackedBar } from '../charts/stacked-bar.ts';
+import { DAYS_KEPT, type KnownTicket, type RecentCounts } from '../../store/outbox/outbox.ts';
+import { type ChartTone, formatCount } from '../charts/figure.ts';
+import { sparkline } from '../charts/sparkline.ts';
+import { icon } from '../html/icon.ts';
 import { link } from '../html/link.ts';
 import { stateBadge, type Tone } from '../html/state.ts';
 import { table } from '../html/table.ts';
 import { age, observed, shown } from '../html/text.ts';
 import type { OrganizationState } from '../model/backend.ts';
-import { organizationPath } from '../model/paths.ts';
+import { deadLetterPath, organizationPath } from '../model/paths.ts';
 import { type Freshness, freshness } from '../model/status.ts';
 import { isoTime } from '../model/words.ts';
 import { defineOrganizationPage, type Html, type PageRequest } from '../page.ts';
-import { deadLetterTable, toDeadLetter } from './dead-letters.ts';
+import { deadLetterList, reasonWords, toDeadLetter } from './dead-letters.ts';
 
 type SourceState = IngestionStatus['sources'][number];
 
@@ -25,7 +28,7 @@ const SHOWN_LETTERS = 5;
 export type ConversationsView = Awaited<ReturnType<typeof load>>;
 
 /** Describes the ingestion of an organization. Throws StoreError. */
-async function load({ conversations, config, id }: OrganizationState, { now }: PageRequest) {
+async function load({ conversations, config, id }: OrganizationState, { now, query }: PageRequest) {
   const status = await conversations.status();
   const outdated = await conversations.outdated();
   const configured = new Map(config.conversations.sources.map((source) => [source.name, source]));
@@ -33,6 +36,8 @@ async function load({ conversations, config, id }: OrganizationState, { now }: P
     toSource(source, configured.get(source.source), outdated.get(source.source) ?? 0, now),
   );
   const outbox = toOutbox(status);
+  const recent = await conversations.recent(now);
+  const asked = query.ticket?.trim() ?? '';
   const isConfigured = configured.size > 0 || sources.length > 0;
   return {
     organization: id,
@@ -43,15 +48,103 @@ async function load({ conversations, config, id }: OrganizationState, { now }: P
     senderReason: 'reason' in status.sender ? status.sender.reason : null,
     sources,
     outbox,
+    /** Numbers of the last 30 days in UTC; the last one of each is today's. */
+    days: {
+      takenIn: sumOfDays(recent.days, 'queued'),
+      sent: sumOfDays(recent.days, 'sent'),
+      leftOut: sumOfDays(recent.days, SKIPPED),
+      refused: sumOfDays(recent.days, 'refused'),
+    },
+    /** Tickets that were read and left out in the last 30 days, by reason, with keys of some that still are. */
+    leftOut: toLeftOut(recent),
+    /** What was looked up; null: nothing. */
+    ticket: asked === '' ? null : { text: asked, found: (await conversations.find(idOf(asked))).map(toTicket) },
     /** Number of redacted values by type since the state file was created; only those above 0. */
     redactions: countsOf(status, 'redacted.')
       .map(({ name, count }) => ({ type: name as RedactionType, count }))
       .sort((a, b) => REDACTION_TYPES.indexOf(a.type) - REDACTION_TYPES.indexOf(b.type)),
     /** Tickets that were read and not sent, by reason. */
-    skipped: countsOf(status, 'skipped.').map(({ name, count }) => ({ reason: name, count })),
+    skipped: countsOf(status, SKIPPED).map(({ name, count }) => ({ reason: name, count })),
     /** The oldest ones. */
     deadLetters: outbox.deadLetters === 0 ? [] : (await conversations.deadLetters({}, SHOWN_LETTERS)).map(toDeadLetter),
   };
+}
+
+const SKIPPED = 'skipped.';
+
+/** Adds the numbers of each day of all counters whose name starts with a prefix. */
+function sumOfDays(days: RecentCounts['days'], prefix: string): readonly number[] {
+  const sums = Array<number>(DAYS_KEPT).fill(0);
+  for (const [name, numbers] of days) {
+    if (name.startsWith(prefix)) {
+      for (const [index, count] of numbers.entries()) {
+        sums[index] = (sums[index] ?? 0) + count;
+      }
+    }
+  }
+  return sums;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
+}
+
+function toLeftOut({ days, leftOut }: RecentCounts) {
+  return [...days]
+    .filter(([name]) => name.startsWith(SKIPPED))
+    .map(([name, numbers]) => {
+      const reason = name.slice(SKIPPED.length);
+      return { reason, count: sum(numbers), examples: leftOut.get(reason) ?? [] };
+    })
+    .sort((a, b) => b.count - a.count);
+}
+
+/** Returns the key or id that a person means: `#123` and the address of a ticket's page end with its id. */
+function idOf(text: string): string {
+  const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null;
+  return url === null ? text.replace(/^#/, '') : (url.pathname.split('/').findLast((part) => part !== '') ?? '');
+}
+
+type TicketView = ReturnType<typeof toTicket>;
+
+function toTicket({ key, source, waiting, isSending, refused, sentAt, isDiscarded, leftOut }: KnownTicket) {
+  return {
+    key,
+    source,
+    state: stateOfTicket({ waiting, isSending, refused, sentAt, isDiscarded, leftOut }),
+    waitingSince: isoTime(waiting?.since ?? null),
+    /** Earliest time to send it. */
+    notBefore: isoTime(waiting?.at ?? null),
+    /** When content of it was last sent, also if a later version waits or was refused. */
+    sentAt: isoTime(sentAt),
+    refusedAt: isoTime(refused?.at ?? null),
+    leftOutAt: isoTime(leftOut?.at ?? null),
+    /** Why it was refused or left out. */
+    reason: refused?.reason ?? leftOut?.reason ?? null,
+  };
+}
+
+/** The latest that is known: what is being sent can no longer be left out, and what waits was taken in since. */
+function stateOfTicket({
+  waiting,
+  isSending,
+  refused,
+  isDiscarded,
+  leftOut,
+}: Omit<KnownTicket, 'key' | 'source'>): keyof typeof TICKET_LABELS {
+  if (isSending) {
+    return 'sending';
+  }
+  if (waiting !== null) {
+    return 'waiting';
+  }
+  if (refused !== null) {
+    return 'refused';
+  }
+  if (leftOut !== null) {
+    return leftOut.reason === 'gone' ? 'deleted' : 'left-out';
+  }
+  return isDiscarded ? 'discarded' : 'sent';
 }
 
 type ConfiguredSource = OrganizationState['config']['conversations']['sources'][number];
@@ -61,16 +154,16 @@ const KINDS = ['zendesk', 'intercom', 'freshdesk', 'github', 'webhook', 'folder'
 /** States of a source, with their labels. */
 const STATES = {
   working: ['ok', 'working'],
-  failing: ['bad', 'failing'],
-  stale: ['bad', 'not polled'],
-  'not-read': ['wait', 'not polled yet'],
-  other: ['none', 'not polled'],
+  failing: ['bad', 'cannot be read'],
+  stale: ['bad', 'not asked lately'],
+  'not-read': ['none', 'not asked yet'],
+  other: ['none', 'receives'],
 } as const satisfies Record<string, readonly [Tone, string]>;
 
 type ConversationSourceView = ReturnType<typeof toSource>;
 
 function toSource(
-  { source, polledAt, error, waiting, waitingSince, sending, deadLetters }: SourceState,
+  { source, polledAt, arrivedAt, error, waiting, waitingSince, sending, deadLetters }: SourceState,
   configured: ConfiguredSource | undefined,
   outdated: number,
   now: number,
@@ -84,6 +177,8 @@ function toSource(
     kind: configured === undefined ? null : (KINDS.find((kind) => configured[kind] !== undefined) ?? null),
     state: stateOf(isPolled, error, age),
     freshness: age,
+    /** When its last ticket came that was taken in or left out. */
+    lastTicketAt: isoTime(arrivedAt),
     error,
     waiting,
     waitingSince: isoTime(waitingSince),
@@ -110,15 +205,16 @@ function stateOf(isPolled: boolean, error: string | null, { asOf, isStale }: Fre
 type OutboxView = ReturnType<typeof toOutbox>;
 
 function toOutbox({ sources, outbox }: IngestionStatus) {
-  const sum = (count: (source: SourceState) => number) => sources.reduce((total, each) => total + count(each), 0);
+  const sumOf = (count: (source: SourceState) => number) => sum(sources.map(count));
   return {
-    waiting: sum(({ waiting }) => waiting),
+    waiting: sumOf(({ waiting }) => waiting),
     /** Being sent, without those in doubt. */
-    sending: sum(({ sending, inDoubt }) => sending - inDoubt),
+    sending: sumOf(({ sending, inDoubt }) => sending - inDoubt),
     /** Being sent again, because a response was lost. */
-    inDoubt: sum(({ inDoubt }) => inDoubt),
-    deadLetters: sum(({ deadLetters }) => deadLetters),
+    inDoubt: sumOf(({ inDoubt }) => inDoubt),
+    deadLetters: sumOf(({ deadLetters }) => deadLetters),
     bytes: outbox.stored.bytes,
+    items: outbox.stored.items,
     maxItems: outbox.limit.items,
     maxBytes: outbox.limit.bytes,
     isFull: outbox.isFull,
@@ -130,14 +226,16 @@ function sentenceOf(sender: SenderState, sources: readonly ConversationSourceVie
   const failing = sources.filter(({ state }) => state === 'failing' || state === 'stale').length;
   const parts = [
     ...('reason' in sender ? [SENDER_WORDS[sender.kind]] : []),
-    ...(outbox.isFull ? ['the outbox is full, so sources wait'] : []),
+    ...(outbox.isFull ? ['there is no room for more, so sources wait'] : []),
     ...(failing > 0 ? [`${counted(failing, 'source')} cannot be read`] : []),
     ...(outbox.deadLetters > 0
-      ? [`${counted(outbox.deadLetters, 'dead letter')} ${outbox.deadLetters === 1 ? 'needs' : 'need'} a person`]
+      ? [
+          `${counted(outbox.deadLetters, 'refused conversation')} ${outbox.deadLetters === 1 ? 'needs' : 'need'} a person`,
+        ]
       : []),
     outbox.waiting === 0
-      ? 'nothing waits'
-      : `${counted(outbox.waiting, 'conversation')} ${outbox.waiting === 1 ? 'waits' : 'wait'}`,
+      ? 'nothing waits to be sent'
+      : `${counted(outbox.waiting, 'conversation')} ${outbox.waiting === 1 ? 'waits' : 'wait'} to be sent`,
   ];
   const text = parts.join('; ');
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
@@ -166,79 +264,246 @@ function countsOf({ sources }: IngestionStatus, prefix: string): { name: string;
 export const conversationsPage = defineOrganizationPage<ConversationsView>({
   path: '/conversations',
   load,
-  title: ({ organization }) => `Conversations of ${organization}`,
-  render: (view, request) =>
-    html`<h1>Conversations</h1>
-<p class="sentence">${shown(view.sentence)}.</p>
-${view.isConfigured ? content(view, request) : html`<p>Set <code>conversations.sources</code> in the configuration of the daemon to ingest support conversations.</p>`}`,
+  title: () => 'Conversations',
+  render: (view, request) => (view.isConfigured ? content(view, request) : FIRST_STEPS),
   topic: ({ organization }) => organization,
 });
 
+/** What to do before anything can be shown. */
+const FIRST_STEPS = html`<h1>Conversations</h1>
+<p class="lead">No source of conversations is configured.</p>
+<section class="card" aria-labelledby="first">
+<h2 id="first">${icon('comment-discussion')} Connect your helpdesk first</h2>
+<p>Octavo reads solved tickets, removes everything private, and sends them to the platform, which finds the questions that readers ask. Add a source to <code>conversations.sources</code> of this organization in the configuration:</p>
+<pre class="text">conversations:
+  sources:
+    - { name: helpdesk, zendesk: { subdomain: acme, email: bot@acme.example, token: "\${env:ZENDESK_TOKEN}" } }</pre>
+<p>Zendesk, Intercom, Freshdesk, GitHub issues, webhooks and folders with files can be sources. <code>docs/conversations.md</code> describes each of them.</p>
+<p>To see what would be sent before anything is: <code>octavo conversations push --dry-run tickets.csv</code></p>
+</section>`;
+
 function content(view: ConversationsView, request: PageRequest): Html {
-  const { senderReason } = view;
-  return html`${senderReason === null ? '' : html`<p>Sender: ${stateBadge({ tone: 'bad', word: view.sender })} ${shown(senderReason)}</p>`}
-<h2>Outbox</h2>
-${outboxChart(view.outbox)}
+  const { sender, senderReason } = view;
+  return html`<h1>Conversations</h1>
+<p class="lead">${shown(view.sentence)}.</p>
+${senderReason === null ? '' : html`<p class="notice" role="alert">Nothing is sent now (${sender}): ${shown(senderReason, LONGEST_ERROR)}${sender === 'refused' ? '. Check the token of this organization in the configuration' : '. Octavo tries again by itself'}.</p>`}
+${figures(view)}
+${ticketSearch(view, request)}
 <h2>Sources</h2>
 ${sourceTable(view.sources, request.now)}
-<h2>Dead letters</h2>
-${deadLetters(view, request)}
-<h2>Redactions</h2>
-${counts(view)}`;
+<h2>Waiting to be sent <span class="count">${formatCount(view.outbox.waiting)}</span></h2>
+${waitingSection(view, request.now)}
+<h2>Refused <span class="count">${formatCount(view.outbox.deadLetters)}</span></h2>
+${refusedSection(view, request)}
+<h2>Left out in the last ${DAYS_KEPT} days</h2>
+${leftOutList(view)}
+<h2>Removed</h2>
+<p>${removedSentence(view.redactions)}</p>`;
 }
 
-const MEGABYTE = 1_000_000;
-
-function outboxChart({ waiting, sending, inDoubt, deadLetters, bytes, maxItems, maxBytes, isFull }: OutboxView): Html {
-  const all = waiting + sending + inDoubt + deadLetters;
-  const size = `${(bytes / MEGABYTE).toFixed(1)} of ${(maxBytes / MEGABYTE).toFixed(0)} MB`;
-  const sentence = `${counted(all, 'conversation')} of at most ${maxItems.toLocaleString('en')} in the outbox, ${size}.`;
-  const chart = stackedBar('outbox', sentence, 'State', [
-    { text: 'waiting', count: waiting, tone: 'wait' },
-    { text: 'being sent', count: sending, tone: 'busy' },
-    { text: 'sent again after a lost response', count: inDoubt, tone: 'none' },
-    { text: 'dead letters', count: deadLetters, tone: 'bad' },
-  ]);
-  return html`${isFull ? html`<p>${stateBadge({ tone: 'bad', word: 'full' })} Sources wait until there is room.</p>` : ''}${chart}`;
+/** Numbers of the last days, each with its course. */
+function figures({ organization, days, outbox }: ConversationsView): Html {
+  const figure = (numbers: readonly number[], words: string, tone: ChartTone) =>
+    html`<b>${formatCount(sum(numbers))}</b> ${words}${sparkline(numbers, `${words.charAt(0).toUpperCase()}${words.slice(1)}`, tone)}`;
+  const refused = figure(days.refused, 'refused', 'bad');
+  return html`<ul class="figures">
+<li><span>${figure(days.takenIn, 'taken in', 'busy')}</span></li>
+<li><span>${figure(days.sent, 'sent', 'ok')}</span></li>
+<li><span>${figure(days.leftOut, 'left out', 'none')}</span></li>
+<li>${outbox.deadLetters === 0 ? html`<span>${refused}</span>` : link(organizationPath(organization, '/refused'), refused, { class: 'bad' })}</li>
+</ul>
+<p class="faint small">The last ${DAYS_KEPT} days, a bar for each (UTC). A ticket counts each time it is taken in or left out.</p>`;
 }
+
+function ticketSearch({ organization, ticket }: ConversationsView, { now }: PageRequest): Html {
+  return html`<h2 id="ticket-title">Find a ticket</h2>
+<form class="filter" method="get" action="${organizationPath(organization, '/conversations')}#ticket-title" role="search">
+<p class="field"><label for="ticket">Number, key or address of a ticket</label> <input id="ticket" name="ticket" type="search" maxlength="500" value="${ticket?.text ?? ''}" autocomplete="off"></p>
+<button>Find</button>
+</form>
+${ticket === null ? '' : ticketResult(organization, ticket, now)}`;
+}
+
+function ticketResult(
+  organization: string,
+  { text, found }: NonNullable<ConversationsView['ticket']>,
+  now: number,
+): Html {
+  if (found.length === 0) {
+    return html`<p role="status">Octavo knows no ticket “${shown(text, 80)}”. It may not have come yet: see below when each source was last asked. What was left out is known for ${DAYS_KEPT} days.</p>`;
+  }
+  const items = found.map((ticket) => {
+    const [tone, word] = TICKET_LABELS[ticket.state];
+    return html`<li>${stateBadge({ tone, word })} <b>${shown(ticket.key)}</b> <span class="address">${shown(ticket.source)}</span> <span>${ticketSentence(organization, ticket, now)}</span></li>
+`;
+  });
+  return html`<ul class="rows" role="status">${items}</ul>`;
+}
+
+const TICKET_LABELS = {
+  sending: ['busy', 'being sent'],
+  waiting: ['busy', 'waiting'],
+  refused: ['bad', 'refused'],
+  'left-out': ['none', 'left out'],
+  deleted: ['none', 'deleted'],
+  discarded: ['none', 'discarded'],
+  sent: ['ok', 'sent'],
+} as const satisfies Record<string, readonly [Tone, string]>;
+
+function ticketSentence(organization: string, ticket: TicketView, now: number): Html {
+  const { key, state, waitingSince, notBefore, sentAt, refusedAt, leftOutAt, reason } = ticket;
+  const before = sentAt === null || state === 'sent' ? '' : html` An earlier version was sent ${age(sentAt, now)}.`;
+  switch (state) {
+    case 'sending':
+      return html`It is being sent now.${before}`;
+    case 'waiting': {
+      const isDue = notBefore === null || Date.parse(notBefore) <= now;
+      const next = isDue
+        ? 'It is sent with one of the next requests.'
+        : html`It is sent ${age(notBefore, now)} at the earliest, as solved tickets are often opened again.`;
+      return html`Taken in ${age(waitingSince, now)}. ${next}${before}`;
+    }
+    case 'refused':
+      return html`The platform refused it ${age(refusedAt, now)}. ${reasonWords(reason ?? '')} ${link(deadLetterPath(organization, key), 'Open')}${before}`;
+    case 'left-out':
+      return html`Left out ${age(leftOutAt, now)}: ${reasonOf(reason ?? '')}.${before}`;
+    case 'deleted':
+      return html`It was deleted at its source; Octavo noticed ${age(leftOutAt, now)}.${before}`;
+    case 'discarded':
+      return html`The platform refused it, and a person discarded it. It is sent when the ticket changes.${before}`;
+    case 'sent':
+      return html`Sent ${age(sentAt, now)}.`;
+  }
+}
+
+/** Longest error that is shown. */
+const LONGEST_ERROR = 400;
+
+const KIND_WORDS: Readonly<Record<(typeof KINDS)[number], string>> = {
+  zendesk: 'Zendesk',
+  intercom: 'Intercom',
+  freshdesk: 'Freshdesk',
+  github: 'GitHub',
+  webhook: 'webhook',
+  folder: 'folder',
+};
 
 function sourceTable(sources: readonly ConversationSourceView[], now: number): Html {
   const rows = sources.map((source) => {
-    const [tone, word] = STATES[source.state];
-    const state = html`${stateBadge({ tone, word: source.state === 'other' ? (source.kind ?? 'pushed') : word })}${source.error === null ? '' : html` ${shown(source.error)}`}`;
-    const since = source.waitingSince === null ? '' : html`, oldest ${age(source.waitingSince, now)}`;
-    const old =
-      source.outdated === 0 ? '' : html`, ${source.outdated.toLocaleString('en')} redacted with earlier settings`;
+    const { name, kind, state, error, lastTicketAt, waiting, waitingSince, outdated, deadLetters } = source;
+    const [tone, word] = STATES[state];
+    const old = outdated === 0 ? '' : html`, ${formatCount(outdated)} with earlier settings of <code>redact</code>`;
     return [
-      html`${shown(source.name)}`,
-      state,
-      observed(source.freshness, now, '–'),
-      html`${source.waiting.toLocaleString('en')}${since}${old}`,
-      source.deadLetters,
+      html`<b>${shown(name)}</b> <span class="address">${kind === null ? 'pushed files' : KIND_WORDS[kind]}</span>`,
+      html`${stateBadge({ tone, word })}${error === null ? '' : html`<br>${shown(error, LONGEST_ERROR)}. ${adviceFor(error)}`}`,
+      age(lastTicketAt, now),
+      state === 'other' ? html`<span class="faint">not asked</span>` : observed(source.freshness, now, 'never'),
+      html`${formatCount(waiting)}${waitingSince === null ? '' : html`, oldest ${age(waitingSince, now)}`}${old}`,
+      formatCount(deadLetters),
     ];
   });
   return table({
     caption: 'Sources',
-    head: ['Source', 'State', 'Last poll', 'Waiting', 'Dead letters'],
+    head: ['Source', 'State', 'Last ticket', 'Last asked', 'Waiting', 'Refused'],
     rows,
     empty: 'No source is configured.',
   });
 }
 
-function deadLetters({ organization, outbox, deadLetters: letters }: ConversationsView, request: PageRequest): Html {
-  if (outbox.deadLetters === 0) {
-    return html`<p>The platform refused none.</p>`;
-  }
-  const path = organizationPath(organization, '/refused');
-  return html`${deadLetterTable(organization, letters, request)}
-<p>${link(path, `All ${counted(outbox.deadLetters, 'dead letter')}`)}</p>`;
+/** What a person can do about the error of a source. */
+function adviceFor(error: string): string {
+  return /credentials|permission|\b40[13]\b/.test(error)
+    ? 'Check its token in conversations.sources.'
+    : 'Octavo asks again by itself.';
 }
 
-function counts({ redactions, skipped }: ConversationsView): Html {
-  const values = redactions.map(({ type, count }) => [type.replaceAll('_', ' '), count.toLocaleString('en')]);
-  const reasons = skipped.map(({ reason, count }) => [shown(reason.replaceAll('-', ' ')), count.toLocaleString('en')]);
-  const redacted = { caption: 'Redacted values by kind', head: ['Kind', 'Number'], empty: 'Nothing was redacted yet.' };
-  const left = { caption: 'Tickets that are not sent, by reason', head: ['Reason', 'Number'], empty: '' };
-  return html`${table({ ...redacted, rows: values })}
-${reasons.length === 0 ? '' : html`<h2>Tickets that are not sent</h2>${table({ ...left, rows: reasons })}`}`;
+function waitingSection({ outbox, sources }: ConversationsView, now: number): Html {
+  const { waiting, sending, inDoubt, isFull, items, maxItems, bytes, maxBytes } = outbox;
+  const [since = null] = sources.flatMap(({ waitingSince }) => waitingSince ?? []).sort();
+  const used = Math.floor(100 * Math.max(items / maxItems, bytes / maxBytes));
+  const room = isFull
+    ? html`<p class="problem">There is no room for more. Sources wait until something is sent or discarded.</p>`
+    : used > HALF
+      ? html`<p>${used} % of the room for what waits and what is refused is used. When it is full, sources wait.</p>`
+      : '';
+  const parts = [
+    waiting === 0 ? 'Nothing waits' : `${countOf(waiting, ['conversation waits', 'conversations wait'])}`,
+    ...(sending === 0 ? [] : [`${formatCount(sending)} being sent`]),
+    ...(inDoubt === 0 ? [] : [`${formatCount(inDoubt)} sent again, because an answer was lost`]),
+  ];
+  return html`<p>${parts.join('; ')}.${since === null ? '' : html` The oldest came ${age(since, now)}.`}</p>${room}`;
+}
+
+/** Percentage of the room from which it is shown. */
+const HALF = 50;
+
+function refusedSection({ organization, outbox, deadLetters }: ConversationsView, request: PageRequest): Html {
+  if (outbox.deadLetters === 0) {
+    return html`<p class="empty">The platform accepts everything.</p>`;
+  }
+  return html`${deadLetterList(organization, deadLetters, request)}
+<p>${link(organizationPath(organization, '/refused'), `All ${counted(outbox.deadLetters, 'refused conversation')}`)}</p>`;
+}
+
+/** Reasons why a ticket is left out. */
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ['open', 'still open'],
+  ['private', 'nothing public in it'],
+  ['spam', 'marked as spam'],
+  ['empty', 'no text in it'],
+  ['no-customer', 'no message from a customer'],
+  ['merged', 'merged into another ticket'],
+  ['bot', 'nothing but an automatic reply'],
+  ['declined', 'closed without an answer'],
+  ['bulk', 'written to many people'],
+]);
+
+function reasonOf(reason: string): string {
+  return REASONS.get(reason) ?? shown(reason.replaceAll('-', ' '));
+}
+
+function leftOutList({ leftOut }: ConversationsView): Html {
+  if (leftOut.length === 0) {
+    return html`<p class="empty">Nothing was left out.</p>`;
+  }
+  const items = leftOut.map(({ reason, count, examples }) => {
+    const keys = examples.map((key, index) => html`${index === 0 ? '' : ', '}<code>${shown(key, 80)}</code>`);
+    return html`<li><b>${formatCount(count)}</b> <span>${reasonOf(reason)}</span>${examples.length === 0 ? '' : html` <span class="faint">such as ${keys}</span>`}</li>
+`;
+  });
+  return html`<ul class="rows">${items}</ul>`;
+}
+
+/** Nouns of what is removed, for one and for several. */
+const REMOVED: Readonly<Record<RedactionType, readonly [string, string]>> = {
+  secret: ['password or key', 'passwords or keys'],
+  email: ['email address', 'email addresses'],
+  card: ['payment card number', 'payment card numbers'],
+  iban: ['account number', 'account numbers'],
+  ssn: ['social security number', 'social security numbers'],
+  national_id: ['identity number', 'identity numbers'],
+  birthdate: ['date of birth', 'dates of birth'],
+  phone: ['phone number', 'phone numbers'],
+  address: ['postal address', 'postal addresses'],
+  ip: ['IP address', 'IP addresses'],
+  mac: ['device address', 'device addresses'],
+  person: ['name', 'names'],
+  pattern: ['match of your own patterns', 'matches of your own patterns'],
+};
+
+function countOf(count: number, [one, several]: readonly [string, string]): string {
+  return `${formatCount(count)} ${count === 1 ? one : several}`;
+}
+
+/** `Removed 33 names, 4 phone numbers and 2 passwords or keys from what was sent.` */
+function removedSentence(redactions: ConversationsView['redactions']): string {
+  const parts = redactions
+    .toSorted((a, b) => b.count - a.count)
+    .map(({ type, count }) => countOf(count, REMOVED[type] ?? [type, type]));
+  if (parts.length === 0) {
+    return 'Nothing private was found yet.';
+  }
+  const last = parts.at(-1) ?? '';
+  const all = parts.length === 1 ? last : `${parts.slice(0, -1).join(', ')} and ${last}`;
+  return `Removed ${all} from what was sent.`;
 }

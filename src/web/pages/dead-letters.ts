@@ -3,11 +3,10 @@
 import { html } from 'hono/html';
 import { ConfigError } from '../../core/errors.ts';
 import { isObject, type Json } from '../../core/json.ts';
-import { printable } from '../../plan/render/words.ts';
+import { counted, printable } from '../../plan/render/words.ts';
 import type { DeadLetter } from '../../store/outbox/outbox.ts';
 import { actionForm } from '../html/form.ts';
-import { link, queryOf } from '../html/link.ts';
-import { table } from '../html/table.ts';
+import { link } from '../html/link.ts';
 import { age, shown } from '../html/text.ts';
 import { isOperator } from '../html/visibility.ts';
 import type { OrganizationState } from '../model/backend.ts';
@@ -81,11 +80,16 @@ export function toDeadLetter({ key, source, reason, at, bytes }: DeadLetter) {
 export const deadLettersPage = defineOrganizationPage<DeadLettersView>({
   path: '/refused',
   load: loadList,
-  title: ({ organization }) => `Dead letters of ${organization}`,
-  render: (view, request) => html`<h1>Dead letters</h1>
-<p>Conversations that the platform refused. They stay until somebody retries or discards them.</p>
-${sourceLinks(view)}
-${view.deadLetters.length === 0 ? html`<p class="sentence">None.</p>` : list(view, request)}`,
+  title: () => 'Refused',
+  render: (view, request) => html`${head(view, request)}
+<p class="faint">The platform did not accept these conversations. They stay here until somebody sends them again or discards them, or until their ticket changes.</p>
+${sourceFilter(view)}
+${
+  view.deadLetters.length === 0
+    ? html`<p class="empty">Nothing is refused${view.source === null ? '' : html` from ${shown(view.source)}`}.</p>`
+    : deadLetterList(view.organization, view.deadLetters, request)
+}
+${view.more === 0 ? '' : html`<p class="faint">${counted(view.more, 'more conversation')}, refused later.</p>`}`,
   topic: ({ organization }) => organization,
 });
 
@@ -93,18 +97,24 @@ ${view.deadLetters.length === 0 ? html`<p class="sentence">None.</p>` : list(vie
 export const deadLetterPage = defineOrganizationPage<DeadLetterPageView>({
   path: '/refused/:key',
   load: loadLetter,
-  title: ({ deadLetter }) => `Dead letter ${shown(deadLetter.key)}`,
-  render: ({ organization, deadLetter, conversation }, request) => html`<h1>Dead letter ${shown(deadLetter.key)}</h1>
-<p class="sentence">The platform refused it ${age(deadLetter.refusedAt, request.now)}: ${shown(deadLetter.reason, LONGEST_REASON)}</p>
-<p>Source ${shown(deadLetter.source)}, ${deadLetter.bytes.toLocaleString('en')} bytes.</p>
-${buttons(organization, deadLetter, request)}
+  title: ({ deadLetter }) => `Refused: ${shown(deadLetter.key)}`,
+  render: (
+    { organization, deadLetter, conversation },
+    request,
+  ) => html`<div class="head"><h1>${shown(deadLetter.key)}</h1>${buttons(organization, deadLetter, request)}</div>
+<p class="lead">${reasonWords(deadLetter.reason)}</p>
+<dl class="facts">
+<div><dt>Refused</dt><dd>${age(deadLetter.refusedAt, request.now)}</dd></div>
+<div><dt>Source</dt><dd>${shown(deadLetter.source)}</dd></div>
+<div><dt>Size</dt><dd>${sizeWords(deadLetter.bytes)}</dd></div>
+</dl>
 <h2>Content</h2>
 ${
   conversation === null
     ? html`<p>Only operators can read the content.</p>`
-    : html`<p>Redacted, as it is sent. That you read it is in the audit.</p><pre class="text" tabindex="0">${contentText(conversation)}</pre>`
+    : html`<p class="faint">Redacted, as it is sent. That you read it is in the audit.</p><pre class="text" tabindex="0">${contentText(conversation)}</pre>`
 }
-<p>${link(organizationPath(organization, '/refused'), 'All dead letters')}</p>`,
+<p>${link(organizationPath(organization, '/refused'), 'All refused conversations')}</p>`,
   topic: null,
 });
 
@@ -114,56 +124,91 @@ const LONGEST_REASON = 500;
 /** Longest content that is shown, in characters. */
 const LONGEST_CONTENT = 200_000;
 
+/** HTTP status of a request that is too large. */
+const TOO_LARGE = '413';
+
 function contentText(conversation: Json): string {
   const text = JSON.stringify(conversation, null, 2);
   const start = text.slice(0, LONGEST_CONTENT).split('\n').map(printable).join('\n');
   return text.length > LONGEST_CONTENT ? `${start}\n…` : start;
 }
 
-function sourceLinks({ organization, source, sources }: DeadLettersView): Html {
+/** Returns why a conversation was refused, without the name of the request. */
+export function reasonWords(reason: string): string {
+  const [, status, said] = /^\w+: the platform refused it \((\d{3})\)(?:: (.+))?$/s.exec(reason) ?? [];
+  if (status === undefined) {
+    return shown(reason, LONGEST_REASON);
+  }
+  const what = status === TOO_LARGE ? 'It is too large for the platform' : 'The platform does not accept its content';
+  return said === undefined ? `${what} (status ${status}).` : `${what}: ${shown(said, LONGEST_REASON)}`;
+}
+
+/** `412 bytes`, `3.1 kB`, `2.0 MB`. */
+export function sizeWords(bytes: number): string {
+  if (bytes < KILOBYTE) {
+    return counted(bytes, 'byte');
+  }
+  return bytes < KILOBYTE ** 2
+    ? `${(bytes / KILOBYTE).toFixed(1)} kB`
+    : `${(bytes / KILOBYTE ** 2).toLocaleString('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 })} MB`;
+}
+
+const KILOBYTE = 1000;
+
+/** The title, with actions on all that the page is about. */
+function head({ organization, source, deadLetters }: DeadLettersView, request: PageRequest): Html {
+  if (deadLetters.length === 0 || !isOperator(request, organization)) {
+    return html`<h1>Refused</h1>`;
+  }
+  const of = source === null ? '' : ` of ${shown(source, 80)}`;
+  const hidden: Record<string, string> = source === null ? {} : { source };
+  const back = organizationPath(organization, '/refused');
+  return html`<div class="head"><h1>Refused</h1><div class="actions">
+${actionForm({ organization, action: 'dead-retry', hidden, button: `Send all${of} again`, back })}
+<details class="menu" id="discard-all"><summary>Discard all${of}…</summary>
+<p>None of them is sent again until its ticket changes. This cannot be undone.</p>
+${actionForm({ organization, action: 'dead-drop', hidden, button: `Discard all${of}`, back, class: 'danger' })}
+</details></div></div>`;
+}
+
+function sourceFilter({ organization, source, sources }: DeadLettersView): Html {
   if (sources.length < 2 && source === null) {
     return html``;
   }
-  const path = organizationPath(organization, '/refused');
-  const item = (name: string | null) => {
-    const text = name === null ? 'All sources' : shown(name);
-    return html`<li>${name === source ? html`<strong>${text}</strong>` : link(`${path}${queryOf({ source: name })}`, text)}</li>`;
-  };
-  return html`<ul class="filters">${[null, ...sources].map(item)}</ul>`;
+  const names = source === null || sources.includes(source) ? sources : [source, ...sources];
+  const options = names.map(
+    (name) => html`<option value="${name}"${name === source ? html` selected` : ''}>${shown(name)}</option>`,
+  );
+  return html`<form class="filter" method="get" action="${organizationPath(organization, '/refused')}">
+<p class="field"><label for="source">Source</label> <select id="source" name="source"><option value="">all</option>${options}</select></p>
+<button>Filter</button>
+</form>`;
 }
 
-function list({ organization, deadLetters, more, source }: DeadLettersView, request: PageRequest): Html {
-  const all = source === null ? 'all dead letters' : `all dead letters of ${shown(source)}`;
-  const hidden: Record<string, string> = source === null ? {} : { source };
-  const back = organizationPath(organization, '/refused');
-  const form = (action: string, verb: string) =>
-    actionForm({ organization, action, hidden, button: `${verb} ${all}`, back });
-  return html`${deadLetterTable(organization, deadLetters, request)}
-${more === 0 ? '' : html`<p>${more.toLocaleString('en')} more.</p>`}
-${isOperator(request, organization) ? html`<div class="actions">${form('dead-retry', 'Retry')}${form('dead-drop', 'Discard')}</div>` : ''}`;
+/** Returns a list of refused conversations, oldest first, without their content. */
+export function deadLetterList(organization: string, letters: readonly DeadLetterView[], request: PageRequest): Html {
+  const items = letters.map(
+    (
+      letter,
+    ) => html`<li class="letter"><span>${link(deadLetterPath(organization, letter.key), shown(letter.key), { class: 'name' })} <span class="address">${shown(letter.source)}</span></span>
+<span class="end faint">${age(letter.refusedAt, request.now)}, ${sizeWords(letter.bytes)}</span>
+<p>${reasonWords(letter.reason)}</p>
+${buttons(organization, letter, request)}</li>
+`,
+  );
+  return html`<ul class="rows">${items}</ul>`;
 }
 
-/** Renders dead letters without their content. */
-export function deadLetterTable(organization: string, letters: readonly DeadLetterView[], request: PageRequest): Html {
-  const canAct = isOperator(request, organization);
-  const columns = ['Conversation', 'Source', 'Reason', 'Refused', 'Bytes', ...(canAct ? ['Actions'] : [])];
-  const rows = letters.map((letter) => [
-    link(deadLetterPath(organization, letter.key), shown(letter.key)),
-    html`${shown(letter.source)}`,
-    html`${shown(letter.reason, LONGEST_REASON)}`,
-    age(letter.refusedAt, request.now),
-    letter.bytes.toLocaleString('en'),
-    ...(canAct ? [buttons(organization, letter, request)] : []),
-  ]);
-  return table({ caption: 'Dead letters, oldest first', head: columns, rows, empty: 'None.' });
-}
-
+/** Discarding is confirmed: the ticket may never change again. */
 function buttons(organization: string, { key }: DeadLetterView, request: PageRequest): Html {
   if (!isOperator(request, organization)) {
     return html``;
   }
-  const back = organizationPath(organization, '/refused');
-  const form = (action: string, button: string) =>
-    actionForm({ organization, action, hidden: { key }, button, label: `${button} ${shown(key)}`, back });
-  return html`<div class="actions">${form('dead-retry', 'Retry')}${form('dead-drop', 'Discard')}</div>`;
+  const common = { organization, hidden: { key }, back: organizationPath(organization, '/refused') };
+  const name = shown(key);
+  return html`<div class="actions">${actionForm({ ...common, action: 'dead-retry', button: 'Send again', label: `Send again: ${name}` })}
+<details class="menu"><summary aria-label="Discard… ${name}">Discard…</summary>
+<p>It is not sent again until its ticket changes. This cannot be undone.</p>
+${actionForm({ ...common, action: 'dead-drop', button: 'Discard', label: `Discard ${name}`, class: 'danger' })}
+</details></div>`;
 }

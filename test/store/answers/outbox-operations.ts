@@ -116,6 +116,8 @@ export const OUTBOX_OPERATIONS: Readonly<Record<string, Operation>> = {
       retry: [filter, time],
       drop: [filter],
       status: [],
+      recent: [time],
+      find: [name],
       outdated: [fc.constant('1')],
     },
     { next: 8, sent: 2, doubt: 2, rest: 2, release: 2, split: 2 },

@@ -1,7 +1,7 @@
 /** Charts: their shapes, sentences and tables. */
 import { expect, test } from 'vitest';
 import { type RunResult, runStrip } from '../../../src/web/charts/run-strip.ts';
-import { stackedBar } from '../../../src/web/charts/stacked-bar.ts';
+import { sparkline } from '../../../src/web/charts/sparkline.ts';
 import { stepLine } from '../../../src/web/charts/step-line.ts';
 import { trendChart } from '../../../src/web/charts/trend.ts';
 import type { Html } from '../../../src/web/page.ts';
@@ -32,7 +32,7 @@ test('results of runs differ in height, not only in color, and the bars of a tre
 });
 
 test('a chart without values says so', async () => {
-  expect(await textOf(stackedBar('a', 'Empty.', 'State', []))).toContain('Empty.');
+  expect(await textOf(sparkline([0, 0], 'Sent', 'ok'))).toContain('aria-label="Sent in the last 2 days: none."');
   expect(await textOf(trendChart('t', [], 'issues'))).toContain('0 issues in the last 3 weeks');
 });
 
@@ -51,17 +51,14 @@ test('the step line holds a value until the next one, leaves gaps for unknown on
   expect(text).toContain('12:03 UTC');
 });
 
-test('every part of a stacked bar that is not empty is visible', async () => {
-  const parts = [
-    { text: 'waiting', count: 100_000, tone: 'wait' as const },
-    { text: 'dead', count: 1, tone: 'bad' as const },
-    { text: 'sending', count: 0, tone: 'busy' as const },
-  ];
-  const text = await textOf(stackedBar('o', 'The outbox.', 'State', parts));
-  const widths = [...text.matchAll(/y="0" width="([\d.]+)" height="24"/g)].map(([, width]) => Number(width));
-  expect(widths).toHaveLength(2);
-  expect(Math.min(...widths)).toBeGreaterThanOrEqual(3);
-  expect(text).toContain('waiting: 100,000');
+test('a sparkline has a bar for each day, as high as its number, and says the largest one and that of today', async () => {
+  const text = await textOf(sparkline([0, 1, 4, 2], 'Sent', 'ok'));
+  expect(text).toContain('aria-label="Sent in the last 4 days: at most 4 on a day, 2 today."');
+  expect([...text.matchAll(/ width="3" height="([\d.]+)"/g)].map(([, height]) => Number(height))).toEqual([
+    1, 5, 20, 10,
+  ]);
+  expect(text).toMatch(/^<svg class="spark"[^>]* role="img"/);
+  expect(await textOf(sparkline([], '<b>', 'ok'))).not.toMatch(/style=|<b>|NaN|Infinity|undefined/);
 });
 
 test('the trend compares the last weeks with those before', async () => {
@@ -72,7 +69,6 @@ test('the trend compares the last weeks with those before', async () => {
 
 test('every chart has an image role, a label, a table, and neither styles nor scripts', async () => {
   const charts = [
-    stackedBar('a', '<b>&"', 'State', [{ text: '<i>', count: 1, tone: 'ok' }]),
     stepLine({ id: 'a', sentence: '<b>', steps: [], top: null, names: ['value', 'marks'] }),
     trendChart('a', [1], '<b>'),
   ];
