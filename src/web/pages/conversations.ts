@@ -163,7 +163,7 @@ const STATES = {
 type ConversationSourceView = ReturnType<typeof toSource>;
 
 function toSource(
-  { source, polledAt, arrivedAt, error, waiting, waitingSince, sending, deadLetters }: SourceState,
+  { source, polledAt, arrivedAt, counts, error, waiting, waitingSince, sending, deadLetters }: SourceState,
   configured: ConfiguredSource | undefined,
   outdated: number,
   now: number,
@@ -179,6 +179,8 @@ function toSource(
     freshness: age,
     /** When its last ticket came that was taken in or left out. */
     lastTicketAt: isoTime(arrivedAt),
+    /** Number of tickets that were read, also again. */
+    found: counts.found ?? 0,
     error,
     waiting,
     waitingSince: isoTime(waitingSince),
@@ -291,14 +293,18 @@ ${figures(view)}
 ${ticketSearch(view, request)}
 <h2>Sources</h2>
 ${sourceTable(view.sources, request.now)}
-<h2>Waiting to be sent <span class="count">${formatCount(view.outbox.waiting)}</span></h2>
+<h2>Waiting to be sent${countBadge(view.outbox.waiting)}</h2>
 ${waitingSection(view, request.now)}
-<h2>Refused <span class="count">${formatCount(view.outbox.deadLetters)}</span></h2>
+<h2>Refused${countBadge(view.outbox.deadLetters)}</h2>
 ${refusedSection(view, request)}
 <h2>Left out in the last ${DAYS_KEPT} days</h2>
 ${leftOutList(view)}
 <h2>Removed</h2>
 <p>${removedSentence(view.redactions)}</p>`;
+}
+
+function countBadge(count: number): Html {
+  return count === 0 ? html`` : html` <span class="count">${formatCount(count)}</span>`;
 }
 
 /** Numbers of the last days, each with its course. */
@@ -318,7 +324,7 @@ function figures({ organization, days, outbox }: ConversationsView): Html {
 function ticketSearch({ organization, ticket }: ConversationsView, { now }: PageRequest): Html {
   return html`<h2 id="ticket-title">Find a ticket</h2>
 <form class="filter" method="get" action="${organizationPath(organization, '/conversations')}#ticket-title" role="search">
-<p class="field"><label for="ticket">Number, key or address of a ticket</label> <input id="ticket" name="ticket" type="search" maxlength="500" value="${ticket?.text ?? ''}" autocomplete="off"></p>
+<p class="field"><label for="ticket">Number, key or address of a ticket</label> <input id="ticket" name="ticket" type="search" size="40" maxlength="500" value="${ticket?.text ?? ''}" autocomplete="off"></p>
 <button>Find</button>
 </form>
 ${ticket === null ? '' : ticketResult(organization, ticket, now)}`;
@@ -390,13 +396,13 @@ const KIND_WORDS: Readonly<Record<(typeof KINDS)[number], string>> = {
 
 function sourceTable(sources: readonly ConversationSourceView[], now: number): Html {
   const rows = sources.map((source) => {
-    const { name, kind, state, error, lastTicketAt, waiting, waitingSince, outdated, deadLetters } = source;
+    const { name, state, error, lastTicketAt, found, waiting, waitingSince, outdated, deadLetters } = source;
     const [tone, word] = STATES[state];
     const old = outdated === 0 ? '' : html`, ${formatCount(outdated)} with earlier settings of <code>redact</code>`;
     return [
-      html`<b>${shown(name)}</b> <span class="address">${kind === null ? 'pushed files' : KIND_WORDS[kind]}</span>`,
-      html`${stateBadge({ tone, word })}${error === null ? '' : html`<br>${shown(error, LONGEST_ERROR)}. ${adviceFor(error)}`}`,
-      age(lastTicketAt, now),
+      html`<b>${shown(name)}</b> <span class="address">${kindOf(source)}</span>`,
+      html`${stateBadge({ tone, word: state === 'other' && source.kind === null && name !== PUSHED ? 'not configured any more' : word })}${error === null ? '' : html`<br>${shown(error, LONGEST_ERROR)}. ${adviceFor(error)}`}`,
+      lastTicketAt === null && found > 0 ? html`<span class="faint">not known</span>` : age(lastTicketAt, now),
       state === 'other' ? html`<span class="faint">not asked</span>` : observed(source.freshness, now, 'never'),
       html`${formatCount(waiting)}${waitingSince === null ? '' : html`, oldest ${age(waitingSince, now)}`}${old}`,
       formatCount(deadLetters),
@@ -408,6 +414,13 @@ function sourceTable(sources: readonly ConversationSourceView[], now: number): H
     rows,
     empty: 'No source is configured.',
   });
+}
+
+/** Name of the source of pushed files, which need no setting. */
+const PUSHED = 'push';
+
+function kindOf({ name, kind }: ConversationSourceView): string {
+  return kind === null ? (name === PUSHED ? 'pushed files' : '') : KIND_WORDS[kind];
 }
 
 /** What a person can do about the error of a source. */

@@ -82,7 +82,7 @@ export const deadLettersPage = defineOrganizationPage<DeadLettersView>({
   load: loadList,
   title: () => 'Refused',
   render: (view, request) => html`${head(view, request)}
-<p class="faint">The platform did not accept these conversations. They stay here until somebody sends them again or discards them, or until their ticket changes.</p>
+<p class="faint">The platform did not accept these ${link(organizationPath(view.organization, '/conversations'), 'conversations')}. They stay here until somebody sends them again or discards them, or until their ticket changes.</p>
 ${sourceFilter(view)}
 ${
   view.deadLetters.length === 0
