@@ -30,7 +30,7 @@ async function textOf(
   const text = await render(page, backend, someRequest({ organization: 'acme' }, query, 'operator'));
   return text
     .replaceAll(/ aria-label="([^"]*)"[^>]*>/g, '>[$1] ')
-    .replaceAll('<br>', ' ')
+    .replaceAll(/<(?:br|td|th)\b/g, ' $&')
     .replaceAll(/<[^>]*>/g, '')
     .replaceAll(/\s+/g, ' ');
 }
