@@ -177,7 +177,7 @@ function sourceFilter({ organization, source, sources }: DeadLettersView): Html 
   }
   const names = source === null || sources.includes(source) ? sources : [source, ...sources];
   const options = names.map(
-    (name) => html`<option value="${name}"${name === source ? html` selected` : ''}>${shown(name)}</option>`,
+    (name) => html`<option value="${name}"${name === source ? html` selected` : ''}>${shown(name, 60)}</option>`,
   );
   return html`<form class="filter" method="get" action="${organizationPath(organization, '/refused')}">
 <p class="field"><label for="source">Source</label> <select id="source" name="source"><option value="">all</option>${options}</select></p>
