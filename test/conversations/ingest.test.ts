@@ -89,6 +89,30 @@ const deliver = (webhookResult: WebhookResult) =>
 const status = async () => (await ingestion.status()).sources[0];
 
 describe('from a source to the platform', () => {
+  test('keeps what became of each ticket, and counts the days', async () => {
+    solve('1', '2', '3');
+    desk.edit('2', 'spam', clock.now());
+    ingestion.start();
+    await clock.advance(HOUR);
+    desk.edit('3', 'open', clock.now());
+    await clock.advance(HOUR);
+    expect(await outbox.find('1')).toMatchObject([{ key: 'desk/acme/1', sentAt: expect.any(Number), leftOut: null }]);
+    expect(await outbox.find('2')).toMatchObject([{ sentAt: null, leftOut: { reason: 'spam' } }]);
+    expect(await outbox.find('desk/acme/3')).toMatchObject([
+      { sentAt: expect.any(Number), leftOut: { reason: 'open' } },
+    ]);
+    solve('3');
+    await clock.advance(HOUR);
+    expect(await outbox.find('3')).toMatchObject([{ leftOut: null }]);
+    const { days, leftOut } = await outbox.recent(clock.now());
+    expect([days.get('sent')?.at(-1), leftOut.get('spam'), leftOut.get('open')]).toEqual([
+      3,
+      ['desk/acme/2'],
+      undefined,
+    ]);
+    expect((await status())?.arrivedAt).toBeGreaterThan(clock.now() - 2 * HOUR);
+  });
+
   test('finds, redacts and sends a ticket once', async () => {
     solve('1', '2', '3', '4');
     desk.edit('2', 'spam', clock.now());

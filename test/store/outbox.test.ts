@@ -374,7 +374,7 @@ describe.each(storeCases())('an outbox in %s', (_name, open) => {
       return Object.fromEntries([...days].map(([name, each]) => [name, each.join(' ').replace(/^(0 )*/, '')]));
     };
 
-    test('have the numbers of each UTC day, over all sources, beside the totals', async () => {
+    test('have the numbers of each UTC day, over all sources, and the totals stay', async () => {
       const skipped = { found: 4, 'skipped.open': 2, 'redacted.email': 9 };
       await outbox.put(deposit([content('a'), content('b')], { at: START - 1, counts: skipped }));
       await outbox.put(deposit([content('c')], { at: START, counts: { 'skipped.spam': 1 } }));

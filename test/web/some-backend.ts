@@ -24,7 +24,7 @@ export interface OrganizationParts {
   readonly outdated?: ReadonlyMap<string, number>;
   readonly deadLetters?: readonly DeadLetter[];
   readonly recent?: Partial<RecentCounts>;
-  /** What is known of tickets, by the text that finds it. */
+  /** Known tickets, by the text that finds them. */
   readonly known?: Readonly<Record<string, readonly KnownTicket[]>>;
   readonly overview?: ClusterOverview;
   readonly changeRequests?: readonly OwnRequest[];

@@ -1,4 +1,4 @@
-/** What is known of a ticket without its content: whether it waits, was sent or refused, or why it was left out. */
+/** State of a ticket without its content: whether it waits, was sent or refused, or why it was left out. */
 import { inTexts, upsertRows } from '../sql/database.ts';
 import type { Deposit, KnownTicket, RecentCounts } from './outbox.ts';
 import type { ContentState, OutboxSql } from './tables.ts';
@@ -112,7 +112,7 @@ const FIRST = `SELECT MIN(key) AS key FROM (
   UNION ALL SELECT MIN(key) FROM left_out WHERE organization = ? AND key >= ?
 ) AS each_table`;
 
-/** Returns what stands before the ids, such as `zendesk/acme/`. Reads one key for each. */
+/** Returns the parts of keys before the ids, such as `zendesk/acme/`. Reads one key for each. */
 async function readHeads({ sql, organization }: OutboxSql): Promise<readonly string[]> {
   const heads: string[] = [];
   let from = '';

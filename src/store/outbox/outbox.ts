@@ -202,7 +202,7 @@ export interface SourceStatus {
 /** Number of UTC days for which numbers by day, and the tickets that were left out, are kept. */
 export const DAYS_KEPT = 30;
 
-/** What happened in the last 30 UTC days. */
+/** Numbers of the last 30 UTC days, and examples. */
 export interface RecentCounts {
   /** Numbers of each day by counter: `queued`, `sent`, `refused`, `skipped.REASON`. Oldest first; the last one is today's. */
   readonly days: ReadonlyMap<string, readonly number[]>;
@@ -210,7 +210,7 @@ export interface RecentCounts {
   readonly leftOut: ReadonlyMap<string, readonly string[]>;
 }
 
-/** What is known of a ticket, without its content. */
+/** State of a ticket, without its content. */
 export interface KnownTicket {
   readonly key: string;
   readonly source: string;

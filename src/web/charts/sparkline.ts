@@ -1,4 +1,4 @@
-/** Small chart of a number by day, beside the number itself. */
+/** Small chart of a number by day, next to the number itself. */
 import { html } from 'hono/html';
 import { largest } from '../../core/lists.ts';
 import type { Html } from '../page.ts';

@@ -57,7 +57,7 @@ async function load({ conversations, config, id }: OrganizationState, { now, que
     },
     /** Tickets that were read and left out in the last 30 days, by reason, with keys of some that still are. */
     leftOut: toLeftOut(recent),
-    /** What was looked up; null: nothing. */
+    /** Text that was looked up, and the tickets; null: nothing was. */
     ticket: asked === '' ? null : { text: asked, found: (await conversations.find(idOf(asked))).map(toTicket) },
     /** Number of redacted values by type since the state file was created; only those above 0. */
     redactions: countsOf(status, 'redacted.')
@@ -271,7 +271,7 @@ export const conversationsPage = defineOrganizationPage<ConversationsView>({
   topic: ({ organization }) => organization,
 });
 
-/** What to do before anything can be shown. */
+/** Instructions for the time before anything can be shown. */
 const FIRST_STEPS = html`<h1>Conversations</h1>
 <p class="lead">No source of conversations is configured.</p>
 <section class="card" aria-labelledby="first">
@@ -423,7 +423,7 @@ function kindOf({ name, kind }: ConversationSourceView): string {
   return kind === null ? (name === PUSHED ? 'pushed files' : '') : KIND_WORDS[kind];
 }
 
-/** What a person can do about the error of a source. */
+/** Returns advice about the error of a source. */
 function adviceFor(error: string): string {
   return /credentials|permission|\b40[13]\b/.test(error)
     ? 'Check its token in conversations.sources.'
