@@ -179,6 +179,10 @@ function hostileParts(texts: readonly string[]): OrganizationParts {
         someSource({ source, error: source, waiting: 1, deadLetters: 1, counts: { [`skipped.${source}`]: 1 } }),
       ),
     },
+    recent: {
+      days: new Map(texts.map((text) => [`skipped.${text}`, Array<number>(30).fill(1)])),
+      leftOut: new Map(texts.map((text) => [text, [text, text]])),
+    },
     deadLetters: texts.map((text) => ({ key: text, source: text, reason: text, at: NOW, bytes: 5 })),
     overview,
     changeRequests: requests as unknown as readonly OwnRequest[],

@@ -144,7 +144,7 @@ export function reasonWords(reason: string): string {
 }
 
 /** `412 bytes`, `3.1 kB`, `2.0 MB`. */
-export function sizeWords(bytes: number): string {
+function sizeWords(bytes: number): string {
   if (bytes < KILOBYTE) {
     return counted(bytes, 'byte');
   }

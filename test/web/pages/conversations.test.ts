@@ -7,6 +7,7 @@ import {
   NOW,
   type OrganizationParts,
   render,
+  skeleton,
   someBackend,
   someOrganization,
   someRequest,
@@ -178,6 +179,19 @@ test.each([
 ] as const)('finds a ticket by %j and says what became of it', async (ticket, state, sentence) => {
   const known = { 7: [{ key: 'zendesk/acme/7', source: 'help', ...NOTHING, ...state }] };
   expect(await textOf({ sources: [HELP], known }, { ticket })).toContain(sentence);
+});
+
+test('shows hostile keys, reasons and questions as text', async () => {
+  const text = '"><script>evil()</script>\u202e';
+  const page = async (ticket: string, key: string) => {
+    const states = [{ refused: { reason: key, at: NOW } }, { leftOut: { reason: key, at: NOW } }, { sentAt: NOW }];
+    const known = { [ticket]: states.map((state) => ({ key, source: key, ...NOTHING, ...state })) };
+    const backend = someBackend([someOrganization('acme', { sources: [HELP], known })]);
+    return render(conversationsPage, backend, someRequest({ organization: 'acme' }, { ticket }));
+  };
+  const shown = await page(text, text);
+  expect(skeleton(shown)).toEqual(skeleton(await page('plain', 'plain')));
+  expect(shown.replaceAll(/ value="[^"]*"/g, '')).not.toContain('\u202e');
 });
 
 test('says that a ticket is not known, and nothing about tickets before anybody asks', async () => {
