@@ -95,7 +95,7 @@ export function reachedLimits(
     ['limit-day', ofDay.length, maxPerDay, 'opened within 24 hours'],
   ] as const;
   return limits.flatMap(([reason, count, most, what]) =>
-    count < most ? [] : [{ reason, why: `limit reached: ${most} ${what}` }],
+    count < most ? [] : [{ reason, why: `the limit of ${most} ${what} is reached` }],
   );
 }
 

@@ -108,6 +108,22 @@ export function pickRepresentatives(issues: readonly ClusterIssue[], most: numbe
   return ranked.slice(0, most);
 }
 
+/** Number and length of the texts that stand for a cluster. */
+const EXAMPLES = 2;
+const EXAMPLE_LENGTH = 120;
+
+/** Picks titles of issues that say more than the label of their cluster. */
+export function pickExamples({ label }: Pick<IssueCluster, 'label'>, issues: readonly ClusterIssue[]): string[] {
+  const known = new Set([oneLine(label).toLowerCase()]);
+  const others = pickRepresentatives(issues, issues.length).filter(({ id, title }) => {
+    const text = oneLine(title).toLowerCase();
+    const isNew = text !== '' && title !== id && !known.has(text);
+    known.add(text);
+    return isNew;
+  });
+  return others.slice(0, EXAMPLES).map(({ title }) => cut(oneLine(title), EXAMPLE_LENGTH, true));
+}
+
 /** Maximum length that is processed, in UTF-16 code units: longer than any valid text. */
 const ENOUGH = 2_000;
 

@@ -1,7 +1,6 @@
 /** Writes what a change request says about its cluster: subject, description and progress comments. */
 import { BLOCK_NAMES, type BlockName, type LineName } from '../config/clusters.ts';
 import { isObject } from '../core/json.ts';
-import { largest } from '../core/lists.ts';
 import { parseTemplate } from '../core/text/template.ts';
 import { toDocument } from '../platform/rich-text/from-markdown.ts';
 import {
@@ -19,7 +18,6 @@ import { toMarkdown } from '../platform/rich-text/to-markdown.ts';
 import { type ClusterChangeRequest, isReservedSubject, markerParagraph } from './change-request.ts';
 import {
   type ClusterIssue,
-  comparePulse,
   cut,
   type IssueCluster,
   oneLine,
@@ -30,6 +28,7 @@ import {
 import { linesOf, type Redaction } from './redaction.ts';
 import type { RelatedPage } from './route.ts';
 import type { OwnRequest } from './store.ts';
+import { describeTrend } from './trend.ts';
 
 /** Parts of a description. */
 interface DescriptionParts {
@@ -314,35 +313,6 @@ export function buildSubject(template: string, values: LineValues, { text: redac
   const subject = redact(oneLine(filled.join(''))) || `Issue cluster ${values.id}`;
   // A label cannot make it look like a draft or a superseded change request.
   return cut(isReservedSubject(subject) ? `Docs gap: ${subject}` : subject, MAX_SUBJECT_LENGTH);
-}
-
-const BARS = '▁▂▃▄▅▆▇█';
-/** Number of weeks that are compared with the same number of weeks before. */
-const WINDOW = 3;
-const NUMBERS = ['no', 'one', 'two', 'three'];
-
-/** Describes the weekly numbers of issues, newest last: "rising: 3, 5, 9 in the last three weeks, ▁▂▄█". */
-export function describeTrend(pulse: readonly number[]): string {
-  const last = pulse.slice(-WINDOW);
-  if (last.length === 0) {
-    return 'unknown';
-  }
-  const counts = `${last.join(', ')} in the last ${last.length === 1 ? 'week' : `${NUMBERS[last.length]} weeks`}`;
-  const { now, before } = comparePulse(pulse, WINDOW);
-  return `${directionOf(now, before)}: ${counts}, ${sparkline(pulse)}`;
-}
-
-function directionOf(last: number, before: number): string {
-  if (last === 0) {
-    return 'quiet';
-  }
-  return last > before ? 'rising' : last < before ? 'falling' : 'steady';
-}
-
-/** One bar for each week, the highest for the most issues. */
-function sparkline(pulse: readonly number[]): string {
-  const most = largest(pulse, 1);
-  return pulse.map((count) => BARS[Math.round((Math.max(0, count) / most) * (BARS.length - 1))]).join('');
 }
 
 const DAY = 86_400_000;

@@ -18,7 +18,7 @@ import {
   SETTLE_DELAY,
   type SupersededDraft,
 } from './claims.ts';
-import { type ClusterIssue, clusterNumbers, type IssueCluster, parseTime } from './cluster.ts';
+import { type ClusterIssue, clusterNumbers, type IssueCluster, parseTime, pickExamples } from './cluster.ts';
 import { buildDescription, buildSubject, buildSupersededDescription, templateValues } from './description.ts';
 import { isRefusal, nullIfRefused, type SkipReason, toEvent } from './events.ts';
 import { listAll, type RequestList } from './follow.ts';
@@ -136,9 +136,10 @@ export async function prepareProposal(
   cluster: IssueCluster,
   space?: TargetSpace,
 ): Promise<Proposal> {
-  const { source, routing, spaces, redaction } = session;
+  const { source, routing, spaces, store, redaction } = session;
   const settings = session.config.changeRequest;
   const issues = await source.issues(cluster.id);
+  await store.keepExamples(cluster.id, pickExamples(cluster, issues));
   const ranked = await search(session, cluster, issues, space === undefined);
   const route: Route =
     space === undefined ? chooseSpace(cluster, routing, await spaces(), ranked) : { space, why: 'chosen with --space' };

@@ -168,7 +168,9 @@ async function createDrafts(
   let failedAttempts = 0;
   const findRunLimit = (): Skip | null => {
     const isFull = unfinished.length + created.size >= maxPerRun;
-    const why = isFull ? `limit reached: ${maxPerRun} in a run` : `${MAX_FAILED_ATTEMPTS} others failed in this run`;
+    const why = isFull
+      ? `the limit of ${maxPerRun} in a run is reached`
+      : `${MAX_FAILED_ATTEMPTS} others failed in this run`;
     return isFull || failedAttempts >= MAX_FAILED_ATTEMPTS ? { reason: 'limit-run', why, lasts: false } : null;
   };
   for (const cluster of candidates) {

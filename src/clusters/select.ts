@@ -11,7 +11,7 @@ import type { ReaderState } from './store.ts';
 
 /** Reason why a cluster is not selected. */
 interface SelectionReason {
-  /** Text such as "2 issues, at least 3 required". */
+  /** Text such as "it has 2 issues, and the configuration asks for at least 3". */
   readonly words: string;
   /**
    * Time from which this may no longer hold without an update of the cluster, in milliseconds since the epoch; 0: any
@@ -61,15 +61,15 @@ export function evaluateCluster(cluster: IssueCluster, rule: SelectionRule, now:
   const ofLabel = [
     settings.sources.length === 0 || settings.sources.some((name) => (cluster.sources[name] ?? 0) > 0)
       ? null
-      : `no issue from ${anyOf(settings.sources)}`,
+      : `none of its issues is from ${anyOf(settings.sources)}, and the configuration asks for one`,
     rule.include.length === 0 || rule.include.some((pattern) => pattern.test(cluster.label))
       ? null
-      : 'the label matches no pattern of include',
+      : 'its title matches no pattern of include in the configuration',
     excludedBy(cluster, rule),
   ];
   const reasons = [
     // Muting may not change the cluster's timestamp: that is not documented.
-    ...(cluster.muted ? [{ words: 'muted', until: 0 }] : []),
+    ...(cluster.muted ? [{ words: 'it is muted', until: 0 }] : []),
     ...lasting.flatMap(untilUpdate),
     ...lackOfAge(cluster, settings.minAge, now),
     ...lackOfIncrease(cluster, settings.risingWeeks),
@@ -83,21 +83,23 @@ function untilUpdate(words: string | null): readonly SelectionReason[] {
 }
 
 function lackOfImpact({ impact }: IssueCluster, asked: readonly string[]): string | null {
-  const is = impact === null ? 'impact unknown' : `impact ${impact}`;
-  return asked.length === 0 || asked.includes(impact ?? '') ? null : `${is}; ${anyOf(asked)} required`;
+  return asked.length === 0 || asked.includes(impact ?? '')
+    ? null
+    : `its impact is ${impact ?? 'unknown'}, and the configuration asks for ${anyOf(asked)}`;
 }
 
 function tooFew(what: 'issues' | 'conversations', count: number, asked: number): string | null {
-  return count >= asked ? null : `${count} ${count === 1 ? what.slice(0, -1) : what}, at least ${asked} required`;
+  const has = count === 0 ? `no ${what}` : `${count} ${count === 1 ? what.slice(0, -1) : what}`;
+  return count >= asked ? null : `it has ${has}, and the configuration asks for at least ${asked}`;
 }
 
 function lackOfAge({ createdAt }: IssueCluster, minAge: number, now: number): readonly SelectionReason[] {
   if (minAge === 0 || (createdAt !== null && now - createdAt >= minAge)) {
     return [];
   }
-  const is = createdAt === null ? 'age unknown' : `${spanOf(now - createdAt)} old`;
+  const is = createdAt === null ? 'its age is unknown' : `it is ${spanOf(now - createdAt)} old`;
   const until = createdAt === null ? null : createdAt + minAge;
-  return [{ words: `${is}, at least ${spanOf(minAge)} required`, until }];
+  return [{ words: `${is}, and the configuration asks for at least ${spanOf(minAge)}`, until }];
 }
 
 /**
@@ -110,13 +112,14 @@ function lackOfIncrease({ weeklyPulse }: IssueCluster, weeks: number): readonly 
     return [];
   }
   const span = weeks === 1 ? 'week' : `${weeks} weeks`;
-  const words = `${now} issues in the last ${span}, ${before} in the ${span} before; an increase is required`;
+  const had = `it had ${now} issues in the last ${span} and ${before} in the ${span} before`;
+  const words = `${had}, and the configuration asks for an increase`;
   return [{ words, until: now === 0 ? null : 0 }];
 }
 
 function excludedBy({ label }: IssueCluster, { exclude, settings }: SelectionRule): string | null {
   const index = exclude.findIndex((pattern) => pattern.test(label));
-  return index < 0 ? null : `the label matches the exclude pattern ${settings.exclude[index]}`;
+  return index < 0 ? null : `its title matches ${settings.exclude[index]}, which the configuration excludes`;
 }
 
 function anyOf(words: readonly string[]): string {

@@ -86,6 +86,8 @@ const memory = z.object({
   /** Number of issues of the cluster when its change request was first seen merged, by change request id. */
   merges: z.record(z.string(), z.number()).default({}),
   skips: z.record(z.string(), knownSkip).default({}),
+  /** Texts of issues that a run read, by cluster. */
+  examples: z.record(z.string(), z.array(z.string())).default({}),
   /** Way in which the platform lists all change requests, and when it was detected; null if unknown. */
   listing: z
     .object({ mode: z.enum(LIST_MODES), since: z.number() })
@@ -106,6 +108,8 @@ export type Memory = z.output<typeof memory>;
 
 /** Number of finished entries to keep. */
 const MAX_FINISHED = 2000;
+/** Number of clusters to keep examples of. */
+const MAX_EXAMPLES = 200;
 
 /**
  * Stored state of an organization's clusters, in one note. An optimization: without it, the platform's lists show which
@@ -174,6 +178,12 @@ export class ClusterStore {
     }
   }
 
+  /** Keeps the examples of a cluster. */
+  async keepExamples(cluster: string, examples: string[]): Promise<void> {
+    const others = Object.entries(this.memory.examples).filter(([id]) => id !== cluster);
+    await this.change({ examples: Object.fromEntries([...others, [cluster, examples] as const].slice(-MAX_EXAMPLES)) });
+  }
+
   /** Adds a change request, or replaces the one with its claim. `change` is written with it. */
   async put(added: OwnRequest, change: Partial<Pick<Memory, 'skew' | 'merges'>> = {}): Promise<void> {
     const { entries } = this.memory;
@@ -213,13 +223,23 @@ export class ClusterStore {
   }
 }
 
-/** Reads the stored change requests, oldest first; none if the state is unreadable. Throws StoreError. */
-export async function readChangeRequests(note: Note): Promise<readonly OwnRequest[]> {
-  const read = memory.safeParse(await note.read());
-  return read.success ? read.data.entries : [];
+/** What is stored of the clusters of an organization for people to see. */
+export interface StoredClusters {
+  /** Octavo's change requests, oldest first. */
+  readonly changeRequests: readonly OwnRequest[];
+  /** Texts of issues that a run read, by cluster. */
+  readonly examples: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Redacts stored labels, subjects and reasons with the current rules, because they come from tickets. */
+/** Reads what is stored; nothing if the state is unreadable. Throws StoreError. */
+export async function readStoredClusters(note: Note): Promise<StoredClusters> {
+  const read = memory.safeParse(await note.read());
+  return read.success
+    ? { changeRequests: read.data.entries, examples: new Map(Object.entries(read.data.examples)) }
+    : { changeRequests: [], examples: new Map() };
+}
+
+/** Redacts stored labels, subjects, reasons and examples with the current rules, because they come from tickets. */
 function redacted(known: Memory, { version, text }: Pick<Redaction, 'version' | 'text'>): Memory {
   const entries = known.entries.map((each) => ({
     ...each,
@@ -228,7 +248,14 @@ function redacted(known: Memory, { version, text }: Pick<Redaction, 'version' | 
     why: text(each.why),
   }));
   const skips = Object.entries(known.skips).map(([id, each]) => [id, { ...each, why: text(each.why) }] as const);
-  return { ...known, entries, skips: Object.fromEntries(skips), redactedBy: version };
+  const examples = Object.entries(known.examples).map(([id, texts]) => [id, texts.map(text)] as const);
+  return {
+    ...known,
+    entries,
+    skips: Object.fromEntries(skips),
+    examples: Object.fromEntries(examples),
+    redactedBy: version,
+  };
 }
 
 function isOver({ state, muteDue }: OwnRequest): boolean {

@@ -44,7 +44,7 @@ describe('decideClaims', () => {
       ['a', 'b'],
       { maxOpen: 2 },
       ['a'],
-      ['limit reached: 2 open at the same time'],
+      ['the limit of 2 open at the same time is reached'],
     ],
     [
       'supersedes drafts above the limit of a space',
@@ -52,7 +52,7 @@ describe('decideClaims', () => {
       ['a', 'b', 'c'],
       { maxOpenPerSpace: 1 },
       ['a', 'b'],
-      ['limit reached: 1 open at the same time in this space'],
+      ['the limit of 1 open at the same time in this space is reached'],
     ],
     [
       'supersedes drafts above the daily limit',
@@ -60,7 +60,7 @@ describe('decideClaims', () => {
       ['a'],
       { maxPerDay: 1 },
       [],
-      ['limit reached: 1 opened within 24 hours'],
+      ['the limit of 1 opened within 24 hours is reached'],
     ],
     [
       'counts the draft of a cluster whose last change request was merged without an edit',
@@ -68,7 +68,7 @@ describe('decideClaims', () => {
       ['a', 'b'],
       { maxPerDay: 2 },
       ['a'],
-      ['limit reached: 2 opened within 24 hours'],
+      ['the limit of 2 opened within 24 hours is reached'],
     ],
     [
       'counts the draft of a cluster whose issues have grown since the merge',
@@ -76,7 +76,7 @@ describe('decideClaims', () => {
       ['b'],
       { maxPerDay: 2 },
       [],
-      ['limit reached: 2 opened within 24 hours'],
+      ['the limit of 2 opened within 24 hours is reached'],
     ],
     [
       'does not count change requests that are older than a day',
@@ -105,7 +105,7 @@ describe('decideClaims', () => {
     for (const decision of both) {
       expect(decision.open.map(({ id }) => id)).toEqual(open);
       expect(decision.superseded.map(({ why }) => why)).toEqual(
-        whys.map((why) => (why.startsWith('limit') ? why : `the cluster ${why}`)),
+        whys.map((why) => (why.startsWith('the limit') ? why : `the cluster ${why}`)),
       );
     }
   });

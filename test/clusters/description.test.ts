@@ -66,7 +66,7 @@ Readers _cannot_ sign in.
 
 **Impact: high** (fully or nearly blocking, a severe regression, or a risk of losing data)
 
-Trend: rising: 1, 2, 4 in the last three weeks, ▁▁▁▁▁▁▁▁▁▁▃▅█
+Trend: rising: 4 this week, 2 last week, ▁▁▁▁▁▁▁▁▁▁▃▅█
 
 Issues: 7; conversations: 6; since 2026-11-21; from email (5), integration:intercom:main (2)
 

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { oneLine } from '../../src/clusters/cluster.ts';
-import { buildSubject, describeTrend, templateValues } from '../../src/clusters/description.ts';
+import { oneLine, pickExamples } from '../../src/clusters/cluster.ts';
+import { buildSubject, templateValues } from '../../src/clusters/description.ts';
+import { describeTrend, trendOf } from '../../src/clusters/trend.ts';
 import { codePoint } from '../support/code-points.ts';
 import { NO_REDACTION } from './run-daemon.ts';
-import { someCluster } from './samples.ts';
+import { someCluster, someIssue } from './samples.ts';
 
 const subject = (template: string, over: Parameters<typeof someCluster>[0] = {}) =>
   buildSubject(template, templateValues(someCluster(over)), NO_REDACTION);
@@ -83,14 +84,50 @@ describe('buildSubject', () => {
   });
 });
 
-test.each<[readonly number[], string]>([
-  [[], 'unknown'],
-  [[4], 'rising: 4 in the last week, █'],
-  [[0, 0, 1, 3, 5, 9], 'rising: 3, 5, 9 in the last three weeks, ▁▁▂▃▅█'],
-  [[9, 9, 9, 1, 1, 1], 'falling: 1, 1, 1 in the last three weeks, ███▂▂▂'],
-  [[2, 2, 2, 2, 2, 2], 'steady: 2, 2, 2 in the last three weeks, ██████'],
-  [[5, 0, 0, 0], 'quiet: 0, 0, 0 in the last three weeks, █▁▁▁'],
-  [[0, 0], 'quiet: 0, 0 in the last two weeks, ▁▁'],
-])('describes the trend of %j', (pulse, text) => {
-  expect(describeTrend(pulse)).toBe(text);
+// Weeks are oldest first. The newest one may only have begun, so a low number in it is no fall yet.
+test.each<[readonly number[], string, string]>([
+  [[], 'unclear', 'no numbers by week'],
+  [[0], 'unclear', 'none this week'],
+  [[4], 'unclear', '4 this week'],
+  [[0, 0], 'quiet', 'quiet for 2 weeks'],
+  [[5, 0, 0, 0], 'quiet', 'quiet for 3 weeks'],
+  [[5, 0], 'unclear', 'none this week, 5 last week'],
+  [[0, 3], 'rising', 'rising: 3 this week, none last week'],
+  [[0, 0, 0, 3], 'rising', 'rising: 3 this week, none in the 3 weeks before'],
+  [[2, 4], 'rising', 'rising: 4 this week, 2 last week'],
+  [[4, 2], 'unclear', '2 this week, 4 last week'],
+  [[0, 0, 1, 3, 4, 12], 'rising', 'rising: 12 this week, 4 last week'],
+  [[9, 8, 9, 1, 2], 'unclear', '2 this week, 1 last week'],
+  [[1, 10, 3], 'unclear', '3 this week, 10 last week'],
+  [[4, 4, 4, 1], 'unclear', '1 this week, 4 last week'],
+  [[4, 4, 2, 1], 'falling', 'falling: 1 this week, 2 last week, 4 the week before'],
+  [[4, 2, 0], 'falling', 'falling: none this week, 2 last week, 4 the week before'],
+  [[9, 9, 9, 1, 1, 1], 'steady', 'steady: 1 this week, 1 last week'],
+  [[1000, 2000], 'rising', 'rising: 2,000 this week, 1,000 last week'],
+  [[-5, Number.NaN, 2], 'rising', 'rising: 2 this week, none in the 2 weeks before'],
+])('the trend of %j is %s', (pulse, direction, words) => {
+  expect(trendOf(pulse)).toEqual({ direction, words });
+});
+
+test('a description has the trend with a bar for each week', () => {
+  expect(describeTrend([0, 0, 1, 3, 5, 9])).toBe('rising: 9 this week, 5 last week, ▁▁▂▃▅█');
+  expect(describeTrend([])).toBe('unknown');
+});
+
+test('examples say more than the label, once each, and the longest is cut', () => {
+  const titles = [
+    'Login with SSO fails',
+    'LOGIN WITH SSO FAILS',
+    '',
+    'Loops\nforever',
+    'loops forever',
+    'x'.repeat(500),
+    'Third',
+  ];
+  const issues = titles.map((title, index) =>
+    someIssue({ id: `i_${index}`, title, createdAt: -index, conversation: null }),
+  );
+  const examples = pickExamples(someCluster(), issues);
+  expect(examples).toEqual(['Loops forever', `${'x'.repeat(119)}…`]);
+  expect(pickExamples(someCluster(), [someIssue({ id: 'i_1', title: 'i_1' })])).toEqual([]);
 });

@@ -28,7 +28,7 @@ test('lists for each cluster whether a change request would be opened, why, and 
   expect(work.writes()).toBe(2);
   const strict = work.configure({ organization: { clusters: { select: { minIssues: 9 } } }, name: 'strict.yaml' });
   const refused = await work.inside(['clusters', 'list', '--config', strict]);
-  expect(refused.stdout).toContain('not opened: 3 issues, at least 9 required');
+  expect(refused.stdout).toContain('not opened: it has 3 issues, and the configuration asks for at least 9');
 });
 
 test('opens one change request, and reports an existing one', async () => {

@@ -102,7 +102,7 @@ async function organization(store: Store, given: OrganizationCase) {
         : { declared, ids: given.checked === null ? new Map() : plan.bindings },
     record: store.organization(id),
     history: store.history(id),
-    clusters: { overview: { lastRun: null }, changeRequests: async () => [] },
+    clusters: { overview: { lastRun: null }, stored: async () => ({ changeRequests: [], examples: new Map() }) },
     pollInterval: 30_000,
     webhook: null,
     statuses: null,

@@ -9,7 +9,13 @@ import type { RequestHandlers } from '../../src/server/requests.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { Condition, Fact, NotificationDelivery, Notifications } from '../../src/store/notifications.ts';
 import type { DeadLetter, KnownTicket, RecentCounts } from '../../src/store/outbox/outbox.ts';
-import type { Backend, NotificationReader, OrganizationState, QueueState } from '../../src/web/model/backend.ts';
+import type {
+  Backend,
+  KnownResources,
+  NotificationReader,
+  OrganizationState,
+  QueueState,
+} from '../../src/web/model/backend.ts';
 import { LogBuffer } from '../../src/web/model/log-buffer.ts';
 import type { PageDefinition, PageRequest, ViewerRole } from '../../src/web/page.ts';
 import { settingsOf } from '../clusters/samples.ts';
@@ -28,6 +34,8 @@ export interface OrganizationParts {
   readonly known?: Readonly<Record<string, readonly KnownTicket[]>>;
   readonly overview?: ClusterOverview;
   readonly changeRequests?: readonly OwnRequest[];
+  readonly examples?: ReadonlyMap<string, readonly string[]>;
+  readonly resources?: KnownResources | null;
   readonly queue?: Partial<QueueState>;
 }
 
@@ -52,6 +60,8 @@ export function someOrganization(id: string, parts: OrganizationParts = {}): Org
     outdated = new Map(),
     deadLetters = [],
     changeRequests = [],
+    examples = new Map(),
+    resources = null,
   } = parts;
   created += 1;
   const limit = { items: 1000, bytes: 1_000_000 };
@@ -72,7 +82,7 @@ export function someOrganization(id: string, parts: OrganizationParts = {}): Org
     config,
     owner: { kind: 'only' },
     reconciler: null,
-    resources: async () => null,
+    resources: async () => resources,
     record: store.organization(`${id} ${created}`),
     history: store.history(`${id} ${created}`),
     queue: { name: id, isKnown: true, snapshot: () => someQueue(), samples: async () => [], ...parts.queue },
@@ -89,7 +99,7 @@ export function someOrganization(id: string, parts: OrganizationParts = {}): Org
     },
     clusters: {
       overview: parts.overview ?? new ClusterOverview({ now: () => NOW }),
-      changeRequests: async () => changeRequests,
+      stored: async () => ({ changeRequests, examples }),
     },
     pollInterval: null,
     webhook: null,

@@ -4,7 +4,7 @@ import { ClusterOverview } from '../../clusters/events.ts';
 import { createNames } from '../../clusters/route.ts';
 import { ClusterAutomation } from '../../clusters/run.ts';
 import type { ClientObserver } from '../../clusters/session.ts';
-import { type OwnRequest, readChangeRequests } from '../../clusters/store.ts';
+import { readStoredClusters, type StoredClusters } from '../../clusters/store.ts';
 import { createTextRedaction } from '../../conversations/redact/text-redaction.ts';
 import { endsWithin } from '../../core/clock.ts';
 import { messageOf } from '../../core/errors.ts';
@@ -98,9 +98,9 @@ export class OrganizationClusters implements Feature {
     return answer;
   }
 
-  /** Returns Octavo's change requests, oldest first, as stored. Throws StoreError. */
-  changeRequests(): Promise<readonly OwnRequest[]> {
-    return readChangeRequests(this.#note);
+  /** Returns what is stored for people to see. Throws StoreError. */
+  stored(): Promise<StoredClusters> {
+    return readStoredClusters(this.#note);
   }
 
   async stop(): Promise<void> {

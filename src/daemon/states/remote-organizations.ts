@@ -1,6 +1,6 @@
 /** Organizations of the configuration that this replica does not have: what their owners stored, their webhooks and owners. */
 
-import { readChangeRequests } from '../../clusters/store.ts';
+import { readStoredClusters } from '../../clusters/store.ts';
 import type { OrganizationConfig } from '../../config/config.ts';
 import { outboxLimit } from '../../config/conversations.ts';
 import { Ingestion } from '../../conversations/ingestion.ts';
@@ -143,7 +143,7 @@ export class RemoteOrganizations {
         get overview() {
           return stored().overview;
         },
-        changeRequests: () => readChangeRequests(store.note(`clusters/${id}`)),
+        stored: () => readStoredClusters(store.note(`clusters/${id}`)),
       },
       pollInterval: source?.git?.pollInterval ?? null,
       webhook,

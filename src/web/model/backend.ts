@@ -1,6 +1,6 @@
 /** Interface of the read model of the daemon, which pages, `status`, metrics and conditions are made from. */
 import type { ClusterOverview } from '../../clusters/events.ts';
-import type { OwnRequest } from '../../clusters/store.ts';
+import type { StoredClusters } from '../../clusters/store.ts';
 import type { OrganizationConfig } from '../../config/config.ts';
 import type { IngestionStatus } from '../../conversations/ingestion.ts';
 import type { Address } from '../../core/address.ts';
@@ -52,8 +52,8 @@ export interface ConversationState {
 /** Issue clusters and Octavo's change requests for them. Needs no request to the platform. */
 export interface ClusterState {
   readonly overview: Pick<ClusterOverview, 'lastRun' | 'clusters' | 'omitted'>;
-  /** Returns Octavo's change requests, oldest first. Throws StoreError. */
-  changeRequests(): Promise<readonly OwnRequest[]>;
+  /** Returns Octavo's change requests and examples of issues. Throws StoreError. */
+  stored(): Promise<StoredClusters>;
 }
 
 /** Reconciler of an organization, as pages read it. The one of this replica is one. */

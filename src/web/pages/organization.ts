@@ -39,6 +39,7 @@ import {
 import { errorSentence, heldChanges, pauseSentence, pauseView, summarize } from '../model/status.ts';
 import { isoTime } from '../model/words.ts';
 import { defineOrganizationPage, type Html, type PageRequest } from '../page.ts';
+import { growingQuestions, growingSection, questionsProblem } from './clusters.ts';
 import { type PassRow, passRow } from './passes.ts';
 
 /** Passes that are shown as bars. */
@@ -76,6 +77,7 @@ async function load(state: OrganizationState, { query, viewer, now }: PageReques
     webhook: state.webhook === null ? null : webhookView(await state.webhook.status()),
     decision: await decisionView(state, viewer),
     waiting,
+    growingQuestions: growingQuestions(state),
     pauses: pauses.map((pause) => pauseView(pause, now)),
     /** Pass of the first commit whose manifests were invalid; null if they are valid, or have no commit. */
     brokenBy: brokenBy(state, rows),
@@ -193,13 +195,9 @@ async function inConversations({ id, config, conversations }: OrganizationState)
   return items;
 }
 
-function inClusters({ id, config, clusters }: OrganizationState): readonly WaitingItem[] {
-  const { lastRun } = clusters.overview;
-  if (!config.clusters.enabled || lastRun === null || lastRun.outcome !== 'failed') {
-    return [];
-  }
-  const text = `The last run over issue clusters failed: ${lastRun.error ?? 'it was interrupted'}`;
-  return [{ kind: 'clusters', text, path: organizationPath(id, '/questions') }];
+function inClusters(state: OrganizationState): readonly WaitingItem[] {
+  const text = questionsProblem(state);
+  return text === null ? [] : [{ kind: 'clusters', text, path: organizationPath(state.id, '/questions') }];
 }
 
 /** Describes the state of a webhook. */
@@ -242,6 +240,7 @@ ${view.decision === null ? '' : decisionCard(view.decision, request)}
 ${attentionSection(view)}
 ${problemsSection(view)}
 ${figures(view)}
+${growingSection(view.growingQuestions)}
 ${resourcesSection(view)}
 ${runsSection(view, request.now)}
 ${sourceSection(view, request)}`,

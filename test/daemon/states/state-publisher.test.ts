@@ -50,7 +50,10 @@ async function openState(count: number) {
     resources,
     statuses: null,
     queue: null,
-    clusters: { overview: { lastRun: null, clusters: [], omitted: 0 }, changeRequests: async () => [] },
+    clusters: {
+      overview: { lastRun: null, clusters: [], omitted: 0 },
+      stored: async () => ({ changeRequests: [], examples: new Map() }),
+    },
     ingestion: { sender: { kind: 'idle' }, inFlight: 0, errors: new Map() },
   } satisfies OwnedState;
   return { state, reconciler: reconciler as { -readonly [K in keyof ReconcilerState]: ReconcilerState[K] } };

@@ -1,18 +1,18 @@
 /** Charts: their shapes, sentences and tables. */
 import { expect, test } from 'vitest';
 import { type RunResult, runStrip } from '../../../src/web/charts/run-strip.ts';
+import { spark } from '../../../src/web/charts/spark.ts';
 import { sparkline } from '../../../src/web/charts/sparkline.ts';
 import { stepLine } from '../../../src/web/charts/step-line.ts';
-import { trendChart } from '../../../src/web/charts/trend.ts';
 import type { Html } from '../../../src/web/page.ts';
 
 const AT = Date.parse('2026-11-21T12:00:00Z');
 const textOf = async (chart: Html) => String(await chart);
 const count = (text: string, part: string) => text.split(part).length - 1;
 
-/** Heights of the bars, which are 8 wide. */
+/** Heights of the bars. */
 const heightsOf = async (chart: Html) =>
-  [...(await textOf(chart)).matchAll(/ width="8" height="([\d.]+)"/g)].map(([, height]) => Number(height));
+  [...(await textOf(chart)).matchAll(/<rect[^>]* height="([\d.]+)"/g)].map(([, height]) => Number(height));
 
 const runs = (count: number): RunResult[] =>
   Array.from({ length: count }, (_, index) => ({
@@ -28,12 +28,13 @@ test('the strip of runs has a bar for each, and says what they are', async () =>
 
 test('results of runs differ in height, not only in color, and the bars of a trend are as high as their numbers', async () => {
   expect(await heightsOf(runStrip(runs(3)))).toEqual([8, 14, 20]);
-  expect(await heightsOf(trendChart('t', [0, 1, 2, 4], 'issues'))).toEqual([1, 10, 20, 40]);
+  expect(await heightsOf(spark([0, 1, 2, 4]))).toEqual([1, 5, 10, 20]);
+  expect(await heightsOf(spark([-3, 0]))).toEqual([1, 1]);
 });
 
 test('a chart without values says so', async () => {
   expect(await textOf(sparkline([0, 0], 'Sent', 'ok'))).toContain('aria-label="Sent in the last 2 days: none."');
-  expect(await textOf(trendChart('t', [], 'issues'))).toContain('0 issues in the last 3 weeks');
+  expect(await textOf(spark([]))).not.toContain('<rect');
 });
 
 test('the step line holds a value until the next one, leaves gaps for unknown ones and marks refusals', async () => {
@@ -59,16 +60,9 @@ test('a sparkline has a bar for each day with something, as high as its number, 
   expect(await textOf(sparkline([], '<b>', 'ok'))).not.toMatch(/style=|<b>|NaN|Infinity|undefined/);
 });
 
-test('the trend compares the last weeks with those before', async () => {
-  const text = await textOf(trendChart('t', [0, 0, 1, 2, 3, 1, 2, 4], 'issues'));
-  expect(text).toContain('7 issues in the last 3 weeks, more than in the 3 weeks before (6).');
-  expect(text).toContain('<th scope="row">this week</th><td>4</td>');
-});
-
 test('every chart has an image role, a label, a table, and neither styles nor scripts', async () => {
   const charts = [
     stepLine({ id: 'a', sentence: '<b>', steps: [], top: null, names: ['value', 'marks'] }),
-    trendChart('a', [1], '<b>'),
   ];
   for (const chart of charts) {
     const text = await textOf(chart);
