@@ -9,7 +9,7 @@ import type { handleClusterRequest } from '../../src/clusters/control-api.ts';
 import { buildDescription } from '../../src/clusters/description.ts';
 import type { ClusterEvents } from '../../src/clusters/events.ts';
 import { redactCluster, redactError } from '../../src/clusters/redaction.ts';
-import { ClusterStore } from '../../src/clusters/store.ts';
+import { ClusterStore, readStoredClusters } from '../../src/clusters/store.ts';
 import { createTextRedaction } from '../../src/conversations/redact/text-redaction.ts';
 import { RejectedError } from '../../src/core/errors.ts';
 import { EventBus } from '../../src/core/event-bus.ts';
@@ -247,10 +247,26 @@ test('redacts and rewrites a record of an older version when it is read', async 
   const note = openMemoryStore().note('clusters');
   await openDaemon(platform, settings(), { note }).run();
   const raw = JSON.parse(JSON.stringify(await note.read()).replaceAll('About c_1', 'From zelda@corp.com'));
-  await note.write(raw);
+  await note.write({ ...raw, examples: { c_1: ['Ask zelda@corp.com'] } });
   await ClusterStore.open(note, raw.settings, { keeps: true, redaction });
   expect(JSON.stringify(await note.read())).not.toContain('zelda');
   expect(JSON.stringify(await note.read())).toContain('From [EMAIL_1]');
+  expect((await readStoredClusters(note)).examples.get('c_1')).toEqual(['Ask [EMAIL_1]']);
+});
+
+test('keeps two redacted titles of the issues that a run read, also after a restart, and none that it did not read', async () => {
+  const platform = platformWith({ id: 'c_1', label: 'Login' }, { id: 'c_2', impact: 'low' });
+  for (const label of ['Locked out, ask zelda@corp.com', 'Sent back to the login page', 'Third']) {
+    platform.addIssues({ id: 'c_1', label }, 1);
+  }
+  const note = openMemoryStore().note('clusters');
+  await openDaemon(platform, settings(), { note, redaction }).run();
+  const { examples } = await readStoredClusters(note);
+  expect([...examples.keys()]).toEqual(['c_1']);
+  expect(examples.get('c_1')).toHaveLength(2);
+  expect(JSON.stringify([...examples])).not.toContain('zelda');
+  expect(await openDaemon(platform, settings(), { note, redaction }).run()).toMatchObject({ opened: 0 });
+  expect((await readStoredClusters(note)).examples).toEqual(examples);
 });
 
 test('a redacted error keeps its class', () => {

@@ -5,7 +5,6 @@ import { compareText } from '../../core/lists.ts';
 import { counted, spanWords } from '../../plan/render/words.ts';
 import { link } from '../html/link.ts';
 import { type StateLabel, stateBadge } from '../html/state.ts';
-import { table } from '../html/table.ts';
 import { age, shown } from '../html/text.ts';
 import { type Visibility, visibilityOf } from '../html/visibility.ts';
 import type { Backend, FleetState } from '../model/backend.ts';
@@ -122,7 +121,7 @@ export const replicasPage = definePage<ReplicasView>({
   load,
   title: () => 'Replicas',
   render: (view, { now }) => html`<h1>Replicas</h1>
-<p class="sentence">${view.sentence}.</p>
+<p class="lead">${view.sentence}.</p>
 ${view.isFleet ? content(view, now) : ''}`,
   topics: () => ['replicas'],
 });
@@ -132,21 +131,12 @@ const LONGEST_REASON = 400;
 function content({ replicas, unowned, unownedTotal, database }: ReplicasView, now: number): Html {
   const more = unownedTotal - unowned.length;
   return html`${databaseSection(database)}
-<h2>Replicas of the fleet</h2>
-${table({
-  caption: 'Replicas',
-  head: ['Replica', 'State', 'Organizations', 'Weight', 'Version', 'Started', 'Last seen'],
-  rows: replicas.map((each) => replicaRow(each, now)),
-  empty: 'None has joined.',
-})}
-<h2>Organizations without a replica</h2>
-${table({
-  caption: 'Organizations that no replica has, the longest first',
-  head: ['Organization', 'For'],
-  rows: unowned.map(unownedRow),
-  empty: 'Every organization has one.',
-})}
-${more === 0 ? '' : html`<p>${more.toLocaleString('en')} more are not shown.</p>`}`;
+<section aria-labelledby="replicas"><div class="head"><h2 id="replicas">Replicas of the fleet</h2>
+<p class="count">${counted(replicas.length, 'replica')}</p></div>
+${replicas.length === 0 ? html`<p class="empty">None has joined.</p>` : html`<ul class="rows">${replicas.map((each) => replicaItem(each, now))}</ul>`}</section>
+<section aria-labelledby="unowned"><h2 id="unowned">Organizations without a replica</h2>
+${unowned.length === 0 ? html`<p class="empty">Every organization has one.</p>` : html`<ul class="rows">${unowned.map(unownedItem)}</ul>`}
+${more === 0 ? '' : html`<p class="faint">${more.toLocaleString('en')} more are not shown.</p>`}</section>`;
 }
 
 function databaseSection(database: ReplicasView['database']): Html {
@@ -162,21 +152,19 @@ ${milliseconds === null ? '' : html`<div><dt>Transaction</dt><dd>${milliseconds}
 </dl>`;
 }
 
-function replicaRow(replica: ReplicasView['replicas'][number], now: number) {
+/** `working host-1 42 1f3a — 3 organizations, version 1.2.3, started 2 days ago`, and when it was seen last. */
+function replicaItem(replica: ReplicasView['replicas'][number], now: number): Html {
   const { id, address, state, organizations, weight, version, startedAt, seenAt, isThis } = replica;
-  return [
-    html`${shown(address)} <code>${shown(id)}</code>${isThis ? html` <span class="faint">shows this page</span>` : ''}`,
-    stateBadge(LABELS[state]),
-    organizations,
-    weight,
-    html`${shown(version)}`,
-    age(startedAt, now),
-    age(seenAt, now),
-  ];
+  return html`<li>${stateBadge(LABELS[state])} <b>${shown(address)}</b> <code class="address">${shown(id)}</code>${isThis ? html` <span>shows this page</span>` : ''}
+<span class="faint">${counted(organizations, 'organization')}${weight === 1 ? '' : `, weight ${weight}`}, version ${shown(version)}, started ${age(startedAt, now)}</span>
+<span class="end faint">seen ${age(seenAt, now)}</span></li>
+`;
 }
 
-function unownedRow({ organization, path, seconds }: ReplicasView['unowned'][number]) {
+function unownedItem({ organization, path, seconds }: ReplicasView['unowned'][number]): Html {
   const name = shown(organization);
-  const here = html`${name} <span class="faint">configured only at other replicas</span>`;
-  return [path === null ? here : link(path, name), seconds === null ? 'always' : spanWords(seconds * 1000)];
+  const since = seconds === null ? 'never had one' : `for ${spanWords(seconds * 1000)}`;
+  return html`<li>${path === null ? html`<b>${name}</b> <span class="faint">configured only at other replicas</span>` : link(path, name, { class: 'name' })}
+<span class="end faint">${since}</span></li>
+`;
 }

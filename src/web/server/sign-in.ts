@@ -54,7 +54,7 @@ export class SignIn {
   /** Opens an address again, from a page of this host. */
   reopen(reply: FastifyReply, url: string): Promise<FastifyReply> {
     const back = backOf({ back: url });
-    return this.#page(reply, html`<p>${link(back, 'Continue')}</p>`, back);
+    return this.#page(reply, html`<div class="card sign-in"><p>${link(back, 'Continue')}</p></div>`, back);
   }
 
   async #show(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -68,16 +68,19 @@ export class SignIn {
 
   #form(back: string, problem: string): Html {
     const { config } = this.#options;
-    const token = html`<form method="post" action="/sign-in" class="sign-in">
+    const invalid = problem === '' ? '' : html` aria-invalid="true"`;
+    const token = html`<form method="post" action="/sign-in">
 <input type="hidden" name="back" value="${back}">
-<p><label for="token">Token</label> <input id="token" name="token" type="password" autocomplete="current-password" required></p>
+<p class="field"><label for="token">Token</label>
+<input id="token" name="token" type="password" autocomplete="current-password" aria-describedby="which" required${invalid}></p>
+<p id="which" class="small faint">One of those in <code>ui.tokens</code> of Octavo’s configuration, which the person who runs Octavo gives you. The token of the platform does not work here.</p>
 <p><button class="primary">Sign in</button></p>
 </form>`;
-    return html`<h1>Sign in</h1>
+    return html`<div class="card sign-in"><h1>Sign in to Octavo</h1>
 ${problem === '' ? '' : html`<p class="problem" role="alert">${problem}</p>`}
 ${config.oidc === undefined ? '' : html`<p>${link(`/oidc/start${queryOf({ back })}`, 'Sign in with your account', { class: 'button' })}</p>`}
 ${config.tokens.length === 0 ? '' : token}
-${config.proxy === undefined ? '' : html`<p>The sign-in page of the proxy in front of this server did not send a user.</p>`}`;
+${config.proxy === undefined ? '' : html`<p>The sign-in page of the proxy in front of this server did not send a user.</p>`}</div>`;
   }
 
   async #withToken(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -126,8 +129,8 @@ ${config.proxy === undefined ? '' : html`<p>The sign-in page of the proxy in fro
     // A redirect would still count as coming from the provider, and the browser would not send the strict cookie.
     return this.#page(
       reply,
-      html`<h1>Signed in</h1>
-<p>${link(backOf(attempt), 'Continue')}</p>`,
+      html`<div class="card sign-in"><h1>Signed in</h1>
+<p>${link(backOf(attempt), 'Continue')}</p></div>`,
       backOf(attempt),
     );
   }
