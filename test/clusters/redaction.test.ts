@@ -255,7 +255,7 @@ test('redacts and rewrites a record of an older version when it is read', async 
 });
 
 test('keeps two redacted titles of the issues that a run read, also after a restart, and none that it did not read', async () => {
-  const platform = platformWith({ id: 'c_1', label: 'Login' }, { id: 'c_2', impact: 'low' });
+  const platform = platformWith({ id: 'c_1', label: 'Login' }, { id: 'c_2', muted: true });
   for (const label of ['Locked out, ask zelda@corp.com', 'Sent back to the login page', 'Third']) {
     platform.addIssues({ id: 'c_1', label }, 1);
   }
