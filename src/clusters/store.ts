@@ -223,7 +223,7 @@ export class ClusterStore {
   }
 }
 
-/** What is stored of the clusters of an organization for people to see. */
+/** Stored state of the clusters of an organization that people see. */
 export interface StoredClusters {
   /** Octavo's change requests, oldest first. */
   readonly changeRequests: readonly OwnRequest[];

@@ -84,7 +84,7 @@ describe('buildSubject', () => {
   });
 });
 
-// Weeks are oldest first. The newest one may only have begun, so a low number in it is no fall yet.
+// Weeks are oldest first. The newest one may only have begun, so a low number in it alone does not mean a fall.
 test.each<[readonly number[], string, string]>([
   [[], 'unclear', 'no numbers by week'],
   [[0], 'unclear', 'none this week'],

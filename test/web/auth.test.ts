@@ -43,6 +43,19 @@ test('a session begins with a token, survives a restart of the browser only as l
   expect((await page.get('/', headers)).statusCode).toBe(303);
 });
 
+test('the sign-in page says which token it asks for, and that a wrong one is not known', async () => {
+  await using page = await open();
+  const textOf = (body: string) => body.replaceAll(/<[^>]*>/g, '').replaceAll(/\s+/g, ' ');
+  const asked = textOf((await page.get('/sign-in')).body);
+  expect(asked).toContain('One of those that ui.tokens in the configuration of Octavo names.');
+  expect(asked).toContain('the token of the platform does not work here');
+  const refused = await page.post('/sign-in', { token: 'a-token', back: '/"><b>' });
+  expect(refused.statusCode).toBe(401);
+  expect(textOf(refused.body)).toContain('This token is not known.');
+  expect(refused.body).not.toContain('a-token');
+  expect(refused.body).not.toContain('"><b>');
+});
+
 test('the cookie of an https page is bound to its host', async () => {
   await using page = await open({ ...TOKENS, publicUrl: 'https://octavo.acme.example' });
   const answer = await page.post('/sign-in', { token: 'ana-token' });

@@ -1,4 +1,4 @@
-/** Chart of a number by week that fits into a line. The words beside it say what it shows. */
+/** Chart of a number by week that fits into a line. Words next to it say what it shows. */
 import { html } from 'hono/html';
 import { largest } from '../../core/lists.ts';
 import type { Html } from '../page.ts';

@@ -27,7 +27,7 @@ const SEARCHED = 10;
 const LISTED_SPACES = 100;
 const LONGEST_SEARCH = 200;
 
-/** What the page can be limited to. */
+/** Kinds of questions that the page can be limited to. */
 const FILTERS = {
   '': { words: 'all', has: () => true },
   growing: { words: 'growing', has: ({ trend }) => trend.direction === 'rising' },

@@ -24,7 +24,7 @@ function clustersView(state: OrganizationState, query: Readonly<Record<string, s
   return viewOf<ClustersView>(clustersPage, someBackend([state]), someRequest({ organization: state.id }, query));
 }
 
-/** What a person reads, without tags. */
+/** Text that a person reads, without tags. */
 async function textOf(state: OrganizationState, page = clustersPage, query: Readonly<Record<string, string>> = {}) {
   const shown = await render(page, someBackend([state]), someRequest({ organization: state.id }, query));
   return shown.replaceAll(/<[^>]*>/g, '').replaceAll(/\s+/g, ' ');
@@ -137,7 +137,7 @@ function withQuestions(
   return someOrganization('acme', { ...questionParts(questions), ...parts });
 }
 
-/** Declared spaces, of which all but the last one exist. */
+/** Declared spaces; the last one does not exist yet. */
 function someSpaces(...titles: readonly string[]): KnownResources {
   const declared = titles.map((title, index) => {
     const address = `space/s${index}` as Declared['address'];

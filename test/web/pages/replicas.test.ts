@@ -47,7 +47,9 @@ test('replicas have a state, and the one that answers is named', async () => {
     ['c', 'late', false],
   ]);
   expect(view.database).toEqual({ state: 'working', reason: null, milliseconds: 1.2, leaseSeconds: 55 });
-  expect(text).toContain('shows this page');
+  const shown = text.replaceAll(/<[^>]*>/g, '').replaceAll(/\s+/g, ' ');
+  expect(shown).toContain('working host-1 42 host-1-ab shows this page 3 organizations, version 1.2.3');
+  expect(shown).toContain('not renewed host-3 7 c 3 organizations');
 });
 
 test('organizations without a replica are listed, the longest first, if the person may see them', async () => {
