@@ -166,6 +166,8 @@ export interface LastRun extends Omit<RunEnd, 'error'> {
 const MAX_CLUSTERS = 100;
 const MAX_TROUBLES = 20;
 const MAX_TEXT = 300;
+/** Weeks of the pulse that are kept: three months. */
+const MAX_WEEKS = 13;
 
 /** Collects what runs read and decided since the daemon started. */
 export class ClusterOverview {
@@ -242,7 +244,7 @@ function toKnown({ cluster, verdict }: JudgedCluster, readAt: number): KnownClus
     ...clusterFacts(cluster),
     createdAt,
     updatedAt,
-    weeklyPulse,
+    weeklyPulse: weeklyPulse.slice(-MAX_WEEKS),
     readAt,
     label: shortened(cluster.label),
     isSelected: verdict.passes,

@@ -105,11 +105,15 @@ test('says that the last run failed, or is long ago', async () => {
 test('keeps the 100 most severe clusters and shows 25 at a time', async () => {
   const overview = new ClusterOverview({ now: () => NOW });
   const events = overview.events();
+  const weeklyPulse = Array.from({ length: 5000 }, () => 1);
   for (const part of [0, 1]) {
     events.onRead?.(
       Array.from({ length: 75 }, (_, index) => {
         const issues = part * 75 + index;
-        return { cluster: someCluster({ id: `c_${issues}`, issues, label: 'x'.repeat(1000) }), verdict: PASSES };
+        return {
+          cluster: someCluster({ id: `c_${issues}`, issues, label: 'x'.repeat(1000), weeklyPulse }),
+          verdict: PASSES,
+        };
       }),
     );
   }
@@ -117,6 +121,7 @@ test('keeps the 100 most severe clusters and shows 25 at a time', async () => {
   expect(view).toMatchObject({ start: 25, known: 100, matching: 100, omitted: 50 });
   expect(view.clusters.map(({ id }) => id)).toEqual(Array.from({ length: 25 }, (_, index) => `c_${124 - index}`));
   expect(view.clusters[0]?.label.length).toBeLessThan(310);
+  expect(view.clusters[0]?.weeklyPulse).toHaveLength(13);
 });
 
 const RISING = [0, 0, 0, 4, 12];
