@@ -151,11 +151,11 @@ const DONE: ReadonlyMap<string, string> = new Map([
   ['pause', 'Paused.'],
   ['resume', 'Resumed.'],
   ['reconcile', 'A check has been requested.'],
-  ['dead-retry', 'The refused conversations are sent again.'],
-  ['dead-drop', 'The refused conversations were discarded.'],
-  ['cluster-open', 'A change request was opened.'],
-  ['cluster-mute', 'The question was changed.'],
-  ['delivery-retry', 'Messages that were given up are sent again.'],
+  ['dead-retry', 'Dead letters are sent again.'],
+  ['dead-drop', 'Dead letters were discarded.'],
+  ['cluster-open', 'A change request was asked for; its state is in the list below.'],
+  ['cluster-mute', 'The question was changed; the list says whether it is muted.'],
+  ['delivery-retry', 'Messages about events that were given up are sent again.'],
 ]);
 
 const TITLES: Readonly<Record<number, string>> = {
@@ -163,7 +163,7 @@ const TITLES: Readonly<Record<number, string>> = {
   401: 'Sign in',
   403: 'Not allowed',
   404: 'Not found',
-  409: 'The plan has changed',
+  409: 'Not possible now',
   421: 'Unknown host name',
   429: 'Too many attempts',
   500: 'Internal error',
