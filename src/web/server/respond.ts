@@ -151,11 +151,11 @@ const DONE: ReadonlyMap<string, string> = new Map([
   ['pause', 'Paused.'],
   ['resume', 'Resumed.'],
   ['reconcile', 'A check has been requested.'],
-  ['dead-retry', 'Dead letters are sent again.'],
-  ['dead-drop', 'Dead letters were discarded.'],
+  ['dead-retry', 'The refused conversations are sent again.'],
+  ['dead-drop', 'The refused conversations were discarded.'],
   ['cluster-open', 'A change request was asked for; its state is in the list below.'],
   ['cluster-mute', 'The question was changed; the list says whether it is muted.'],
-  ['delivery-retry', 'Messages about events that were given up are sent again.'],
+  ['delivery-retry', 'Messages that were given up are sent again.'],
 ]);
 
 const TITLES: Readonly<Record<number, string>> = {
