@@ -10,7 +10,7 @@ import { maskUrls } from '../../core/text/safe-url.ts';
 import type { StatusFailure } from '../../notify/status-sender.ts';
 import type { Revert } from '../../plan/flapping.ts';
 import type { ChangeDocument, PlanDocument } from '../../plan/render/document.ts';
-import { waitingDeletions } from '../../plan/render/sentence.ts';
+import { heldChanges, waitingDeletions } from '../../plan/render/sentence.ts';
 import { counted, printable, spanWords } from '../../plan/render/words.ts';
 import type { QueueSnapshot } from '../../queue/snapshot.ts';
 import { describePause } from '../../reconcile/waiting.ts';
@@ -19,7 +19,7 @@ import { type Fact, factKey, MAX_DETAILS, type Scope } from '../../store/notific
 import type { FleetState, ReconcilerState } from '../../web/model/backend.ts';
 import type { ReplicaConfigurationProblem } from '../../web/model/configuration.ts';
 import { organizationPath, planPath, resourcePath, withQuery } from '../../web/model/paths.ts';
-import { type Freshness, heldChanges } from '../../web/model/status.ts';
+import type { Freshness } from '../../web/model/status.ts';
 import { isoTime } from '../../web/model/words.ts';
 
 /** Parts of a fact; `subject` and `details` may be empty. */

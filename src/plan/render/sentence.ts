@@ -41,6 +41,19 @@ export function waitingDeletions({ changes, verdict }: Pick<PlanDocument, 'chang
   return waits.length === 0 ? null : `deletes ${kindCounts(waits)}`;
 }
 
+/** Returns the number of changes that wait for approval: all if the whole plan is held, none if it is refused. */
+export function heldChanges(plan: Pick<PlanDocument, 'changes' | 'verdict' | 'heldChecksum'>): number {
+  if (plan.verdict.state === 'refused') {
+    return 0;
+  }
+  if (plan.verdict.state === 'held') {
+    return plan.changes.length;
+  }
+  return plan.heldChecksum === null
+    ? 0
+    : plan.changes.filter(({ held, approvable }) => held !== null && approvable).length;
+}
+
 /** `deletes the space Playground`, `deletes 10 spaces, 1 site`. */
 function verb(word: string, changes: readonly ChangeDocument[] = []): readonly string[] {
   const [first] = changes;

@@ -84,6 +84,14 @@ export function spanWords(milliseconds: number): string {
   return span < 2 * DAY ? counted(Math.floor(span / HOUR), 'hour') : counted(Math.floor(span / DAY), 'day');
 }
 
+/** Digits of a checksum that approve what it stands for. */
+const APPROVAL_DIGITS = 8;
+
+/** Returns the start of a checksum that a command approves with: `1cefed34`. */
+export function shortApproval(checksum: string): string {
+  return checksum.replace(/^sha256:/, '').slice(0, APPROVAL_DIGITS);
+}
+
 /** Returns true if a resource is deleted and not replaced. */
 export function isDeletion({ action, isReplacement }: Pick<ChangeDocument, 'action' | 'isReplacement'>): boolean {
   return action === 'delete' && !isReplacement;

@@ -1,14 +1,13 @@
 /** A plan that waits: the decision of a person, in words, or the changes that are being applied. */
 import { approvalsOf } from '../../plan/guard.ts';
 import { type ChangeDocument, changeTitle, type PlanDocument } from '../../plan/render/document.ts';
-import { planSentence } from '../../plan/render/sentence.ts';
+import { heldChanges, planSentence } from '../../plan/render/sentence.ts';
 import { isDeletion } from '../../plan/render/words.ts';
 import { approvedChecksums, authorsNotice, countApprovers, refusalOf } from '../../reconcile/approvals.ts';
 import type { PlanDecision } from '../../store/record.ts';
 import type { Viewer } from '../page.ts';
 import type { OrganizationState } from './backend.ts';
 import { forgeLinks, planPath } from './paths.ts';
-import { heldChanges } from './status.ts';
 import { isoTime } from './words.ts';
 
 /** Titles that a decision lists. */

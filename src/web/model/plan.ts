@@ -2,17 +2,10 @@
 import { type AccessChange, changeId } from '../../core/change.ts';
 import { sameJson } from '../../core/json.ts';
 import { type ChangeDocument, changeTitle, type PlanDocument } from '../../plan/render/document.ts';
+import { orderByEffect } from '../../plan/render/effects.ts';
 import { type FieldLine, fieldLines } from '../../plan/render/field-text.ts';
 import { planSentence } from '../../plan/render/sentence.ts';
-import {
-  accessPlace,
-  accessWords,
-  costWords,
-  listRows,
-  RANK,
-  rankChanges,
-  summaryLine,
-} from '../../plan/render/text.ts';
+import { accessPlace, accessWords, costWords, listRows, RANK, summaryLine } from '../../plan/render/text.ts';
 import { type ForgeLinks, resourcePath } from './paths.ts';
 
 const MAX_LISTED = 100;
@@ -50,34 +43,6 @@ function listed(changes: readonly ChangeDocument[]) {
 const PAGE_SIZE = 200;
 const MAX_NOTES = 50;
 
-/** Effects of a change, in the order in which people read it. */
-export const EFFECTS = ['deleted', 'access', 'created', 'updated', 'moved'] as const;
-export type Effect = (typeof EFFECTS)[number];
-
-const EFFECT_OF_ACTION = { delete: 'deleted', create: 'created', update: 'updated', move: 'moved' } as const;
-
-type Ordered = readonly { readonly change: ChangeDocument; readonly effect: Effect; readonly rank: number }[];
-/** Changes of the plans that are shown, by effect and kind: sorting 100,000 takes longer than a page may take. */
-const ordered = new WeakMap<PlanDocument, Ordered>();
-
-function orderChanges(plan: PlanDocument): Ordered {
-  const known = ordered.get(plan);
-  if (known !== undefined) {
-    return known;
-  }
-  const affectsAccess = new Set(plan.access.map(({ change }) => change));
-  const changes = rankChanges(plan).map(({ change, rank }) => {
-    const isAccess = change.action !== 'delete' && change.action !== 'create' && affectsAccess.has(change.address);
-    return { change, effect: isAccess ? ('access' as const) : EFFECT_OF_ACTION[change.action], rank };
-  });
-  const kinds = new Map([...new Set(changes.map(({ change }) => change.kind))].map((kind, index) => [kind, index]));
-  const place = ({ change, effect }: Ordered[number]) =>
-    EFFECTS.indexOf(effect) * kinds.size + (kinds.get(change.kind) ?? 0);
-  const sorted = changes.toSorted((a, b) => place(a) - place(b));
-  ordered.set(plan, sorted);
-  return sorted;
-}
-
 /** Changes of a plan that a page shows. Empty texts select everything. */
 export interface PlanSelection {
   /** Index of the first one, of those that are selected. */
@@ -97,7 +62,7 @@ export function planContent(
   selection: PlanSelection,
   statusOf: (change: ChangeDocument) => string | null,
 ) {
-  const all = orderChanges(plan);
+  const all = orderByEffect(plan);
   const text = selection.text.toLowerCase();
   const order = all.filter(
     ({ change, effect }) =>

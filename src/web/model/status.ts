@@ -7,7 +7,7 @@ import { cronFiring, windowState } from '../../config/windows.ts';
 import { DesiredStateError, messageOf, SourceError } from '../../core/errors.ts';
 import { largest, smallest } from '../../core/lists.ts';
 import { maskUrls } from '../../core/text/safe-url.ts';
-import type { PlanDocument } from '../../plan/render/document.ts';
+import { heldChanges } from '../../plan/render/sentence.ts';
 import { counted, spanWords } from '../../plan/render/words.ts';
 import type { ManualPause } from '../../store/history.ts';
 import type { OrganizationState, ReconcilerState } from './backend.ts';
@@ -180,19 +180,6 @@ function approval({ lastCheck, isRunning, lastEnd }: ReconcilerState): Described
     state: 'held',
     sentence: `${counted(held, 'change')} ${held === 1 ? 'waits' : 'wait'} for approval${whole}`,
   };
-}
-
-/** Returns the number of changes that wait for approval: all if the whole plan is held, none if it is refused. */
-export function heldChanges(plan: PlanDocument): number {
-  if (plan.verdict.state === 'refused') {
-    return 0;
-  }
-  if (plan.verdict.state === 'held') {
-    return plan.changes.length;
-  }
-  return plan.heldChecksum === null
-    ? 0
-    : plan.changes.filter(({ held, approvable }) => held !== null && approvable).length;
 }
 
 function progress(reconciler: ReconcilerState, { state, now }: StatusInput): DescribedStatus | null {

@@ -3,6 +3,7 @@
 import { html } from 'hono/html';
 import { type Address, kindOf } from '../../core/address.ts';
 import { DesiredStateError } from '../../core/errors.ts';
+import { heldChanges } from '../../plan/render/sentence.ts';
 import { counted, kindWords, spanWords } from '../../plan/render/words.ts';
 import type { LastPush, PushStatus } from '../../reconcile/push-receiver.ts';
 import type { ManualPause } from '../../store/history.ts';
@@ -36,7 +37,7 @@ import {
   resourceTree,
   STATE_GROUPS,
 } from '../model/resources.ts';
-import { errorSentence, heldChanges, pauseSentence, pauseView, summarize } from '../model/status.ts';
+import { errorSentence, pauseSentence, pauseView, summarize } from '../model/status.ts';
 import { isoTime } from '../model/words.ts';
 import { defineOrganizationPage, type Html, type PageRequest } from '../page.ts';
 import { growingQuestions, growingSection, questionsProblem } from './clusters.ts';

@@ -2,6 +2,7 @@
 
 import { html } from 'hono/html';
 import { type PlanDocument, planToJson, readPlan } from '../../plan/render/document.ts';
+import type { Effect } from '../../plan/render/effects.ts';
 import { counted, kindWords } from '../../plan/render/words.ts';
 import { changeRows, differenceSection } from '../html/changes.ts';
 import { decisionCard } from '../html/decision.ts';
@@ -16,7 +17,6 @@ import { forgeLinks, passPath, planPath, withQuery } from '../model/paths.ts';
 import {
   type ChangeView,
   comparePlans,
-  type Effect,
   type PlanDifference,
   type PlanSelection,
   planContent,
