@@ -1,4 +1,4 @@
-/** URLs: those of this machine, and their trailing slashes. */
+/** URLs: those of this machine, their trailing slashes, and paths inside them. */
 
 /** Returns true if a URL points to this machine, so that requests to it do not cross a network. */
 export function isLoopback(url: string | URL): boolean {
@@ -20,4 +20,11 @@ export function withoutTrailingSlashes(text: string): string {
     end -= 1;
   }
   return text.slice(0, end);
+}
+
+/** Encodes a path for a URL, also one inside Markdown: only slashes stay. */
+export function encodedPath(path: string): string {
+  const encoded = (text: string) =>
+    encodeURIComponent(text).replace(/[!'()*~_]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+  return path.toWellFormed().split('/').map(encoded).join('/');
 }

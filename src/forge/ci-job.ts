@@ -33,6 +33,8 @@ export interface PullRequest extends Omit<ForgeRepository, 'forge'> {
   readonly head: string;
   /** Commit that it is based on, or its target branch; null if the forge does not report it. */
   readonly base: string | null;
+  /** Address of the files of `head` at the forge, with a slash at its end; null if unknown. */
+  readonly filesUrl: string | null;
   readonly run: RunNumber;
 }
 
@@ -136,11 +138,16 @@ async function workflowJob(env: Environment, readFile: (path: string) => Promise
     return { ...jobOf(label, null, summaryFile), proposal: isOfPull ? { base } : null };
   }
   const { number, head, base } = event.pull_request;
+  const repository = workflowRepository(env);
+  const page = repositoryPage(env, repository.repository);
+  // A forge shows the commits of a fork in the repository of the pull request, too.
+  const files = repository.forge === 'gitea' ? 'src/commit' : 'blob';
   const pull: PullRequest = {
-    ...workflowRepository(env),
+    ...repository,
     number,
     head: head.sha,
     base: base.sha,
+    filesUrl: page === null ? null : `${page}/${files}/${head.sha}/`,
     run: [Number(env.GITHUB_RUN_ID) || 0, Number(env.GITHUB_RUN_ATTEMPT) || 0],
   };
   return jobOf(label, pull, summaryFile);
@@ -165,11 +172,14 @@ function gitlabPull(env: Environment): PullRequest | null {
   const base = isSet(env.CI_MERGE_REQUEST_TARGET_BRANCH_SHA)
     ? 'CI_MERGE_REQUEST_TARGET_BRANCH_SHA'
     : 'CI_MERGE_REQUEST_DIFF_BASE_SHA';
+  const commit = variable(GITLAB_CI, env, head, COMMIT);
+  const page = link(env.CI_MERGE_REQUEST_SOURCE_PROJECT_URL);
   return {
     // A pipeline of a fork runs in the fork's project.
     ...gitlabRepository(env, isSet(env.CI_MERGE_REQUEST_PROJECT_ID) ? 'CI_MERGE_REQUEST_PROJECT_ID' : 'CI_PROJECT_ID'),
     number: variable(GITLAB_CI, env, 'CI_MERGE_REQUEST_IID', NUMBER),
-    head: variable(GITLAB_CI, env, head, COMMIT),
+    head: commit,
+    filesUrl: page === null ? null : `${page}/-/blob/${commit}/`,
     base: isSet(env[base]) ? variable(GITLAB_CI, env, base, COMMIT) : null,
     run: [Number(env.CI_PIPELINE_ID) || 0, Number(env.CI_JOB_ID) || 0],
   };
@@ -188,6 +198,7 @@ function bitbucketPull(env: Environment): PullRequest | null {
     number: variable(label, env, 'BITBUCKET_PR_ID', NUMBER),
     head: variable(label, env, 'BITBUCKET_COMMIT', COMMIT),
     base: BRANCH.test(branch) ? `origin/${branch}` : null,
+    filesUrl: null,
     run: [Number(env.BITBUCKET_BUILD_NUMBER) || 0, 0],
     runUrl: null,
     token: tokenOf(env, []),
@@ -224,17 +235,23 @@ function workflowRepository(env: Environment): ForgeRepository {
   const isGitea = isGiteaJob(env);
   const label = workflowLabel(env);
   const repository = variable(label, env, 'GITHUB_REPOSITORY', REPOSITORY);
-  const server = isSet(env.GITHUB_SERVER_URL) ? withoutTrailingSlashes(env.GITHUB_SERVER_URL) : null;
+  const page = repositoryPage(env, repository);
   // Gitea and Forgejo count the runs of each repository for their pages.
   const run = (isGitea && isSet(env.GITHUB_RUN_NUMBER) ? env.GITHUB_RUN_NUMBER : env.GITHUB_RUN_ID) ?? '';
   return {
     forge: isGitea ? 'gitea' : 'github',
     apiUrl: variable(label, env, 'GITHUB_API_URL', URL_TEXT),
     repository,
-    runUrl: link(server === null ? undefined : `${server}/${repository}/actions/runs/${run}`),
+    runUrl: page === null ? null : link(`${page}/actions/runs/${run}`),
     token: tokenOf(env, isGitea ? ['GITEA_TOKEN', 'GITHUB_TOKEN'] : ['GITHUB_TOKEN']),
     tokenVariable: 'GITHUB_TOKEN',
   };
+}
+
+/** Returns the page of the repository of a workflow; null if it is not known. */
+function repositoryPage(env: Environment, repository: string): string | null {
+  const server = env.GITHUB_SERVER_URL;
+  return isSet(server) ? link(`${withoutTrailingSlashes(server)}/${repository}`) : null;
 }
 
 function isSet(value: string | undefined): value is string {

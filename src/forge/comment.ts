@@ -3,7 +3,7 @@ import type { Plan } from '../core/change.ts';
 import type { Clock } from '../core/clock.ts';
 import { TransientError } from '../core/errors.ts';
 import { ROOT_SCOPE, scopeSuffix } from '../core/scope.ts';
-import { codeSpan, fenced, planMarkdown } from '../plan/render/markdown.ts';
+import { codeSpan, fenced, type MarkdownPlace, renderPlanMarkdown, shortenedNote } from '../plan/render/markdown.ts';
 import { waitingDeletions } from '../plan/render/sentence.ts';
 import { summaryLine } from '../plan/render/text.ts';
 import { type Approval, takeLines } from '../plan/render/text-layout.ts';
@@ -64,29 +64,25 @@ function decode(text: string): string {
   });
 }
 
-/** Maximum length of a comment, and the job that shows the whole plan. */
-export interface CommentLimits {
-  /** Characters. */
-  readonly maxLength: number;
-  /** Page of the job; null if it has none. */
-  readonly runUrl: string | null;
-}
-
 /** Maximum length of a commit status, in characters, at the forge with the lowest limit. */
 const MAX_DESCRIPTION_LENGTH = 140;
 
 /**
- * Builds the comment that shows a plan: a hidden marker, the summary, and the folded plan. If the plan is longer than a
- * comment may be, the riskiest changes are kept, the others are counted, and a link leads to the whole plan.
+ * Builds the comment that shows a plan, below a hidden marker. If the plan is longer than a comment may be, the riskiest
+ * changes are kept, the others are counted, and a link leads to the whole plan.
  */
-export function planComment(plan: Plan, marker: Marker, room: CommentLimits, approval?: Approval): string {
-  const { head, text, shorten, isLong } = planMarkdown(plan, approval, room.maxLength);
-  const isOpen = !isLong && plan.changes.length > 0;
-  return foldedComment({ marker, head, title: 'The plan', text, shorten, isOpen }, room);
+export function planComment(plan: Plan, marker: Marker, place: MarkdownPlace, approval?: Approval): string {
+  const start = `${writeMarker(marker)}\n`;
+  return start + renderPlanMarkdown(plan, approval, { ...place, maxLength: place.maxLength - start.length });
 }
 
 /** Builds the comment for a commit without a plan. It lists the problems and replaces an earlier, outdated plan. */
-export function failureComment(message: string, commit: string, marker: Marker, room: CommentLimits): string {
+export function failureComment(
+  message: string,
+  commit: string,
+  marker: Marker,
+  place: Omit<MarkdownPlace, 'filesUrl'>,
+): string {
   const scope = marker.scope === ROOT_SCOPE ? '' : `, scope ${marker.scope}`;
   const head = `### No plan for ${codeSpan(printable(`${marker.organization}${scope}`))}: commit ${commit.slice(0, 7)}\n\n**Planning failed**`;
   // Quoted text never starts a line, because forges execute some lines as commands.
@@ -94,8 +90,9 @@ export function failureComment(message: string, commit: string, marker: Marker, 
     .split('\n')
     .map((line) => `  ${line}`)
     .join('\n');
+  const around = (block: string, note: string) => `${writeMarker(marker)}\n${head}\n\n${block}\n${note}`;
   const shorten = (longest: number) => takeLines(text.split('\n'), longest).join('\n');
-  return foldedComment({ marker, head, title: 'Problems', text, shorten, isOpen: true }, room);
+  return fitted(text, place.maxLength, around, `\n${shortenedNote(place, 'text')}\n`, shorten);
 }
 
 /**
@@ -121,28 +118,6 @@ export function failureStatus(of: Pick<Plan, 'organization' | 'scope'>): CommitS
 
 function statusContext({ organization, scope }: Pick<Plan, 'organization' | 'scope'>): string {
   return `octavo/plan/${organization}${scopeSuffix(scope)}`;
-}
-
-interface Folded {
-  readonly marker: Marker;
-  readonly head: string;
-  readonly title: string;
-  readonly text: string;
-  /** The text shortened to a length in characters. */
-  readonly shorten: (longest: number) => string;
-  readonly isOpen: boolean;
-}
-
-function foldedComment(
-  { marker, head, title, text, shorten, isOpen }: Folded,
-  { maxLength, runUrl }: CommentLimits,
-): string {
-  const around = (block: string, note: string) =>
-    `${writeMarker(marker)}\n${head}\n\n<details${isOpen ? ' open' : ''}><summary>${title}</summary>\n\n${block}\n\n</details>\n${note}`;
-  const where =
-    runUrl === null ? 'the output of the job contains the whole text' : `[the job](${runUrl}) contains the whole text`;
-  const note = `\nShortened to the maximum length of a comment; ${where}.\n`;
-  return fitted(text, maxLength, around, note, shorten);
 }
 
 /** Returns a text in a block with what is around it; shortened, and with a note, if the whole is too long. */

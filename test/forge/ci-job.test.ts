@@ -33,6 +33,7 @@ const GITLAB = {
   CI: 'true',
   GITLAB_CI: 'true',
   CI_API_V4_URL: 'https://gitlab.example/sub/api/v4',
+  CI_MERGE_REQUEST_SOURCE_PROJECT_URL: 'https://gitlab.example/sub/acme/docs',
   CI_PROJECT_ID: '5',
   CI_MERGE_REQUEST_IID: '12',
   CI_MERGE_REQUEST_DIFF_BASE_SHA: BASE,
@@ -57,6 +58,7 @@ describe('GitHub Actions', () => {
         number: 12,
         head: HEAD,
         base: BASE,
+        filesUrl: `https://github.example/acme/docs/blob/${HEAD}/`,
         run: [16_000_000_123, 2],
         runUrl: 'https://github.example/acme/docs/actions/runs/16000000123',
         token: 'ghs_1',
@@ -117,6 +119,7 @@ test('links the run of Gitea by its number in the repository', async () => {
     apiUrl: 'https://git.example/sub/api/v1',
     run: [16_000_000_123, 2],
     runUrl: 'https://git.example/sub/acme/docs/actions/runs/3',
+    filesUrl: `https://git.example/sub/acme/docs/src/commit/${HEAD}/`,
   });
 });
 
@@ -133,6 +136,7 @@ describe('GitLab CI', () => {
         number: 12,
         head: HEAD,
         base: BASE,
+        filesUrl: `https://gitlab.example/sub/acme/docs/-/blob/${HEAD}/`,
         run: [900, 901],
         runUrl: 'https://gitlab.example/sub/acme/docs/-/jobs/901',
         token: 'glpat-1',

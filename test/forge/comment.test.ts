@@ -15,7 +15,11 @@ import { codeIn, markdownSkeleton } from '../support/markdown-skeleton.ts';
 import { actual, planOf } from '../support/planning.ts';
 
 const MARKER = { organization: 'org_1', scope: '.', run: [7, 1] } as const;
-const ROOM = { maxLength: 65_535, runUrl: 'https://forge.example/run/7' };
+const ROOM = {
+  maxLength: 65_535,
+  runUrl: 'https://forge.example/run/7',
+  filesUrl: 'https://forge.example/blob/b/',
+};
 const COMMIT = 'b'.repeat(40);
 /**
  * Text that affects a terminal, changes the reading direction, is a command to a CI runner, or is a quick action of
@@ -103,19 +107,24 @@ describe('the marker', () => {
 describe('the comment of a plan', () => {
   test('starts with its marker and a summary, and folds a long plan', async () => {
     const short = planComment((await planOf({ manifests: teams(2), commit: COMMIT })).plan, MARKER, ROOM);
-    expect(short.split('\n').slice(0, 6)).toEqual([
+    expect(short.split('\n').slice(0, 11)).toEqual([
       writeMarker(MARKER),
       '### Plan for `org_1`: commit bbbbbbb',
       '',
-      '**2 to create, 0 unchanged**',
+      '**Creates 2 teams**',
       '',
-      '<details open><summary>The plan</summary>',
+      '**Created: 2 teams**',
+      '',
+      '```diff',
+      '+ Team 0 (team/team-0)',
+      '+ Team 1 (team/team-1)',
+      '```',
     ]);
-    expect(codeIn(short)[1]).toContain('+ team/team-1');
+    expect(short).not.toContain('<details>');
     const long = planComment((await planOf({ manifests: teams(40) })).plan, MARKER, ROOM);
-    expect(long).toContain('\n<details><summary>');
-    const empty = planComment((await planOf({ manifests: 'teams: {}' })).plan, MARKER, ROOM);
-    expect(empty).toContain('\n<details><summary>');
+    expect(long).toContain('\n<details><summary>Created: 40 teams</summary>\n\n```diff\n+ Team 0 (team/team-0)');
+    const empty = planComment((await planOf({ manifests: 'teams: {}', base: 'teams: {}' })).plan, MARKER, ROOM);
+    expect(empty).toContain('**No changes**\n\n0 unchanged.');
   });
 
   test('shows held and refused changes', async () => {
@@ -125,20 +134,31 @@ describe('the comment of a plan', () => {
       actuals: [actual('space', 's1', { title: 'S' })],
       policy: { requireApproval: ['space'] },
     });
-    expect(planComment(held.plan, MARKER, ROOM)).toContain('apply --approve');
+    const comment = planComment(held.plan, MARKER, ROOM);
+    const short = held.plan.heldChecksum?.slice('sha256:'.length).slice(0, 8);
+    expect(comment).toContain('**1 change waits for approval**');
+    expect(comment).toContain('- S (space/s): waits (deleting space needs approval)');
+    expect(codeIn(comment)).toContain(`octavo approve ${short}`);
+    expect(codeIn(comment)).toContain(`octavo apply --approve ${short}`);
     expect(planStatus(held.plan)).toMatchObject({ state: 'success', context: 'octavo/plan/org_1' });
     const refused = { ...held.plan, verdict: { state: 'refused', reasons: ['no admin would be left'] } } as const;
-    expect(planComment(refused, MARKER, ROOM)).toContain('· **refused**');
+    expect(planComment(refused, MARKER, ROOM)).toContain('**Refused**: `no admin would be left`');
     expect(planStatus(refused)).toMatchObject({ state: 'failure', description: expect.stringMatching(/^refused: /) });
     expect(failureStatus(MARKER)).toMatchObject({ state: 'error', context: 'octavo/plan/org_1' });
   });
 
   test('quotes any text in titles, ids, files and members as inactive code', async () => {
-    const expected = markdownSkeleton(await hostilePlan('Acme'));
+    const skeletonOf = (comment: string) =>
+      markdownSkeleton(comment).replaceAll(
+        / https:\/\/forge\.example\/blob\/b\/[\w.%-]+#L1(?= \(inlineCode\))/g,
+        ' FILE',
+      );
+    const expected = skeletonOf(await hostilePlan('Acme'));
+    expect(expected).toContain('link FILE (inlineCode)');
     await fc.assert(
       fc.asyncProperty(hostile, async (parts) => {
         const comment = await hostilePlan(parts.join(''));
-        expect(markdownSkeleton(comment)).toBe(expected);
+        expect(skeletonOf(comment)).toBe(expected);
         expect(comment).not.toMatch(ACTIVE);
       }),
       { numRuns: 40 + HOSTILE_TEXTS.length, examples: HOSTILE_TEXTS.map((text) => [[text]]) },
@@ -146,7 +166,78 @@ describe('the comment of a plan', () => {
   });
 });
 
+describe('the diff of a comment', () => {
+  test('has old and new values as people write them, with titles before addresses and links to the files', async () => {
+    const { plan } = await planOf({
+      manifests: {
+        'a folder/spaces (1).yaml':
+          'spaces:\n  guides: { title: Guides new, emoji: "1f4d8" }\n  api: { title: API, emoji: "1f4d8" }',
+        'members.yaml': 'teams: { writers: { title: Writers, members: { bo@acme.example: owner } } }',
+      },
+      base: 'spaces: { guides: { title: Guides } }\nteams: { writers: { title: Writers } }',
+      actuals: [
+        actual('space', 's1', { title: 'Guides', emoji: '1f680' }),
+        actual('team', 't1', {
+          title: 'Writers',
+          members: { 'bo@acme.example': 'member', 'cy@acme.example': 'member' },
+        }),
+      ],
+    });
+    const comment = planComment(plan, MARKER, ROOM);
+    const diffs = codeIn(comment).filter((code) => code.includes('\n'));
+    expect(diffs).toEqual([
+      '! bo@acme.example changes role in team/writers (member → owner)\n! cy@acme.example leaves team/writers (member)',
+      '! Writers (team/writers)\n!   members: bo@acme.example (member → owner)\n-   members: cy@acme.example',
+      '+ API (space/api)\n+   emoji: 📘',
+      '! Guides (space/guides)\n-   title: Guides\n+   title: Guides new\n-   emoji: 🚀\n+   emoji: 📘',
+    ]);
+    const file = 'https://forge.example/blob/b/a%20folder/spaces%20%281%29.yaml';
+    expect(comment).toContain(`In [\`a folder/spaces (1).yaml:3\`](${file}#L3)`);
+    expect(comment).toContain(`In [\`a folder/spaces (1).yaml:2\`](${file}#L2)`);
+    expect(planComment(plan, MARKER, { ...ROOM, filesUrl: null })).toContain('In `a folder/spaces (1).yaml:3`\n');
+  });
+
+  test('folds a group with many changes, and every group of a large plan', async () => {
+    const folds = async (creations: number) => {
+      const declared = JSON.parse(teams(creations));
+      const { plan } = await planOf({
+        manifests: JSON.stringify({ ...declared, spaces: { s: { title: 'New' } } }),
+        base: 'spaces: { s: { title: Old } }\nteams: { gone: { title: Gone } }',
+        actuals: [actual('space', 's1', { title: 'Old' }), actual('team', 't9', { title: 'Gone' })],
+      });
+      const comment = planComment(plan, MARKER, ROOM);
+      return [...comment.matchAll(/<summary>(\w+): |^\*\*(\w+): /gm)].map(
+        ([, folded, open]) => folded?.toUpperCase() ?? open,
+      );
+    };
+    expect(await folds(20)).toEqual(['Deleted', 'Created', 'Updated']);
+    expect(await folds(21)).toEqual(['Deleted', 'CREATED', 'Updated']);
+    expect(await folds(24)).toEqual(['Deleted', 'CREATED', 'UPDATED']);
+  });
+});
+
 describe('a comment that is too long', () => {
+  test('still shows every deletion, of 1,500 changes', async () => {
+    const gone = Array.from({ length: 400 }, (_, at) => `gone-${at}`);
+    const titleOf = (key: string) => `${'`'.repeat(40)} ${key}`;
+    const { plan } = await planOf({
+      manifests: teams(1100),
+      base: JSON.stringify({ spaces: Object.fromEntries(gone.map((key) => [key, { title: titleOf(key) }])) }),
+      actuals: gone.map((key) => actual('space', key, { title: titleOf(key) })),
+      policy: { requireApproval: ['space'] },
+    });
+    const comment = planComment(plan, MARKER, ROOM);
+    expect(comment.length).toBeLessThanOrEqual(ROOM.maxLength);
+    for (const key of gone) {
+      expect(comment).toContain(` ${key} (space/${key}): waits (`);
+    }
+    const shown = comment.match(/^\+ Team /gm)?.length ?? 0;
+    expect(shown).toBeLessThan(1100);
+    expect(comment).toContain(`<summary>Created: 1100 teams</summary>`);
+    expect(comment).toContain(`… and ${1100 - shown} more (${1100 - shown} teams)`);
+    expect(comment).toContain('[the job](https://forge.example/run/7) contains the whole plan');
+  });
+
   test.each([1500, 4000, 65_535])(
     'is shortened to %i characters with a note, and stays valid Markdown',
     async (maxLength) => {
@@ -154,13 +245,13 @@ describe('a comment that is too long', () => {
       const comment = planComment(plan, MARKER, { ...ROOM, maxLength });
       expect(comment.length).toBeLessThanOrEqual(maxLength);
       expect(comment.length).toBeGreaterThan(maxLength - 300);
-      expect(comment).toContain('**2500 to create, 0 unchanged**');
-      expect(comment).toContain('[the job](https://forge.example/run/7) contains the whole text');
+      expect(comment).toContain('**Creates 2500 teams**');
+      expect(comment).toContain('[the job](https://forge.example/run/7) contains the whole plan');
       const [, text = ''] = codeIn(comment);
-      const shown = text.split('\n').filter((line) => line.startsWith('  + team/')).length;
-      expect(text).toContain(`… not shown: ${2500 - shown} creations (${2500 - shown} team)`);
-      // The sections after the changes are there too.
-      expect(text).toMatch(/^Cost /m);
+      const shown = text.split('\n').filter((line) => line.startsWith('+ Team ')).length;
+      expect(text).toContain(`… and ${2500 - shown} more (${2500 - shown} teams)`);
+      // What follows the changes is there too.
+      expect(comment).toContain('\n0 unchanged. 3 requests, about 2 s');
       expect(markdownSkeleton(comment)).toBe(
         markdownSkeleton(planComment(plan, MARKER, { ...ROOM, maxLength: maxLength + 500 })),
       );
@@ -191,28 +282,25 @@ describe('a comment that is too long', () => {
     });
     return plan;
   };
-  const planText = (comment: string) => codeIn(comment).at(-1) ?? '';
+  const planText = (comment: string) => codeIn(comment).join('\n');
 
   test('omits creations first, then updates, access changes and deletions, for any limit', async () => {
     const plan = await dangerous(60, 40, 30);
-    const order = ['- saml/okta', '- team/gone-', '~ team/joined', '~ space/kept', '+ team/a'];
+    const order = ['- Okta', '- gone-', '! joined', '! Kept', '+ New '];
     const totals = [1, 40, 1, 1, 60];
     const whole = planComment(plan, MARKER, ROOM).length;
     fc.assert(
-      fc.property(fc.integer({ min: 1200, max: whole }), (maxLength) => {
+      fc.property(fc.integer({ min: 2000, max: whole }), (maxLength) => {
         const comment = planComment(plan, MARKER, { ...ROOM, maxLength });
         expect(comment.length).toBeLessThanOrEqual(maxLength);
         const text = planText(comment);
         const lines = text.split('\n');
-        const shown = order.map((start) => lines.filter((line) => line.startsWith(`  ${start}`)).length);
+        const shown = order.map((start) => lines.filter((line) => line.startsWith(start)).length);
         const firstCut = shown.findIndex((count, at) => count < (totals[at] ?? 0));
         expect(firstCut === -1 ? [] : shown.slice(firstCut + 1).filter((count) => count > 0)).toEqual([]);
-        const joins = text.match(/p\d+@acme\.example joins\s+team\/joined/g) ?? [];
+        const joins = text.match(/p\d+@acme\.example joins team\/joined/g) ?? [];
         expect((shown[4] ?? 0) === 0 || joins.length === 30).toBe(true);
-        const leftOut = text.replaceAll(/\s+/g, ' ').match(/not shown: (.*?\)) (?=[A-Z])/)?.[1] ?? '';
-        const counted = [...leftOut.matchAll(/(\d+) (?:held )?(?:creation|update|deletion)/g)].map(([, count]) =>
-          Number(count),
-        );
+        const counted = [...text.matchAll(/… and (\d+) more \(/g)].map(([, count]) => Number(count));
         const sum = (numbers: readonly number[]) => numbers.reduce((total, count) => total + count, 0);
         expect(sum(shown) + sum(counted)).toBe(sum(totals));
       }),
@@ -237,20 +325,20 @@ describe('a comment that is too long', () => {
     });
     const comment = planComment(plan, MARKER, ROOM);
     const above = comment.slice(0, comment.indexOf('<details'));
-    expect(above).toContain('**300 to create, 1 to update, 10 to delete (held), 0 unchanged**');
+    expect(above).toContain('**Deletes 10 spaces, makes `Help` public, creates 300 teams**');
+    expect(above).toContain('**All 311 changes wait for approval**: `11 of 10 owned resources (110 %) would be');
     for (const key of gone) {
-      expect(above).toContain(`Deletes (held)  space/${key}: "@all ${key}", 2 open change requests`);
+      expect(above).toContain(`- @all ${key} (space/${key}): 2 open change requests; waits (`);
     }
-    expect(above).toContain('Public  everyone on the internet gains access to site/help (read');
+    expect(above).toContain('! everyone on the internet gains access to site/help (read');
     expect(comment).not.toMatch(ACTIVE);
     expect(planStatus(plan).description).toMatch(/^waits for approval: deletes 10 spaces; 300 to create/);
   });
 
   test('shows the start of a change that does not fit', async () => {
     const text = planText(planComment(await dangerous(0, 0, 3000), MARKER, { ...ROOM, maxLength: 6000 }));
-    expect(text).toContain('~ team/joined');
-    expect(text).toMatch(/^ {6}…$/m);
-    expect(text).toMatch(/access\s+changes\s+not\s+shown/);
+    expect(text).toMatch(/^! joined \(team\/joined\)\n(?:[-+] .*\n)+ {4}…$/m);
+    expect(text).toMatch(/^ {4}… and \d+ more$/m);
   });
 
   test('is cut between lines, for any text', () => {
@@ -271,8 +359,8 @@ describe('a comment that is too long', () => {
 
   test('refers to the output of a job without a page', async () => {
     const { plan } = await planOf({ manifests: teams(100) });
-    expect(planComment(plan, MARKER, { maxLength: 1500, runUrl: null })).toContain(
-      'the output of the job contains the whole text',
+    expect(planComment(plan, MARKER, { ...ROOM, maxLength: 1500, runUrl: null })).toContain(
+      'the output of the job contains the whole plan',
     );
   });
 });

@@ -156,7 +156,7 @@ const list = (path: string, next: string): Answer => [
 
 const pull = (origin: string, forge: 'github' | 'gitlab' | 'gitea') => ({
   ...{ forge, apiUrl: `${origin}/api/v4`, repository: 'acme/docs', number: 1, head: COMMIT, base: null },
-  ...{ run: [1, 1] as const, runUrl: null, token: TOKEN, tokenVariable: 'TOKEN' },
+  ...{ run: [1, 1] as const, runUrl: null, filesUrl: null, token: TOKEN, tokenVariable: 'TOKEN' },
 });
 const own = (origin: string, forge: 'github' | 'gitlab' | 'gitea') =>
   openForge(pull(origin, forge), TOKEN, signal, 'octavo/0');

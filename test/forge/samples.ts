@@ -25,6 +25,7 @@ export function pullAt(fake: Pick<FakeForge, 'apiUrl'>, forge: PullRequest['forg
     base: null,
     run: [1, 1],
     runUrl: 'https://forge.example/run/1',
+    filesUrl: null,
     token: FakeForge.token,
     tokenVariable: 'GITHUB_TOKEN',
   };

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { idRef } from '../../src/core/resource.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { planToJson } from '../../src/plan/render/document.ts';
-import { planMarkdown } from '../../src/plan/render/markdown.ts';
+import { renderPlanMarkdown } from '../../src/plan/render/markdown.ts';
 import { accessWords, renderPlanText } from '../../src/plan/render/text.ts';
 import { PLAIN } from '../../src/plan/render/text-layout.ts';
 import { planContent, WHOLE_PLAN } from '../../src/web/model/plan.ts';
@@ -392,11 +392,7 @@ saml: { okta: { label: Okta, ssoURL: "https://u:hunter22@b.example/s" } }`,
     const condition = 'now only visitors who match "visitor.x \\u202e::warning"';
     const wrapped = renderPlanText(plan, { columns: 1000, paint: PLAIN });
     const page = planContent('acme', plan, { commit: () => null, file: () => null }, WHOLE_PLAN, () => null);
-    for (const text of [
-      wrapped,
-      planMarkdown(plan).text.replace(/\s+/g, ' '),
-      page.access.map(({ text }) => text).join('\n'),
-    ]) {
+    for (const text of [wrapped, renderPlanMarkdown(plan), page.access.map(({ text }) => text).join('\n')]) {
       expect(text).toContain(`every visitor loses access to site-space/help/one (read; ${condition})`);
       expect(text).toContain('everyone who signs in through saml/okta has other access to the organization');
       expect(text).not.toContain('hunter22');

@@ -79,7 +79,7 @@ describe('text', () => {
 });
 
 describe('Markdown', () => {
-  test('contains the same text inside a fence', async () => {
+  test('shows deletions and access first, then a diff of each group', async () => {
     const { plan } = await planOf(EVERYTHING);
     expect(renderPlanMarkdown(plan).replaceAll(plan.checksum, 'sha256:CHECKSUM')).toMatchSnapshot();
   });

@@ -4,26 +4,21 @@ import { resolve } from 'node:path';
 import type { Plan } from '../../core/change.ts';
 import type { Clock } from '../../core/clock.ts';
 import { AuthError, ConfigError, messageOf, RejectedError } from '../../core/errors.ts';
+import { ROOT_SCOPE } from '../../core/scope.ts';
+import { encodedPath } from '../../core/url.ts';
 import { type CiJob, findJob, type PullRequest } from '../../forge/ci-job.ts';
-import {
-  type CommentLimits,
-  failureComment,
-  failureStatus,
-  type Marker,
-  planComment,
-  planStatus,
-  publish,
-} from '../../forge/comment.ts';
+import { failureComment, failureStatus, type Marker, planComment, planStatus, publish } from '../../forge/comment.ts';
 import type { CommitStatus } from '../../forge/forge.ts';
 import { openForge } from '../../forge/open-forge.ts';
 import { withRetries } from '../../forge/requests.ts';
 import { mergeBase } from '../../git/commits.ts';
 import { readHead } from '../../git/work-tree.ts';
+import type { MarkdownPlace } from '../../plan/render/markdown.ts';
 import type { Approval } from '../../plan/render/text-layout.ts';
 import { createRedactor } from '../../redact.ts';
 import { chooseOrganization, readConfigWithoutSecrets } from '../cli/config.ts';
 import { type CommandContext, interruptibleClock } from '../cli/context.ts';
-import { scopeAt } from './desired.ts';
+import { folderInRepository, scopeAt } from './desired.ts';
 import { scopeOf } from './planning.ts';
 
 /** Length limit of a job summary in characters: forges accept 1 MiB, and a character has up to four bytes. */
@@ -40,7 +35,7 @@ interface PlanComment {
   /** Returns the base where `--base` is not given; undefined if the job is not for a pull request. */
   base(folder: string): Promise<string | undefined>;
   /** Publishes the plan. Returns false if that failed although the token has the permission. */
-  show(plan: Plan, approvalFor: Approval): Promise<boolean>;
+  show(plan: Plan, folder: string, approvalFor: Approval): Promise<boolean>;
   /** Publishes why there is no plan, so that the plan of an earlier commit is not mistaken for it. Never throws. */
   showFailure(error: unknown, folder: string, flags: ConfigFlags): Promise<void>;
 }
@@ -63,14 +58,20 @@ export async function openPlanComment(context: CommandContext): Promise<PlanComm
   const publisher: Publisher = { job, pull, context, clock: interruptibleClock(context) };
   return {
     base: (folder) => findBase(resolve(terminal.cwd, folder), pull),
-    show: (plan, approvalFor) =>
-      show(publisher, plan, planStatus(plan), (marker, room) => planComment(plan, marker, room, approvalFor)),
+    show: async (plan, folder, approvalFor) => {
+      const inside = await folderInRepository(resolve(terminal.cwd, folder));
+      const prefix = inside === ROOT_SCOPE ? '' : `${encodedPath(inside)}/`;
+      const filesUrl = pull.filesUrl === null ? null : `${pull.filesUrl}${prefix}`;
+      return show(publisher, plan, planStatus(plan), (marker, place) =>
+        planComment(plan, marker, { ...place, filesUrl }, approvalFor),
+      );
+    },
     showFailure: async (error, folder, flags) => {
       const of = await readOwner(folder, flags, context);
       if (of !== null) {
         const message = createRedactor(secrets ?? [])(messageOf(error));
-        await show(publisher, of, failureStatus(of), (marker, room) =>
-          failureComment(message, pull.head, marker, room),
+        await show(publisher, of, failureStatus(of), (marker, place) =>
+          failureComment(message, pull.head, marker, place),
         );
       }
     },
@@ -121,7 +122,7 @@ async function show(
   publisher: Publisher,
   { organization, scope }: PlanOwner,
   status: CommitStatus,
-  body: (marker: Marker, room: CommentLimits) => string,
+  body: (marker: Marker, place: Omit<MarkdownPlace, 'filesUrl'>) => string,
 ): Promise<boolean> {
   const { pull, clock, context } = publisher;
   const { terminal, signal, version } = context;

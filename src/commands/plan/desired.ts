@@ -161,7 +161,7 @@ export async function scopeAt(path: string): Promise<string> {
 }
 
 /** Returns the path of a folder inside its repository, with forward slashes; `.` for the root and outside of one. */
-async function folderInRepository(path: string): Promise<string> {
+export async function folderInRepository(path: string): Promise<string> {
   const root = findRepositoryRoot(path);
   if (root === null) {
     return ROOT_SCOPE;

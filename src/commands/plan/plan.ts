@@ -44,7 +44,7 @@ export async function planCommand(folder: string, flags: PlanFlags, context: Com
     await comment.showFailure(error, folder, flags);
     throw error;
   }
-  const isShown = await comment.show(plan, approval);
+  const isShown = await comment.show(plan, folder, approval);
   return isShown ? exitCodeOf(plan, flags) : EXIT.failed;
 }
 

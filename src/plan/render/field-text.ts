@@ -84,7 +84,7 @@ function pairLine(name: string, from: Json | undefined, to: Json | undefined, wh
 }
 
 /** Removes the quotes that {@link inQuotes} adds. */
-function bare(text: string): string {
+export function bare(text: string): string {
   return /^(["']).*\1(?: \(\d+ lines\))?$/s.test(text)
     ? text.slice(1).replace(/["']((?: \(\d+ lines\))?)$/, '$1')
     : text;

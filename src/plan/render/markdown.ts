@@ -1,108 +1,366 @@
-/** Plan in Markdown, for comments of forges. */
-import { type AccessChange, EVERYONE } from '../../core/change.ts';
+/** Plan in Markdown, for comments of forges: what it does, what is deleted and who gains access, then folded diffs. */
+import { EVERYONE } from '../../core/change.ts';
 import { largest } from '../../core/lists.ts';
 import { maskUrls } from '../../core/text/safe-url.ts';
-import type { PlanDocument } from './document.ts';
-import { accessWords, fitPlanText, planTitleParts, rankChanges, renderPlanText, summaryLine } from './text.ts';
-import { type Approval, PLAIN, takeLines } from './text-layout.ts';
-import { counted, isDeletion, noCommand, printable, shortened } from './words.ts';
+import { encodedPath } from '../../core/url.ts';
+import { type ChangeDocument, changeTitle, type PlanDocument } from './document.ts';
+import { type Effect, orderByEffect } from './effects.ts';
+import { bare, type FieldLine, fieldLines, withEmoji } from './field-text.ts';
+import { heldChanges, kindCounts, planSentence } from './sentence.ts';
+import { accessWords, costWords, listRows, planTitleParts } from './text.ts';
+import { type Approval, PLAIN_APPROVAL, takeLines } from './text-layout.ts';
+import { counted, noCommand, printable, shortApproval, shortened } from './words.ts';
 
-/** Characters in a line of the plan inside a comment. */
-const COLUMNS = 110;
-/** Number of changes from which a plan is folded. */
-const FOLDED = 25;
-/** Longest name in a heading, in characters. */
+/** Where the Markdown of a plan is shown. */
+export interface MarkdownPlace {
+  /** Longest text, in characters. */
+  readonly maxLength: number;
+  /** Page of the job that has the whole plan; null if it has none. */
+  readonly runUrl: string | null;
+  /** Address of the folder of the manifests at the planned commit, with a slash at its end; null if it has none. */
+  readonly filesUrl: string | null;
+}
+
+const ANYWHERE: MarkdownPlace = { maxLength: Number.POSITIVE_INFINITY, runUrl: null, filesUrl: null };
+
+/** Number of changes above which a plan is folded, and a group of its changes. */
+const MAX_OPEN = 25;
+const MAX_OPEN_GROUP = 20;
+/** Longest name, and longest reason and first line of a change, in characters. */
 const MAX_NAME_LENGTH = 120;
-/** Deletions, and access changes, that are named above a folded plan. */
-const MAX_RISKS = 20;
-/** Longest line above a folded plan, in characters. */
-const MAX_RISK_LENGTH = 200;
-/** Characters of a comment that the lines above the folded plan leave free, and their share of the others. */
-const MIN_REST_LENGTH = 1600;
-const RISK_SHARE = 8;
+const MAX_LINE_LENGTH = 300;
+const MAX_REASONS = 5;
+/** Files that are named below a group, and the part of a comment that these may take. */
+const MAX_FILES = 8;
+const FILES_SHARE = 1 / 40;
+/** Part of the room that access above the fold keeps, and the most that one change takes of what is left. */
+const SHARE = 1 / 4;
+/** Longest run of backticks in a diff, so that the length of a fence is known before its text is chosen. */
+const MAX_RUN = 8;
 
-/** Parts of a plan in Markdown, so that a comment with a length limit can omit some. */
-export interface PlanMarkdown {
-  /** Heading, and summary with the verdict; escaped so that forges execute nothing in it. */
-  readonly head: string;
-  /** Plan as shown in the terminal, to be fenced. */
-  readonly text: string;
-  /** Returns the plan shortened to a length in characters. */
-  readonly shorten: (longest: number) => string;
-  /** True if the text is long enough to be collapsed at first. */
-  readonly isLong: boolean;
+/** A change, or a line about access. */
+interface Block {
+  /** Kind of the resource; empty for other lines. */
+  readonly kind: string;
+  /** The first line names it. */
+  readonly lines: readonly string[];
 }
 
-/** Builds the parts of a plan in Markdown, for a text of at most `longest` characters. */
-export function planMarkdown(
-  plan: PlanDocument,
-  approval?: Approval,
-  longest = Number.POSITIVE_INFINITY,
-): PlanMarkdown {
-  const options = { columns: COLUMNS, paint: PLAIN, approval };
-  const text = renderPlanText(plan, options).trimEnd();
-  const shorten = (longest: number) => fitPlanText(plan, options, longest).trimEnd();
-  const state = { ready: '', held: ' · **held**', refused: ' · **refused**' }[plan.verdict.state];
-  const { who, when } = planTitleParts(plan);
-  const isLong = plan.changes.length > FOLDED;
-  const room = (longest - MIN_REST_LENGTH) / RISK_SHARE;
-  const risks = isLong && room >= MAX_RISK_LENGTH ? takeLines(riskLines(plan), room) : [];
-  const above = risks.length === 0 ? '' : `\n\n${fenced(risks.join('\n'))}`;
-  const head = `### Plan for ${codeSpan(who)}${when}\n\n**${summaryLine(plan)}**${state}${above}`;
-  return { head, text, shorten, isLong };
+/** A diff of changes under a heading. */
+interface Section {
+  /** Heading in words that no title is part of. */
+  readonly title: string;
+  /** Sections with a lower one keep their changes longer in a text that is too long. */
+  readonly rank: number;
+  readonly isFolded: boolean;
+  readonly syntax: 'diff' | 'text';
+  readonly blocks: readonly Block[];
+  /** Files of the changes in Markdown; empty if there are none. */
+  readonly files: string;
 }
 
-/** Returns the deletions and the access changes of a plan, for the text above a folded plan. */
-function riskLines(plan: PlanDocument): readonly string[] {
-  const deletions = rankChanges(plan).filter(({ change }) => isDeletion(change));
-  const isPublic = ({ person, to }: AccessChange) => to !== null && person.startsWith(EVERYONE);
-  // What becomes public comes first.
-  const access = plan.access.toSorted((a, b) => Number(isPublic(b)) - Number(isPublic(a)));
-  return [
-    ...listed(
-      deletions.map(({ change: { held, impact, address } }) => {
-        const what = impact === '' ? address : `${address}: ${impact}`;
-        return `Deletes${held === null ? '' : ' (held)'}  ${what}`;
-      }),
-      'deletion',
-    ),
-    ...listed(
-      access.map((change) => `${isPublic(change) ? 'Public' : 'Access'}  ${accessWords(change)}`),
-      'access change',
-    ),
-  ];
-}
-
-function listed(lines: readonly string[], noun: string): readonly string[] {
-  const more = lines.length - MAX_RISKS;
-  return [
-    ...lines.slice(0, MAX_RISKS).map((line) => noCommand(shortened(printable(maskUrls(line)), MAX_RISK_LENGTH))),
-    ...(more > 0 ? [`and ${counted(more, `more ${noun}`)}`] : []),
-  ];
+/** Section of a comment, with its blocks that are shown. */
+interface CutSection {
+  readonly section: Section;
+  readonly shown: readonly Block[];
 }
 
 /**
- * Renders the plan for a comment: summary first, then the text as in the terminal, inside a fence that the text cannot
- * close, so that titles and keys stay text.
+ * Renders a plan. What is deleted and who gains access is never folded. If the text would be too long, the changes of
+ * the last groups are left out and counted.
+ *
+ * All text from elsewhere is in code, where forges ignore mentions, references, links, HTML and commands.
  */
-export function renderPlanMarkdown(plan: PlanDocument, approval?: Approval): string {
-  const { head, text, isLong } = planMarkdown(plan, approval);
-  const block = fenced(text);
-  return `${head}\n\n${isLong ? `<details><summary>The plan</summary>\n\n${block}\n\n</details>` : block}\n`;
+export function renderPlanMarkdown(
+  plan: PlanDocument,
+  approval: Approval = PLAIN_APPROVAL,
+  place: MarkdownPlace = ANYWHERE,
+): string {
+  const { who, when } = planTitleParts(plan);
+  const head = [`### Plan for ${codeSpan(who)}${when}`, sentences(plan)];
+  const foot = [...commands(plan, approval), restWords(plan)];
+  const compose = (sections: readonly CutSection[], note: readonly string[]) =>
+    `${[...head, ...sections.map(sectionMarkdown), ...foot, ...note].join('\n\n')}\n`;
+  const sections = sectionsOf(plan, place);
+  const whole = compose(
+    sections.map((section) => ({ section, shown: section.blocks })),
+    [],
+  );
+  if (whole.length <= place.maxLength) {
+    return whole;
+  }
+  const note = [shortenedNote(place, 'plan')];
+  // What is left out is counted in fewer characters when less of it is.
+  const empty = compose(
+    sections.map((section) => ({ section, shown: [] })),
+    note,
+  );
+  const room = place.maxLength - empty.length - sections.length * 2 * MAX_RUN;
+  return compose(cutSections(sections, room), note);
+}
+
+/** Returns the sentence that says that a text was shortened, and where all of it is. */
+export function shortenedNote({ runUrl }: Pick<MarkdownPlace, 'runUrl'>, what: string): string {
+  const where = runUrl === null ? 'the output of the job' : `[the job](${runUrl})`;
+  return `Shortened to the maximum length of a comment; ${where} contains the whole ${what}.`;
+}
+
+/** Says what the plan does, and what waits for a person. */
+function sentences(plan: PlanDocument): string {
+  const { verdict, changes } = plan;
+  const does = planSentence(plan, (name) => codeSpan(printable(maskUrls(name))));
+  const held = heldChanges(plan);
+  const more = verdict.reasons.length - MAX_REASONS;
+  const reasons = [
+    ...verdict.reasons.slice(0, MAX_REASONS).map((reason) => codeSpan(printable(maskUrls(reason)), MAX_LINE_LENGTH)),
+    ...(more > 0 ? [`and ${more} more`] : []),
+  ].join('; ');
+  const all = held === changes.length && held > 1 ? 'All ' : '';
+  const waits = `**${all}${counted(held, 'change')} ${held === 1 ? 'waits' : 'wait'} for approval**`;
+  return [
+    does === '' ? '**No changes**' : `**${does}**`,
+    ...(verdict.state === 'refused' ? [`**Refused**: ${reasons}`] : []),
+    ...(held > 0 ? [verdict.state === 'held' ? `${waits}: ${reasons}` : waits] : []),
+  ].join('  \n');
+}
+
+/** The commands that approve what waits. */
+function commands(plan: PlanDocument, approval: Approval): readonly string[] {
+  if (heldChanges(plan) === 0) {
+    return [];
+  }
+  const whole = shortApproval(plan.checksum);
+  const held = plan.verdict.state === 'held' || plan.heldChecksum === null ? whole : shortApproval(plan.heldChecksum);
+  const isRest = held !== whole && plan.changes.some((change) => change.held === null && change.paused === null);
+  const lines = isRest
+    ? [`${approval.command(held)}  # what waits`, `${approval.command(whole)}  # the whole plan`]
+    : [approval.command(held)];
+  const when = approval.when === '' ? '' : ` ${approval.when.replace(/,\s*$/, '')}`;
+  return [
+    `To approve${when}: on the web page, with \`octavo approve ${held}\` where the daemon runs, or in a clone with:`,
+    fenced(lines.map((line) => noCommand(printable(line))).join('\n'), 'sh'),
+  ];
+}
+
+/** `38 unchanged, 5 not managed. 5 requests, about 2 s (4 requests made to read).` */
+function restWords(plan: PlanDocument): string {
+  const { unchanged, unmanaged, paused } = plan.summary;
+  const parts = [
+    `${unchanged} unchanged`,
+    ...(paused > 0 ? [`${paused} paused`] : []),
+    ...(unmanaged > 0 ? [`${unmanaged} not managed`] : []),
+  ];
+  return `${parts.join(', ')}. ${costWords(plan)}.`;
+}
+
+/** Headings of the groups, and what a text that is too long keeps: deletions longest, what is created shortest. */
+const GROUPS = {
+  deleted: ['Deleted', 1],
+  access: ['Changed access', 2],
+  created: ['Created', 6],
+  updated: ['Updated', 4],
+  moved: ['Moved', 5],
+} as const satisfies Readonly<Record<Effect, readonly [title: string, rank: number]>>;
+const ACCESS_RANK = 0;
+const MORE_ACCESS_RANK = 3;
+const NOTES_RANK = 7;
+
+/** Returns the sections in the order in which they are read: dangerous ones first, and open. */
+function sectionsOf(plan: PlanDocument, place: MarkdownPlace): readonly Section[] {
+  const groups = Map.groupBy(orderByEffect(plan), ({ effect }) => effect);
+  const isLong = plan.changes.length > MAX_OPEN;
+  const sections = (Object.keys(GROUPS) as Effect[]).flatMap((effect): readonly Section[] => {
+    const changes = (groups.get(effect) ?? []).map(({ change }) => change);
+    const [title, rank] = GROUPS[effect];
+    const group: Section = {
+      title: `${title}: ${groupCount(changes)}`,
+      rank,
+      isFolded: effect !== 'deleted' && (isLong || changes.length > MAX_OPEN_GROUP),
+      syntax: 'diff',
+      blocks: changes.map((change) => ({ kind: change.kind, lines: changeLines(change).map(inertLine) })),
+      files: fileLinks(changes, place),
+    };
+    return [...(effect === 'access' ? accessSections(plan) : []), ...(changes.length === 0 ? [] : [group])];
+  });
+  return [...sections, ...notesSections(plan)];
+}
+
+/** `10 spaces`, `40 (30 spaces, 10 teams)` */
+function groupCount(changes: readonly ChangeDocument[]): string {
+  const isOneKind = changes.every(({ kind }) => kind === changes[0]?.kind);
+  return isOneKind ? kindCounts(changes) : `${changes.length} (${kindCounts(changes)})`;
+}
+
+/** Returns who gains or loses access: what becomes public first, and of many, the others folded. */
+function accessSections({ access }: PlanDocument): readonly Section[] {
+  const isPublic = ({ person, to }: PlanDocument['access'][number]) => to !== null && person.startsWith(EVERYONE);
+  const lines = access
+    .toSorted((a, b) => Number(isPublic(b)) - Number(isPublic(a)))
+    .map((change) => `! ${accessWords(change)}`);
+  const [first, more] = [lines.slice(0, MAX_OPEN_GROUP), lines.slice(MAX_OPEN_GROUP)];
+  return [
+    ...lineSections('Access', ACCESS_RANK, 'diff', first),
+    ...lineSections('More access', MORE_ACCESS_RANK, 'diff', more, true),
+  ];
+}
+
+/** Returns what is adopted, pending, noted and not managed. */
+function notesSections(plan: PlanDocument): readonly Section[] {
+  const lines = listRows(plan).map(([name, text]) => `${name}: ${text}`);
+  return lineSections('Notes', NOTES_RANK, 'text', lines, lines.length > MAX_OPEN_GROUP);
+}
+
+function lineSections(
+  name: string,
+  rank: number,
+  syntax: Section['syntax'],
+  lines: readonly string[],
+  isFolded = false,
+): readonly Section[] {
+  const blocks = lines.map((line) => ({ kind: '', lines: [inertLine(line)] }));
+  return lines.length === 0 ? [] : [{ title: `${name}: ${lines.length}`, rank, isFolded, syntax, blocks, files: '' }];
+}
+
+/** Returns the lines of a change: its title, address and consequences, then its fields, old and new. */
+function changeLines(change: ChangeDocument): readonly string[] {
+  const { action, address, accessFields = [] } = change;
+  const title = shortened(printable(maskUrls(changeTitle(change))), MAX_NAME_LENGTH);
+  const sign = { delete: '-', create: '+', update: '!', move: '!' }[action];
+  const said = remarks(change);
+  const name = title === '' ? address : `${title} (${address})`;
+  const head = `${sign} ${name}${said === '' ? '' : `: ${said}`}`;
+  const isShown = (path: string) =>
+    action === 'move' ? path !== 'position' : action !== 'create' || (path !== 'title' && path !== 'label');
+  const fields = change.fields.filter(({ path }) => isShown(path));
+  return [
+    shortened(head, MAX_LINE_LENGTH),
+    ...fields.flatMap((field) => fieldLines(field, accessFields.includes(field.path)).flatMap(diffLines)),
+  ];
+}
+
+/** Returns where a change goes, what it damages, and why it waits. */
+function remarks(change: ChangeDocument): string {
+  const { action, fields, impact, paused, held, isReplacement } = change;
+  const position = action === 'move' ? fields.find(({ path }) => path === 'position')?.to : undefined;
+  const quoted = `"${changeTitle(change)}"`;
+  const until = paused === null || paused.until === null ? '' : ` until ${paused.until}`;
+  return [
+    isReplacement ? 'replaced' : '',
+    typeof position === 'string' ? position : '',
+    impact.startsWith(quoted) ? impact.slice(quoted.length).replace(/^, /, '') : impact,
+    paused === null ? '' : `paused${until}: ${paused.reason}`,
+    held === null ? '' : `waits (${held})`,
+  ]
+    .filter((part) => part !== '')
+    .join('; ');
+}
+
+/** Returns the removed and the added value of a field, or its items, each in a line with its sign. */
+function diffLines({ name, text, value, from, to, items }: FieldLine): readonly string[] {
+  const line = (sign: string, written: string) => `${sign}   ${name === '' ? '  ' : `${name}: `}${written}`;
+  const signed = (item: string) => {
+    const [, sign, rest] = /^([-+~]) (.*)$/s.exec(item) ?? [];
+    return sign === undefined || rest === undefined ? line(' ', item) : line(sign === '~' ? '!' : sign, bare(rest));
+  };
+  if (items !== undefined) {
+    return items.map(signed);
+  }
+  const added = value ?? to;
+  const lines = [
+    ...(from === undefined ? [] : [line('-', withEmoji(name, from))]),
+    ...(added === undefined ? [] : [line('+', withEmoji(name, added))]),
+  ];
+  return lines.length === 0 ? [signed(text)] : lines;
+}
+
+/** Makes a line of a diff printable, without secrets, and without long runs of backticks. */
+function inertLine(line: string): string {
+  return noCommand(printable(maskUrls(line))).replaceAll(/`{8}(?=`)/g, `${'`'.repeat(MAX_RUN - 1)}\\u0060`);
+}
+
+/** Returns the files of changes, each with its first line, as links where the forge shows them. */
+function fileLinks(changes: readonly ChangeDocument[], { filesUrl, maxLength }: MarkdownPlace): string {
+  const places = new Map<string, number>();
+  for (const { source } of changes) {
+    if (source !== null) {
+      places.set(source.file, Math.min(source.line, places.get(source.file) ?? source.line));
+    }
+  }
+  let left = maxLength * FILES_SHARE;
+  const links = [...places].slice(0, MAX_FILES).flatMap(([file, line]) => {
+    const name = codeSpan(`${printable(maskUrls(file))}:${line}`);
+    const shown = filesUrl === null ? name : `[${name}](${filesUrl}${encodedPath(file)}#L${line})`;
+    left -= shown.length + 2;
+    return left < 0 ? [] : [shown];
+  });
+  const more = places.size - links.length;
+  return links.length === 0 ? '' : `In ${links.join(', ')}${more > 0 ? ` and ${counted(more, 'more file')}` : ''}`;
+}
+
+/** Chooses what is shown, by rank. */
+function cutSections(sections: readonly Section[], room: number): readonly CutSection[] {
+  const deletions = sizeOf(sections.find(({ rank }) => rank === GROUPS.deleted[1])?.blocks ?? []);
+  const shown = new Map<Section, readonly Block[]>();
+  let left = Math.max(0, room);
+  for (const section of sections.toSorted((a, b) => a.rank - b.rank)) {
+    const most = section.rank === ACCESS_RANK ? Math.max(left * SHARE, left - deletions) : left;
+    const blocks = takeBlocks(section.blocks, most);
+    shown.set(section, blocks);
+    const isCut = blocks.length < section.blocks.length && section.rank !== ACCESS_RANK;
+    left = isCut ? 0 : left - sizeOf(blocks);
+  }
+  return sections.map((section) => ({ section, shown: shown.get(section) ?? [] }));
+}
+
+/** Returns the blocks from the start that fit. If not all fit, a long one keeps only its first lines. */
+function takeBlocks(blocks: readonly Block[], room: number): readonly Block[] {
+  if (sizeOf(blocks) <= room) {
+    return blocks;
+  }
+  const taken: Block[] = [];
+  let left = room;
+  for (const { kind, lines } of blocks) {
+    const isLong = sizeOf([{ kind, lines }]) > left * SHARE;
+    const block = { kind, lines: isLong ? takeLines(lines, Math.max(left * SHARE, MIN_BLOCK), MORE) : lines };
+    left -= sizeOf([block]);
+    if (left < 0 || block.lines[0] === MORE) {
+      break;
+    }
+    taken.push(block);
+  }
+  return taken;
+}
+
+const MORE = '    …';
+/** Room in which the first line of any change fits. */
+const MIN_BLOCK = MAX_LINE_LENGTH + 100;
+
+function sizeOf(blocks: readonly Block[]): number {
+  return blocks.reduce((sum, { lines }) => lines.reduce((size, line) => size + line.length + 1, sum), 0);
+}
+
+function sectionMarkdown({ section, shown }: CutSection): string {
+  const { title, isFolded, syntax, blocks, files } = section;
+  const leftOut = blocks.slice(shown.length);
+  const kinds = leftOut.every(({ kind }) => kind === '') ? '' : ` (${kindCounts(leftOut)})`;
+  const rest = leftOut.length === 0 ? [] : [`    … and ${leftOut.length} more${kinds}`];
+  const lines = [...shown.flatMap((block) => block.lines), ...rest];
+  const body = [fenced(lines.join('\n'), syntax), ...(files === '' ? [] : [files])].join('\n\n');
+  return isFolded ? `<details><summary>${title}</summary>\n\n${body}\n\n</details>` : `**${title}**\n\n${body}`;
 }
 
 /** Returns a fenced block whose fence is longer than any run of backticks in it. */
-export function fenced(text: string): string {
+export function fenced(text: string, syntax = 'text'): string {
   const fence = '`'.repeat(Math.max(3, longestRun(text) + 1));
-  return `${fence}text\n${text}\n${fence}`;
+  return `${fence}${syntax}\n${text}\n${fence}`;
 }
 
 /**
  * Formats one line of printable text as code. Escapes are not enough: forges search the rendered Markdown for mentions,
  * references and addresses, and skip only code.
  */
-export function codeSpan(text: string): string {
-  const short = shortened(text.replaceAll(/\s+/g, ' ').trim(), MAX_NAME_LENGTH);
+export function codeSpan(text: string, longest = MAX_NAME_LENGTH): string {
+  const short = shortened(text.replaceAll(/\s+/g, ' ').trim(), longest);
   const mark = '`'.repeat(longestRun(short) + 1);
   const room = short === '' || /^`|`$/.test(short) ? ' ' : '';
   return `${mark}${room}${short}${room}${mark}`;

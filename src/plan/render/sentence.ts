@@ -9,9 +9,14 @@ const NAMED = 2;
 /**
  * Returns what changes do, in words: `Deletes 21 spaces, makes Acme Team public, cy@acme.example becomes admin`. `access`:
  * the access that they change. Empty if there are no changes.
+ *
+ * @param quoted formats a name that comes from elsewhere
  */
-export function planSentence({ changes, access }: Pick<PlanDocument, 'changes' | 'access'>): string {
-  const titles = new Map(changes.map((change) => [change.address, titleIn(change)]));
+export function planSentence(
+  { changes, access }: Pick<PlanDocument, 'changes' | 'access'>,
+  quoted: Quoted = printable,
+): string {
+  const verb = (word: string, some: readonly ChangeDocument[] = []) => verbPart(word, some, quoted);
   const others = Map.groupBy(
     changes.filter(({ isReplacement }) => !isReplacement),
     ({ action }) => action,
@@ -21,7 +26,7 @@ export function planSentence({ changes, access }: Pick<PlanDocument, 'changes' |
   const parts = [
     ...verb('deletes', others.get('delete')),
     ...verb('replaces', replaced),
-    ...accessParts(access, titles),
+    ...accessParts(access, changes, quoted),
     ...verb('creates', others.get('create')),
     ...verb(
       'updates',
@@ -54,24 +59,35 @@ export function heldChanges(plan: Pick<PlanDocument, 'changes' | 'verdict' | 'he
     : plan.changes.filter(({ held, approvable }) => held !== null && approvable).length;
 }
 
+/** Formats a name that comes from elsewhere, so that nothing in it has an effect where it is shown. */
+type Quoted = (name: string) => string;
+
 /** `deletes the space Playground`, `deletes 10 spaces, 1 site`. */
-function verb(word: string, changes: readonly ChangeDocument[] = []): readonly string[] {
+function verbPart(word: string, changes: readonly ChangeDocument[], quoted: Quoted): readonly string[] {
   const [first] = changes;
   if (first === undefined) {
     return [];
   }
-  return [`${word} ${changes.length === 1 ? `the ${kindWords(first.kind)} ${titleIn(first)}` : kindCounts(changes)}`];
+  return [
+    `${word} ${changes.length === 1 ? `the ${kindWords(first.kind)} ${quoted(titleIn(first))}` : kindCounts(changes)}`,
+  ];
 }
 
-function kindCounts(changes: readonly ChangeDocument[]): string {
+/** `10 spaces, 1 site` */
+export function kindCounts(changes: readonly Pick<ChangeDocument, 'kind'>[]): string {
   const kinds = [...Map.groupBy(changes, ({ kind }) => kind)].toSorted(([, a], [, b]) => b.length - a.length);
   return kinds.map(([kind, of]) => counted(of.length, kindWords(kind))).join(', ');
 }
 
-function accessParts(access: readonly AccessChange[], titles: ReadonlyMap<string, string>): readonly string[] {
+function accessParts(
+  access: readonly AccessChange[],
+  changes: readonly ChangeDocument[],
+  quoted: Quoted,
+): readonly string[] {
+  const titles = new Map(changes.map((change) => [change.address, titleIn(change)]));
   const placeOf = ({ to, from }: AccessChange) => {
     const place = to ?? from ?? '';
-    return titles.get(place) ?? printable(place);
+    return quoted(titles.get(place) ?? place);
   };
   const isPublic = ({ person, from, to }: AccessChange) =>
     person.startsWith(EVERYONE) && (from === null) !== (to === null);
@@ -81,13 +97,13 @@ function accessParts(access: readonly AccessChange[], titles: ReadonlyMap<string
   const closed = unique(access.filter((each) => isPublic(each) && each.to === null).map(placeOf));
   const roles = access.filter(isRole);
   const rest = access.filter((each) => !isPublic(each) && !isRole(each));
-  const who = (some: readonly AccessChange[]) => unique(some.map(({ person }) => printable(person)));
+  const who = (some: readonly AccessChange[]) => unique(some.map(({ person }) => quoted(person)));
   return [
     ...(opened.length === 0 ? [] : [`makes ${list(opened, 'site')} public`]),
     ...(closed.length === 0 ? [] : [`makes ${list(closed, 'site')} private`]),
     ...(roles.length > NAMED
       ? [`changes the role of ${counted(who(roles).length, 'person', 'people')}`]
-      : roles.map(({ person, role }) => `${printable(person)} becomes ${printable(role.split(' → ').at(-1) ?? role)}`)),
+      : roles.map(({ person, role }) => `${quoted(person)} becomes ${quoted(role.split(' → ').at(-1) ?? role)}`)),
     ...effect('gives', 'access', who(rest.filter(({ from }) => from === null))),
     ...effect('takes access from', '', who(rest.filter(({ to }) => to === null))),
     ...effect('changes access of', '', who(rest.filter(({ from, to }) => from !== null && to !== null))),
@@ -111,5 +127,5 @@ function unique(names: readonly string[]): readonly string[] {
 /** Returns the title of a resource, or its address. */
 function titleIn(change: ChangeDocument): string {
   const title = changeTitle(change);
-  return printable(title === '' ? change.address : title);
+  return title === '' ? change.address : title;
 }
