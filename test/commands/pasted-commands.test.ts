@@ -139,7 +139,7 @@ describe('the printed approve command runs unchanged', () => {
     const ended = await work.inside(['plan', FOLDER, '--comment', ...where], job);
     expect(ended.code).toBe(0);
     const body = String(fake.own[0]?.body);
-    expect(body).toContain('1 change; once merged, approve only what is held with:');
+    expect(body).toMatch(/^Once merged, approve on the web page, with `octavo approve [0-9a-f]{8}` .* in a clone:$/m);
     expect(commandIn(body)).toContain(' --base applied --record --approve sha256:');
     expect(await paste(commandIn(body), work)).toMatchObject({ code: 0 });
     expect(work.teams()).toEqual(['Writers']);

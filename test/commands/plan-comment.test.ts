@@ -40,7 +40,9 @@ describe.each(FORGES)('at $name', ({ name, open }) => {
     const first = await work.inside(['plan', '.', '--comment'], environment(fake, name, pull, 1));
     expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining('"Writers" → "Docs writers"') });
     expect(first.stderr).toMatch(/^The comment on pull request 12 at \w+ was created\.$/m);
-    expect(fake.own.map(({ body }) => body)).toEqual([expect.stringContaining('"Writers" → "Docs writers"')]);
+    expect(fake.own.map(({ body }) => body)).toEqual([
+      expect.stringContaining('\n-   title: Writers\n+   title: Docs writers\n'),
+    ]);
     expect(fake.own[0]?.body).toContain(`: commit ${pull.head.slice(0, 7)} over ${pull.base.slice(0, 7)}`);
     const second = await work.inside(
       ['plan', '.', '--comment', '--detailed-exitcode'],
@@ -88,7 +90,7 @@ describe.each(FORGES)('at $name', ({ name, open }) => {
     expect(ended.stderr).toMatch(/^No comment: \w+ answers with 403 when asked to write a comment\. /m);
     expect(ended.stderr).toMatch(/^No commit status: \w+ answers with 403/m);
     expect(ended.stderr).toContain(name === 'gitlab' ? 'is in the output of this job' : 'in the job summary instead');
-    expect(name === 'gitlab' || summaryOf(work).includes('"Writers" → "Docs writers"')).toBe(true);
+    expect(name === 'gitlab' || summaryOf(work).includes('+   title: Docs writers')).toBe(true);
   });
 
   test('sends no request to the forge without a token', async () => {
@@ -145,14 +147,14 @@ test('shortens a long comment, and prints the whole plan', async () => {
   await using fake = await openFake();
   const pull = await openPull();
   await using work = pull.work;
-  const many = Array.from({ length: 1800 }, (_, at) => `  team-${at}: { title: Team number ${at} }`).join('\n');
+  const many = Array.from({ length: 2500 }, (_, at) => `  team-${at}: { title: Team number ${at} }`).join('\n');
   const head = work.repository.commit('Many', { 'teams.yaml': `${TEAMS}${many}\n` });
   const env = environment(fake, 'github', { ...pull, head });
   const { code, stdout } = await work.inside(['plan', '.', '--comment', '--format', 'markdown'], env);
   expect(code).toBe(0);
-  expect(stdout).toContain('+ team/team-1799 ');
+  expect(stdout).toContain('+ Team number 1799 (team/team-1799)\n');
   expect(fake.own[0]?.body.length).toBeLessThanOrEqual(65_536);
-  expect(fake.own[0]?.body).toContain(`[the job](${fake.url}/acme/docs/actions/runs/1) contains the whole text`);
+  expect(fake.own[0]?.body).toContain(`[the job](${fake.url}/acme/docs/actions/runs/1) contains the whole plan`);
 });
 
 test('reports a base commit that the clone lacks, with a fix', async () => {

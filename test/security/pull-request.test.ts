@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { FORGES } from '../forge/samples.ts';
 import { FakeForge } from '../support/fake-forge.ts';
 import { HOSTILE_TEXTS } from '../support/hostile-texts.ts';
-import { markdownSkeleton } from '../support/markdown-skeleton.ts';
+import { commentSkeleton } from '../support/markdown-skeleton.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 
 const [{ open: openForge }] = FORGES;
@@ -99,7 +99,7 @@ test.each([
     expect(hostile[place], place).not.toContain(SECRET);
   }
   for (const place of ['markdown', 'comment', 'summary'] as const) {
-    expect(markdownSkeleton(hostile[place]), place).toBe(markdownSkeleton(plain[place]));
+    expect(commentSkeleton(hostile[place]), place).toBe(commentSkeleton(plain[place]));
   }
   expect(hostile.comment).toContain(isValid ? '@acme/everyone and @ana' : 'Planning failed');
   expect(hostile.markdown.includes('private_token=sha256-')).toBe(isValid);

@@ -19,6 +19,17 @@ export function markdownSkeleton(markdown: string): string {
   return outline(root);
 }
 
+/**
+ * Skeleton of a comment whose files have any names: their encoded addresses are left out, and their number, which depends
+ * on the length of the names.
+ */
+export function commentSkeleton(comment: string): string {
+  return markdownSkeleton(comment)
+    .replaceAll(/(?: text ", ")? link http[\w.:/-]+\/blob\/[\w.%/-]+#L\d+ \(inlineCode\)/g, ' FILE')
+    .replaceAll(/(?: FILE)+/g, ' FILES')
+    .replaceAll(/(?<= FILES text " and )\d+/g, 'N');
+}
+
 function outline(node: Node): string {
   const { type, value, url = '', children = [] } = node;
   const text = type === 'code' || type === 'inlineCode' || value === undefined ? '' : JSON.stringify(value);

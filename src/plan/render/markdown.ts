@@ -124,21 +124,21 @@ function sentences(plan: PlanDocument): string {
   ].join('  \n');
 }
 
-/** The commands that approve what waits. */
+/** Says how what waits is approved: on the page, where the daemon runs, or in a clone. */
 function commands(plan: PlanDocument, approval: Approval): readonly string[] {
   if (heldChanges(plan) === 0) {
     return [];
   }
-  const whole = shortApproval(plan.checksum);
-  const held = plan.verdict.state === 'held' || plan.heldChecksum === null ? whole : shortApproval(plan.heldChecksum);
-  const isRest = held !== whole && plan.changes.some((change) => change.held === null && change.paused === null);
-  const lines = isRest
-    ? [`${approval.command(held)}  # what waits`, `${approval.command(whole)}  # the whole plan`]
-    : [approval.command(held)];
-  const when = approval.when === '' ? '' : ` ${approval.when.replace(/,\s*$/, '')}`;
+  const { checksum, heldChecksum, verdict, changes } = plan;
+  const held = verdict.state === 'held' || heldChecksum === null ? checksum : heldChecksum;
+  const isRest = held !== checksum && changes.some((change) => change.held === null && change.paused === null);
+  const command = (of: string) => fenced(noCommand(printable(approval.command(of))), 'sh');
+  const when = approval.when.replace(/,?\s*$/, '');
+  const start = when === '' ? 'Approve' : `${when.charAt(0).toUpperCase()}${when.slice(1)}, approve`;
   return [
-    `To approve${when}: on the web page, with \`octavo approve ${held}\` where the daemon runs, or in a clone with:`,
-    fenced(lines.map((line) => noCommand(printable(line))).join('\n'), 'sh'),
+    `${start} on the web page, with \`octavo approve ${shortApproval(held)}\` where the daemon runs, or in a clone:`,
+    command(held),
+    ...(isRest ? ['This approves only what waits. The whole plan:', command(checksum)] : []),
   ];
 }
 

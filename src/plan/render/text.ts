@@ -1,112 +1,29 @@
-/** Plan as text for terminals, pipes and pull request comments: changes, riskiest first, then what they mean. */
+/** Plan as text for terminals and pipes: changes, riskiest first, then what they mean. */
 
-import { type AccessChange, type Action, WHOLE_ORGANIZATION } from '../../core/change.ts';
+import { type AccessChange, WHOLE_ORGANIZATION } from '../../core/change.ts';
 import { largest } from '../../core/lists.ts';
 import { ROOT_SCOPE } from '../../core/scope.ts';
 import { maskUrls } from '../../core/text/safe-url.ts';
 import type { ChangeDocument, PlanDocument } from './document.ts';
 import { fieldLines } from './field-text.ts';
-import { breakLongWords, PLAIN_APPROVAL, type PlanTextOptions, takeLines, textWidth, wrap } from './text-layout.ts';
+import { breakLongWords, PLAIN_APPROVAL, type PlanTextOptions, textWidth, wrap } from './text-layout.ts';
 import { counted, durationWords, noCommand, printable } from './words.ts';
 
 /** Unmanaged resources that are named one by one. */
 const NAMED = 10;
 
-/** Numbers of entries shown in the lists below the changes. */
-interface TailLimits {
-  /** Access changes that are named. */
-  readonly access: number;
-  /** Rows about what is adopted, pending, noted and unmanaged. */
-  readonly rows: number;
-}
-
-/** Share of a limited text that is reserved for access changes if not all deletions fit. */
-const ACCESS_SHARE = 1 / 4;
-const UNLIMITED: TailLimits = { access: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY };
-
 /** Renders a plan as text: changes, riskiest first, then access, held changes and cost; the summary last. */
 export function renderPlanText(untrusted: PlanDocument, options: PlanTextOptions): string {
   const plan = inert(untrusted);
-  return compose(plan, changeBlocks(plan, options), [], UNLIMITED, options);
+  return compose(plan, changeLines(plan, options), options);
 }
 
-/**
- * Renders a plan as text of at most `longest` characters. Held changes, deletions and access changes are kept; omitted
- * changes are counted by kind.
- */
-export function fitPlanText(untrusted: PlanDocument, options: PlanTextOptions, longest: number): string {
-  const plan = inert(untrusted);
-  const blocks = changeBlocks(plan, options);
-  const whole = compose(plan, blocks, [], UNLIMITED, options);
-  if (whole.length <= longest) {
-    return whole;
-  }
-  const tailLength = (limits: TailLimits) => tailLines(plan, options, limits).join('\n').length;
-  const none: TailLimits = { access: 0, rows: 0 };
-  // Fewer blocks have a shorter note.
-  const room = Math.max(0, longest - compose(plan, [], blocks, none, options).length);
-  const sizeUpTo = (rank: number) =>
-    blocks.filter((block) => block.rank <= rank).reduce((sum, block) => sum + size(block), 0);
-  const afterDeletions = room - sizeUpTo(RANK.delete);
-  const accessRoom = Math.max(room * ACCESS_SHARE, afterDeletions / 2, room - sizeUpTo(RANK.access));
-  const access = mostThatFits(
-    plan.access.length,
-    (count) => tailLength({ ...none, access: count }) - tailLength(none) <= accessRoom,
-  );
-  const blockRoom = room - (tailLength({ ...none, access }) - tailLength(none));
-  const kept = takeBlocks(blocks, blockRoom);
-  const used = kept.shown.reduce((sum, block) => sum + size(block), 0);
-  const fits = (rows: number) => tailLength({ access, rows }) - tailLength({ ...none, access }) <= blockRoom - used;
-  return compose(plan, kept.shown, kept.leftOut, { access, rows: mostThatFits(listRows(plan).length, fits) }, options);
-}
-
-/** Returns the largest count up to `most` that fits, assuming that smaller counts fit if larger ones do. */
-function mostThatFits(most: number, fits: (count: number) => boolean): number {
-  let [low, high] = [0, most];
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if (fits(middle)) {
-      low = middle;
-    } else {
-      high = middle - 1;
-    }
-  }
-  return low;
-}
-
-/** Returns the blocks from the start that fit; the first that does not keeps the lines that fit. */
-function takeBlocks(blocks: readonly ChangeBlock[], room: number) {
-  const shown: ChangeBlock[] = [];
-  let left = room;
-  for (const block of blocks) {
-    if (size(block) > left) {
-      const lines = takeLines(block.lines, left, '      …');
-      const partial = lines.length > 1 ? [{ ...block, lines }] : [];
-      return { shown: [...shown, ...partial], leftOut: blocks.slice(shown.length + partial.length) };
-    }
-    shown.push(block);
-    left -= size(block);
-  }
-  return { shown, leftOut: [] };
-}
-
-function size({ lines }: ChangeBlock): number {
-  return lines.reduce((sum, line) => sum + line.length + 1, 0);
-}
-
-function compose(
-  plan: PlanDocument,
-  blocks: readonly ChangeBlock[],
-  leftOut: readonly ChangeBlock[],
-  limits: TailLimits,
-  options: PlanTextOptions,
-): string {
-  const gap = leftOut.length === 0 ? [] : [wrap('  … ', `not shown: ${countBlocks(leftOut)}`, options.columns, 4)];
+function compose(plan: PlanDocument, changes: readonly string[], options: PlanTextOptions): string {
   const { who, when } = planTitleParts(plan);
   const sections = [
     options.paint.strong(`Plan for ${who}${when}`),
-    [...blocks.flatMap(({ lines }) => lines), ...gap].join('\n'),
-    tailLines(plan, options, limits).join('\n'),
+    changes.join('\n'),
+    tailLines(plan, options).join('\n'),
     options.paint.strong(wrap('', summaryLine(plan), options.columns, 2)),
   ];
   const lines = sections.filter((section) => section !== '').join('\n\n');
@@ -191,13 +108,10 @@ export function summaryLine({ summary }: Pick<PlanDocument, 'summary'>): string 
 /** Row of the lists below the changes. A command is never wrapped, so that it can be copied. */
 type Row = readonly [name: string, text: string, isCommand?: true];
 
-function tailLines(plan: PlanDocument, options: PlanTextOptions, limits: TailLimits): readonly string[] {
-  const lists = listRows(plan);
-  const more = lists.length - limits.rows;
+function tailLines(plan: PlanDocument, options: PlanTextOptions): readonly string[] {
   const rows: readonly Row[] = [
-    ...accessRows(plan, limits.access),
-    ...lists.slice(0, limits.rows),
-    ...(more > 0 ? [['Note', `${counted(more, 'more line')} about this plan left out`] as const] : []),
+    ...accessRows(plan),
+    ...listRows(plan),
     ...verdictRows(plan, options),
     ['Cost', costWords(plan)],
   ];
@@ -210,11 +124,8 @@ function tailLines(plan: PlanDocument, options: PlanTextOptions, limits: TailLim
   });
 }
 
-function accessRows({ access }: PlanDocument, limit: number): readonly Row[] {
-  const sentences = accessSentences(access.slice(0, limit));
-  const more = access.length - limit;
-  const rest = more > 0 ? [`${sentences.length > 0 ? 'and ' : ''}${counted(more, 'access change')} not shown`] : [];
-  return access.length === 0 ? [] : [['Access', [...sentences, ...rest].join('; ')]];
+function accessRows({ access }: PlanDocument): readonly Row[] {
+  return access.length === 0 ? [] : [['Access', accessSentences(access).join('; ')]];
 }
 
 /** Returns the parts of a plan other than its changes, access and verdict: rows with a name and a text. */
@@ -327,15 +238,6 @@ export function costWords({ cost }: Pick<PlanDocument, 'cost'>): string {
 /** Rank of a change: a lower one is shown earlier and left out later. */
 export const RANK = { held: 0, delete: 1, access: 2, accessOfNew: 3, update: 4, move: 5, create: 6 } as const;
 
-/** Text of one change, and its count in the summary when the text is left out. */
-interface ChangeBlock {
-  readonly kind: string;
-  readonly action: Action;
-  readonly rank: number;
-  /** The first line names the change; the others show its fields. */
-  readonly lines: readonly string[];
-}
-
 /** Members of a change that decide its rank. */
 type RankedChange = Pick<ChangeDocument, 'action' | 'address' | 'held' | 'accessFields' | 'weight'>;
 
@@ -344,21 +246,16 @@ const SIGNS = { create: '+', update: '~', move: '→', delete: '-' } as const;
 const MIN_ADDRESS_COLUMN = 20;
 
 /**
- * Returns one block per change: held changes, deletions (the heaviest first), access changes, then updates, moves and
+ * Returns the lines of the changes: held changes, deletions (the heaviest first), access changes, then updates, moves and
  * creations.
  */
-function changeBlocks(plan: PlanDocument, options: PlanTextOptions): readonly ChangeBlock[] {
+function changeLines(plan: PlanDocument, options: PlanTextOptions): readonly string[] {
   const widest = largest(
     plan.changes.values().map(({ address }) => textWidth(address)),
     0,
   );
   const column = Math.min(widest, Math.max(MIN_ADDRESS_COLUMN, Math.floor(options.columns / 2) - 4));
-  return rankChanges(plan).map(({ change, rank }) => ({
-    kind: change.kind,
-    action: change.action,
-    rank,
-    lines: [headLine(change, column, options), ...bodyLines(change, options)].join('\n').split('\n'),
-  }));
+  return rankChanges(plan).flatMap(({ change }) => [headLine(change, column, options), ...bodyLines(change, options)]);
 }
 
 /** Sorts the changes of a plan by rank; of equal ones, those with the greatest impact come first. */
@@ -382,18 +279,6 @@ function rankOf(change: RankedChange, affectsAccess: ReadonlySet<string>): numbe
     return change.action === 'create' ? RANK.accessOfNew : RANK.access;
   }
   return RANK[change.action];
-}
-
-/** `120 creations (100 team, 20 space), 1 held update (1 site)`. */
-function countBlocks(blocks: readonly ChangeBlock[]): string {
-  const nouns = { create: 'creation', update: 'update', move: 'move', delete: 'deletion' } as const;
-  const groups = Map.groupBy(blocks, ({ rank, action }) => `${rank === RANK.held ? 'held ' : ''}${nouns[action]}`);
-  return [...groups]
-    .map(([noun, group]) => {
-      const kinds = [...Map.groupBy(group, ({ kind }) => kind)].map(([kind, each]) => `${each.length} ${kind}`);
-      return `${counted(group.length, noun)} (${kinds.join(', ')})`;
-    })
-    .join(', ');
 }
 
 function headLine(change: ChangeDocument, column: number, options: PlanTextOptions): string {

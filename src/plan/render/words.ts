@@ -48,6 +48,11 @@ export function shortened(text: string, longest: number): string {
   return characters.length > longest ? `${characters.slice(0, longest - 1).join('')}…` : text;
 }
 
+/** `1cefed34`: the digits of a checksum that a person types to approve. */
+export function shortApproval(checksum: string): string {
+  return checksum.replace(/^sha256:/, '').slice(0, 8);
+}
+
 /** Formats a number with its noun: `1 change`, `2 changes`. */
 export function counted(count: number, word: string, plural = `${word}s`): string {
   return `${count} ${count === 1 ? word : plural}`;
@@ -82,14 +87,6 @@ export function spanWords(milliseconds: number): string {
     return counted(Math.floor(span / MINUTE), 'minute');
   }
   return span < 2 * DAY ? counted(Math.floor(span / HOUR), 'hour') : counted(Math.floor(span / DAY), 'day');
-}
-
-/** Digits of a checksum that approve what it stands for. */
-const APPROVAL_DIGITS = 8;
-
-/** Returns the start of a checksum that a command approves with: `1cefed34`. */
-export function shortApproval(checksum: string): string {
-  return checksum.replace(/^sha256:/, '').slice(0, APPROVAL_DIGITS);
 }
 
 /** Returns true if a resource is deleted and not replaced. */
