@@ -1,8 +1,8 @@
-/** What changes do, in the order in which people read them, on pages and in comments. */
+/** Order of the changes of a plan, as people read them on pages and in comments. */
 import type { ChangeDocument, PlanDocument } from './document.ts';
 import { rankChanges } from './text.ts';
 
-/** What a change does, in the order in which people read them. */
+/** Effects of changes, in the order in which people read them. */
 const EFFECTS = ['deleted', 'access', 'created', 'updated', 'moved'] as const;
 export type Effect = (typeof EFFECTS)[number];
 

@@ -11,7 +11,7 @@ import { accessWords, costWords, listRows, planTitleParts } from './text.ts';
 import { type Approval, PLAIN_APPROVAL, takeLines } from './text-layout.ts';
 import { counted, noCommand, printable, shortApproval, shortened } from './words.ts';
 
-/** Where the Markdown of a plan is shown. */
+/** Room for the Markdown of a plan, and the addresses that it links to. */
 export interface MarkdownPlace {
   /** Longest text, in characters. */
   readonly maxLength: number;
