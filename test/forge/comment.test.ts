@@ -224,7 +224,7 @@ describe('a comment that is too long', () => {
     const comment = planComment(plan, MARKER, ROOM);
     expect(comment.length).toBeLessThanOrEqual(ROOM.maxLength);
     for (const key of gone) {
-      expect(comment).toContain(` ${key} (space/${key}): waits (`);
+      expect(comment).toContain(` ${key} (space/${key}): `);
     }
     const shown = comment.match(/^\+ Team /gm)?.length ?? 0;
     expect(shown).toBeLessThan(1100);
@@ -258,16 +258,20 @@ describe('a comment that is too long', () => {
     const emails = Array.from({ length: people }, (_, at) => `p${at}@acme.example`);
     const teams = Object.fromEntries(Array.from({ length: creations }, (_, at) => [`a${at}`, { title: `New ${at}` }]));
     const gone = Array.from({ length: deletions }, (_, at) => `gone-${at}`);
+    const titleOf = (key: string) => `${key} ${'`'.repeat(20)} </details>`;
     const joined = { title: 'Joined', members: Object.fromEntries(emails.map((email) => [email, 'member'])) };
     const { plan } = await planOf({
       manifests: JSON.stringify({ teams: { ...teams, joined }, spaces: { kept: { title: 'Kept, renamed' } } }),
       base: JSON.stringify({
-        teams: Object.fromEntries([...gone, 'joined'].map((key) => [key, { title: key }])),
+        teams: {
+          joined: { title: 'joined' },
+          ...Object.fromEntries(gone.map((key) => [key, { title: titleOf(key) }])),
+        },
         saml: { okta: { label: 'Okta' } },
         spaces: { kept: { title: 'Kept' } },
       }),
       actuals: [
-        ...gone.map((key) => actual('team', key, { title: key }, { facts: { members: 1 } })),
+        ...gone.map((key) => actual('team', key, { title: titleOf(key) }, { facts: { members: 1 } })),
         actual('team', 'joined', { title: 'joined', members: {} }),
         actual('saml', 'okta', { label: 'Okta' }),
         actual('space', 's1', { title: 'Kept' }),
@@ -288,6 +292,9 @@ describe('a comment that is too long', () => {
       fc.property(fc.integer({ min: 2000, max: whole }), (maxLength) => {
         const comment = planComment(plan, MARKER, { ...ROOM, maxLength });
         expect(comment.length).toBeLessThanOrEqual(maxLength);
+        expect(markdownSkeleton(comment).match(/<\/?details>/g)).toEqual(
+          Array.from({ length: 4 }, () => ['<details>', '</details>']).flat(),
+        );
         const text = planText(comment);
         const lines = text.split('\n');
         const shown = order.map((start) => lines.filter((line) => line.startsWith(start)).length);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../src/core/json.ts';
 import { sameJson } from '../../src/core/json.ts';
-import { differingTexts, fieldLines, valueText } from '../../src/plan/render/field-text.ts';
+import { differingTexts, fieldLines, valueText, withEmoji } from '../../src/plan/render/field-text.ts';
 import { codePoint } from '../support/code-points.ts';
 
 const x = (count: number) => 'x'.repeat(count);
@@ -17,6 +17,13 @@ describe('a value', () => {
   ])('%j is shown as %s', (value, text) => {
     expect(valueText(value)).toBe(text);
   });
+});
+
+test('an emoji is shown instead of its code points, but no other character takes effect', () => {
+  expect(withEmoji('emoji', '1f469-200d-1f4bb')).toBe('👩‍💻');
+  expect(withEmoji('title', '1f4d8')).toBe('1f4d8');
+  expect(withEmoji('emoji', '202e-0007-d83d')).toBe('\\u202e\\u0007\\ud83d');
+  expect(withEmoji('emoji', Array.from({ length: 200_000 }, () => '1f4d8').join('-'))).toHaveLength(400_000);
 });
 
 describe('a changed field', () => {

@@ -45,7 +45,9 @@ export function plainText(field: string, value: Json): string {
 export function withEmoji(field: string, text: string): string {
   const points = field === 'emoji' && /^[0-9a-f]{4,6}(?:-[0-9a-f]{4,6})*$/.test(text) ? text.split('-') : [];
   const codes = points.map((point) => Number.parseInt(point, 16));
-  return codes.length === 0 || codes.some((code) => code > 0x10ffff) ? text : String.fromCodePoint(...codes);
+  const isText = codes.length === 0 || codes.some((code) => code > 0x10ffff);
+  // Code points can also be those of control characters.
+  return isText ? text : printable(codes.map((code) => String.fromCodePoint(code)).join(''));
 }
 
 /**

@@ -8,7 +8,7 @@ import { type Effect, orderByEffect } from './effects.ts';
 import { bare, type FieldLine, fieldLines, withEmoji } from './field-text.ts';
 import { heldChanges, kindCounts, planSentence } from './sentence.ts';
 import { accessWords, costWords, listRows, planTitleParts } from './text.ts';
-import { type Approval, PLAIN_APPROVAL, takeLines } from './text-layout.ts';
+import { type Approval, PLAIN_APPROVAL, takeLines, wrap } from './text-layout.ts';
 import { counted, noCommand, printable, shortApproval, shortened } from './words.ts';
 
 /** Room for the Markdown of a plan, and the addresses that it links to. */
@@ -26,6 +26,8 @@ const ANYWHERE: MarkdownPlace = { maxLength: Number.POSITIVE_INFINITY, runUrl: n
 /** Number of changes above which a plan is folded, and a group of its changes. */
 const MAX_OPEN = 25;
 const MAX_OPEN_GROUP = 20;
+/** Width of the lines of a diff that are sentences, in characters: a wider one would scroll. */
+const COLUMNS = 96;
 /** Longest name, and longest reason and first line of a change, in characters. */
 const MAX_NAME_LENGTH = 120;
 const MAX_LINE_LENGTH = 300;
@@ -196,7 +198,7 @@ function accessSections({ access }: PlanDocument): readonly Section[] {
   const isPublic = ({ person, to }: PlanDocument['access'][number]) => to !== null && person.startsWith(EVERYONE);
   const lines = access
     .toSorted((a, b) => Number(isPublic(b)) - Number(isPublic(a)))
-    .map((change) => `! ${accessWords(change)}`);
+    .map((change) => wrapped('!', accessWords(change)));
   const [first, more] = [lines.slice(0, MAX_OPEN_GROUP), lines.slice(MAX_OPEN_GROUP)];
   return [
     ...lineSections('Access', ACCESS_RANK, 'diff', first),
@@ -206,7 +208,7 @@ function accessSections({ access }: PlanDocument): readonly Section[] {
 
 /** Returns what is adopted, pending, noted and not managed. */
 function notesSections(plan: PlanDocument): readonly Section[] {
-  const lines = listRows(plan).map(([name, text]) => `${name}: ${text}`);
+  const lines = listRows(plan).map(([name, text]) => [`${name}: ${text}`]);
   return lineSections('Notes', NOTES_RANK, 'text', lines, lines.length > MAX_OPEN_GROUP);
 }
 
@@ -214,11 +216,13 @@ function lineSections(
   name: string,
   rank: number,
   syntax: Section['syntax'],
-  lines: readonly string[],
+  entries: readonly (readonly string[])[],
   isFolded = false,
 ): readonly Section[] {
-  const blocks = lines.map((line) => ({ kind: '', lines: [inertLine(line)] }));
-  return lines.length === 0 ? [] : [{ title: `${name}: ${lines.length}`, rank, isFolded, syntax, blocks, files: '' }];
+  const blocks = entries.map((lines) => ({ kind: '', lines: lines.map(inertLine) }));
+  return entries.length === 0
+    ? []
+    : [{ title: `${name}: ${entries.length}`, rank, isFolded, syntax, blocks, files: '' }];
 }
 
 /** Returns the lines of a change: its title, address and consequences, then its fields, old and new. */
@@ -228,14 +232,21 @@ function changeLines(change: ChangeDocument): readonly string[] {
   const sign = { delete: '-', create: '+', update: '!', move: '!' }[action];
   const said = remarks(change);
   const name = title === '' ? address : `${title} (${address})`;
-  const head = `${sign} ${name}${said === '' ? '' : `: ${said}`}`;
+  const head = shortened(`${name}${said === '' ? '' : `: ${said}`}`, MAX_LINE_LENGTH);
   const isShown = (path: string) =>
     action === 'move' ? path !== 'position' : action !== 'create' || (path !== 'title' && path !== 'label');
   const fields = change.fields.filter(({ path }) => isShown(path));
   return [
-    shortened(head, MAX_LINE_LENGTH),
+    ...wrapped(sign, head),
     ...fields.flatMap((field) => fieldLines(field, accessFields.includes(field.path)).flatMap(diffLines)),
   ];
+}
+
+/** Breaks a sentence into lines that begin with a sign. */
+function wrapped(sign: string, text: string): readonly string[] {
+  return wrap('', text, COLUMNS, 2)
+    .split('\n')
+    .map((line) => `${sign} ${line}`);
 }
 
 /** Returns where a change goes, what it damages, and why it waits. */
