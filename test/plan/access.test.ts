@@ -392,7 +392,11 @@ saml: { okta: { label: Okta, ssoURL: "https://u:hunter22@b.example/s" } }`,
     const condition = 'now only visitors who match "visitor.x \\u202e::warning"';
     const wrapped = renderPlanText(plan, { columns: 1000, paint: PLAIN });
     const page = planContent('acme', plan, { commit: () => null, file: () => null }, WHOLE_PLAN, () => null);
-    for (const text of [wrapped, renderPlanMarkdown(plan), page.access.map(({ text }) => text).join('\n')]) {
+    const comment = renderPlanMarkdown(plan);
+    expect(comment).toContain(
+      '**Takes access from `every visitor`, changes access of `everyone who signs in through saml/okta`**',
+    );
+    for (const text of [wrapped, comment.replaceAll('\n!   ', ' '), page.access.map(({ text }) => text).join('\n')]) {
       expect(text).toContain(`every visitor loses access to site-space/help/one (read; ${condition})`);
       expect(text).toContain('everyone who signs in through saml/okta has other access to the organization');
       expect(text).not.toContain('hunter22');

@@ -20,13 +20,14 @@ export function markdownSkeleton(markdown: string): string {
 }
 
 /**
- * Skeleton of a comment whose files have any names: their encoded addresses are left out, and their number, which depends
- * on the length of the names.
+ * Skeleton of a comment whose files have any names: their encoded addresses are left out, their number, which depends on
+ * the length of the names, and the estimated time.
  */
 export function commentSkeleton(comment: string): string {
   return markdownSkeleton(comment)
     .replaceAll(/(?: text ", ")? link http[\w.:/-]+\/blob\/[\w.%/-]+#L\d+ \(inlineCode\)/g, ' FILE')
     .replaceAll(/(?: FILE)+/g, ' FILES')
+    .replaceAll(/(?:under|about) [\d.]+ (?:s|min|h)\b/g, 'TIME')
     .replaceAll(/(?<= FILES text " and )\d+/g, 'N');
 }
 

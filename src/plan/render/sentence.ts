@@ -91,8 +91,8 @@ function accessParts(
   };
   const isPublic = ({ person, from, to }: AccessChange) =>
     person.startsWith(EVERYONE) && (from === null) !== (to === null);
-  const isRole = ({ to, from, role }: AccessChange) =>
-    to === WHOLE_ORGANIZATION && from === WHOLE_ORGANIZATION && role.includes(' → ');
+  const isRole = ({ to, from, role, field }: AccessChange) =>
+    field === undefined && to === WHOLE_ORGANIZATION && from === WHOLE_ORGANIZATION && role.includes(' → ');
   const opened = unique(access.filter((each) => isPublic(each) && each.to !== null).map(placeOf));
   const closed = unique(access.filter((each) => isPublic(each) && each.to === null).map(placeOf));
   const roles = access.filter(isRole);
