@@ -28,6 +28,8 @@ const MAX_OPEN = 25;
 const MAX_OPEN_GROUP = 20;
 /** Width of the lines of a diff that are sentences, in characters: a wider one would scroll. */
 const COLUMNS = 96;
+/** Longest title of a deletion without its consequences, in characters. */
+const MAX_BRIEF_LENGTH = 40;
 /** Longest name, and longest reason and first line of a change, in characters. */
 const MAX_NAME_LENGTH = 120;
 const MAX_LINE_LENGTH = 300;
@@ -46,6 +48,8 @@ interface Block {
   readonly kind: string;
   /** The first line names it. */
   readonly lines: readonly string[];
+  /** Title and address of a deletion, where there is no room for its consequences. */
+  readonly brief?: readonly string[];
 }
 
 /** A diff of changes under a heading. */
@@ -179,7 +183,7 @@ function sectionsOf(plan: PlanDocument, place: MarkdownPlace): readonly Section[
       rank,
       isFolded: effect !== 'deleted' && (isLong || changes.length > MAX_OPEN_GROUP),
       syntax: 'diff',
-      blocks: changes.map((change) => ({ kind: change.kind, lines: changeLines(change).map(inertLine) })),
+      blocks: changes.map(changeBlock),
       files: fileLinks(changes, place),
     };
     return [...(effect === 'access' ? accessSections(plan) : []), ...(changes.length === 0 ? [] : [group])];
@@ -226,20 +230,21 @@ function lineSections(
 }
 
 /** Returns the lines of a change: its title, address and consequences, then its fields, old and new. */
-function changeLines(change: ChangeDocument): readonly string[] {
-  const { action, address, accessFields = [] } = change;
-  const title = shortened(printable(maskUrls(changeTitle(change))), MAX_NAME_LENGTH);
+function changeBlock(change: ChangeDocument): Block {
+  const { action, address, kind, accessFields = [] } = change;
+  const title = printable(maskUrls(changeTitle(change)));
   const sign = { delete: '-', create: '+', update: '!', move: '!' }[action];
   const said = remarks(change);
-  const name = title === '' ? address : `${title} (${address})`;
-  const head = shortened(`${name}${said === '' ? '' : `: ${said}`}`, MAX_LINE_LENGTH);
+  const named = (longest: number) => (title === '' ? address : `${shortened(title, longest)} (${address})`);
+  const head = shortened(`${named(MAX_NAME_LENGTH)}${said === '' ? '' : `: ${said}`}`, MAX_LINE_LENGTH);
   const isShown = (path: string) =>
     action === 'move' ? path !== 'position' : action !== 'create' || (path !== 'title' && path !== 'label');
   const fields = change.fields.filter(({ path }) => isShown(path));
-  return [
+  const lines = [
     ...wrapped(sign, head),
     ...fields.flatMap((field) => fieldLines(field, accessFields.includes(field.path)).flatMap(diffLines)),
-  ];
+  ].map(inertLine);
+  return action === 'delete' ? { kind, lines, brief: [inertLine(`- ${named(MAX_BRIEF_LENGTH)}`)] } : { kind, lines };
 }
 
 /** Breaks a sentence into lines that begin with a sign. */
@@ -315,12 +320,27 @@ function cutSections(sections: readonly Section[], room: number): readonly CutSe
   let left = Math.max(0, room);
   for (const section of sections.toSorted((a, b) => a.rank - b.rank)) {
     const most = section.rank === ACCESS_RANK ? Math.max(left * SHARE, left - deletions) : left;
-    const blocks = takeBlocks(section.blocks, most);
+    const blocks = takeBlocks(
+      section.rank === GROUPS.deleted[1] ? briefly(section.blocks, most) : section.blocks,
+      most,
+    );
     shown.set(section, blocks);
     const isCut = blocks.length < section.blocks.length && section.rank !== ACCESS_RANK;
     left = isCut ? 0 : left - sizeOf(blocks);
   }
   return sections.map((section) => ({ section, shown: shown.get(section) ?? [] }));
+}
+
+/** Shortens blocks that can be brief, from the end, until all fit; all of them if that is not enough. */
+function briefly(blocks: readonly Block[], room: number): readonly Block[] {
+  const brief = blocks.map((block) => ({ ...block, lines: block.brief ?? block.lines }));
+  let left = room - sizeOf(brief);
+  return blocks.map((block, index) => {
+    const short = brief[index] ?? block;
+    const more = sizeOf([block]) - sizeOf([short]);
+    left -= more;
+    return left < 0 ? short : block;
+  });
 }
 
 /** Returns the blocks from the start that fit. If not all fit, a long one keeps only its first lines. */
