@@ -73,7 +73,5 @@ test('the button is there for the channels that gave something up, and for those
   expect(await get('ben')).not.toContain('Send events again');
   const answer = await post('ana', EVENT, 'text/html');
   expect([answer.statusCode, answer.headers.location]).toEqual([303, '/deliveries?done=delivery-retry']);
-  expect(await get('ana', '/deliveries?done=delivery-retry')).toContain(
-    'Messages that were given up are sent again.',
-  );
+  expect(await get('ana', '/deliveries?done=delivery-retry')).toContain('Messages that were given up are sent again.');
 });

@@ -148,11 +148,7 @@ export async function historyCommand(
 /** Prints the conditions of all organizations, or of one. Returns 1 if one of them fires. */
 export async function conditionsCommand(flags: StateFlags, context: CommandContext): Promise<ExitCode> {
   const config = await readTrustedConfig(flags.config, context);
-  const view = await loadPage<ConditionsView>(
-    `/alerts${queryOf('organization', flags.organization)}`,
-    config,
-    context,
-  );
+  const view = await loadPage<ConditionsView>(`/alerts${queryOf('organization', flags.organization)}`, config, context);
   printResult(context, flags.format, view, [
     ...conditionLines(view, flags, context),
     ...(view.notShown === 0 ? [] : [`${view.notShown} more are not shown`]),

@@ -61,9 +61,7 @@ test('a sparkline has a bar for each day with something, as high as its number, 
 });
 
 test('every chart has an image role, a label, a table, and neither styles nor scripts', async () => {
-  const charts = [
-    stepLine({ id: 'a', sentence: '<b>', steps: [], top: null, names: ['value', 'marks'] }),
-  ];
+  const charts = [stepLine({ id: 'a', sentence: '<b>', steps: [], top: null, names: ['value', 'marks'] })];
   for (const chart of charts) {
     const text = await textOf(chart);
     expect(text).toMatch(/<svg[^>]* role="img" aria-labelledby="a">/);

@@ -5,7 +5,7 @@ import { ClusterOverview } from '../../../src/clusters/events.ts';
 import type { KnownResources } from '../../../src/web/model/backend.ts';
 import { someCluster } from '../../clusters/samples.ts';
 import { openPageApp, tokenEntry } from '../page-app.ts';
-import { type Asked, NOW, someBackend, withParts } from '../some-backend.ts';
+import { type Asked, NOW, someHandlers, withParts } from '../some-backend.ts';
 import { hasBrowser, openBrowser } from './open-browser.ts';
 import { signIn } from './page-check.ts';
 
@@ -37,9 +37,9 @@ async function open(options = {}) {
   const app = stack.use(
     await openPageApp({
       ui: { tokens: [tokenEntry('ana', 'ana-token')], roles: [{ role: 'operator', people: ['*'] }] },
+      handlers: someHandlers(asked),
       backend: (backend) => ({
         ...backend,
-        actions: someBackend([], { asked }).actions,
         organizations: () =>
           backend.organizations().map((each) => ({ ...withParts(each, parts), resources: async () => RESOURCES })),
       }),
