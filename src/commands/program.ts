@@ -181,6 +181,11 @@ function everydayCommands(program: LazyCommand): void {
       '--comment',
       'Post the plan as a comment on the pull request of this CI job; --base defaults to the merge base',
     )
+    .addOption(
+      new Option('--approve <checksum>', 'Show the plan as this approval would make it; nothing is approved').conflicts(
+        'comment',
+      ),
+    )
     .option('--detailed-exitcode', 'Exit with 2 if there are changes')
     .with(CONFIG, ORGANIZATION, SCOPE)
     .runs(async () => (await import('./plan/plan.ts')).planCommand);
@@ -190,7 +195,7 @@ function everydayCommands(program: LazyCommand): void {
     .argument('[dir-or-plan]', 'Manifest directory, or a plan file saved by plan --out', '.')
     .with(BASE)
     .option('--yes', 'Apply without asking for confirmation')
-    .option('--approve <checksum>', 'Approve the plan, or only its held changes, by checksum')
+    .option('--approve <checksum>', 'Approve the plan, or only its held changes, by checksum or its first 8 digits')
     .option('--allow-deletes <n>', 'Raise the deletion limit to <n> for this run', count)
     .addOption(
       new Option(
@@ -258,7 +263,10 @@ const REASON = ['--reason <text>', 'Reason, for the audit and for others'] as co
 
 /** Registers approve, reject, pause, resume, reconcile and conditions. */
 function actionCommands(program: LazyCommand): void {
-  const checksum = ['<checksum>', 'Checksum of the plan or of its held changes, from the plan or the log'] as const;
+  const checksum = [
+    '<checksum>',
+    'Checksum of the plan or of its held changes, or at least its first 8 digits',
+  ] as const;
   program
     .command('approve')
     .description('Approve the plan that the daemon holds, or only its held changes')

@@ -5,7 +5,8 @@ import type { Plan } from '../core/change.ts';
 import { LAST_TIME } from '../core/clock.ts';
 import { ConfigError, messageOf, RefusedPlanError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
-import { heldChecksums } from '../plan/guard.ts';
+import { approvalChoices, approvedPart, chosenApproval, meantApprovals } from '../plan/approval-choice.ts';
+import { approvalSentence } from '../plan/render/sentence.ts';
 import { counted } from '../plan/render/words.ts';
 import type { OrganizationReconciler } from '../reconcile/organization.ts';
 import type { RequestHandlers, RequestKind, RequestOf } from '../server/requests.ts';
@@ -141,7 +142,9 @@ export function openActions({ context, notifications, organizations }: ActionPar
     /** Handles a request about plans or passes. Throws ConfigError, RefusedPlanError and StoreError. */
     async act(by, organization, request) {
       const target = targetOf(organizations.open, organization, request);
-      return onOrganization('act', by, target, request, () => act(context, by, target, request));
+      // Everything after this has the whole checksum: the audit, the record and the comparison with the plan.
+      const named = withWholeChecksum(request, target);
+      return onOrganization('act', by, target, named, () => act(context, by, target, named));
     },
     async conversations(by, organization, request) {
       const target = chooseOrganization(organizations.open, organization);
@@ -193,15 +196,9 @@ function targetOf(
   id: string | null,
   request: RequestOf<'act'>,
 ): ManagedOrganization {
-  if (id !== null || !('checksum' in request)) {
-    return chooseOrganization(organizations, id);
-  }
-  const { checksum } = request;
-  const holder = organizations.find((each) => heldChecksums(lastPlan(each), 'any').includes(checksum));
-  if (holder === undefined) {
-    throw noSuchPlan(checksum, organizations);
-  }
-  return holder;
+  return id === null && 'checksum' in request
+    ? chosenApproval(request.checksum, organizations.flatMap(choicesIn)).target
+    : chooseOrganization(organizations, id);
 }
 
 async function act(
@@ -220,22 +217,18 @@ async function act(
     case 'approve': {
       const { checksum, reason } = request;
       const approval = await reconciler.approve(checksum, by, reason);
-      if (approval === null) {
-        throw noSuchPlan(checksum, [target]);
-      }
-      const { plan, isComplete } = approval;
+      const about = describeApproval(approval?.plan ?? null, checksum, target);
+      const { plan, isComplete = false } = approval ?? {};
       if (isComplete) {
         void reconciler.trigger('approval');
       }
-      const approved = plan.changes.filter(({ held }) => held !== null).map(({ address }) => address);
-      return { organization: id, checksum, approved, isComplete };
+      const approved = plan?.changes.filter(({ held }) => held !== null).map(({ address }) => address) ?? [];
+      return { organization: id, ...about, approved, isComplete };
     }
     case 'reject': {
       const { checksum, reason } = request;
-      if ((await reconciler.reject(checksum, by, reason)) === null) {
-        throw noSuchPlan(checksum, [target]);
-      }
-      return { organization: id, checksum };
+      const plan = await reconciler.reject(checksum, by, reason);
+      return { organization: id, ...describeApproval(plan, checksum, target) };
     }
     case 'pause': {
       const { address, reason, until } = request;
@@ -291,10 +284,28 @@ function requireAddress({ lastDesired, lastPlan }: OrganizationReconciler, addre
   }
 }
 
-function noSuchPlan(checksum: string, organizations: readonly ManagedOrganization[]): RefusedPlanError {
-  const held = organizations.flatMap((organization) => heldChecksums(lastPlan(organization), 'one'));
-  const now = held.length === 0 ? 'nothing is held now' : `held now: ${held.join(', ')}`;
-  return new RefusedPlanError(`no held plan has the checksum ${checksum}; ${now}`);
+/** Replaces what a person typed by the whole checksum, if it means one thing that this organization holds now. */
+function withWholeChecksum(request: RequestOf<'act'>, target: ManagedOrganization): RequestOf<'act'> {
+  const [meant, other] = 'checksum' in request ? meantApprovals(request.checksum, choicesIn(target)) : [];
+  return meant === undefined || other !== undefined || !('checksum' in request)
+    ? request
+    : { ...request, checksum: meant.checksum };
+}
+
+/** Returns what can be approved in an organization, as messages name it. */
+function choicesIn(target: ManagedOrganization) {
+  return approvalChoices(lastPlan(target)).map(({ checksum, what }) => {
+    return { checksum, what: `${what} of ${target.id}`, target };
+  });
+}
+
+/** Says what was decided on. Throws RefusedPlanError, which names the choices, if there is no such plan. */
+function describeApproval(plan: Plan | null, checksum: string, target: ManagedOrganization): JsonObject {
+  if (plan === null) {
+    chosenApproval(checksum, choicesIn(target));
+    throw new RefusedPlanError('the plan has just changed; review it again');
+  }
+  return { checksum, part: approvedPart(checksum, plan), sentence: approvalSentence(plan, checksum) };
 }
 
 function lastPlan({ reconciliation }: ManagedOrganization): Plan | null {

@@ -4,11 +4,11 @@ import { WakeUpSignal } from '../core/clock.ts';
 import { errorToJson } from '../core/error-json.ts';
 import { ConfigError, LeaseLostError, messageOf } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
-import { heldChecksums } from '../plan/guard.ts';
+import { approvalChoices, chosenApproval, meantApprovals } from '../plan/approval-choice.ts';
 import { approvedChecksums } from '../reconcile/approvals.ts';
 import { type RequestHandler, type RequestHandlers, readRequest } from '../server/requests.ts';
 import type { OpenCommand } from '../store/commands.ts';
-import { type Actor, hasDone } from '../store/history.ts';
+import { type Actor, findDone } from '../store/history.ts';
 import type { FleetSignals } from '../store/leases.ts';
 import type { Store } from '../store/store.ts';
 import { type AuditedRequest, chooseOrganization, describeRequest } from './actions.ts';
@@ -33,18 +33,24 @@ async function findEarlierResult(
     return null;
   }
   const { action, subject } = describeRequest(kind, request as unknown as AuditedRequest);
-  if (!(await hasDone(store.history(organization), { action, subject, actor: by }, at))) {
+  const { checksum: typed } = request;
+  // The subject of a decision is the whole checksum of what the person typed.
+  const isSubject = (entry: string) =>
+    typeof typed === 'string' ? meantApprovals(typed, [{ checksum: entry }]).length > 0 : entry === subject;
+  const done = await findDone(store.history(organization), action, isSubject, by, at);
+  if (done === null) {
     return null;
   }
-  const result = { organization, ...request, isComplete: true, count: 0, repeated: true };
+  const named = typeof typed === 'string' ? { checksum: done.subject } : {};
+  const result = { organization, ...request, ...named, isComplete: true, count: 0, repeated: true };
   if (action !== 'approve') {
     return result;
   }
   // Decisions are removed when their plan is applied.
   const decisions = await store.organization(organization).decisions();
-  const isApplied = decisions.every(({ checksum }) => checksum !== subject);
+  const isApplied = decisions.every(({ checksum }) => checksum !== done.subject);
   const authors = reconciliation?.reconciler.lastCheck?.authors ?? null;
-  const isComplete = isApplied || approvedChecksums(decisions, config.approvals, authors).includes(subject);
+  const isComplete = isApplied || approvedChecksums(decisions, config.approvals, authors).includes(done.subject);
   return { ...result, approved: [], isComplete };
 }
 
@@ -222,11 +228,14 @@ export function routeRequests(
   const targetOf = async (organization: string | null, checksum: string | null) => {
     await model.refresh();
     const states = model.organizations();
-    const holder =
-      organization !== null || checksum === null
-        ? undefined
-        : states.find(({ reconciler }) => heldChecksums(reconciler?.lastCheck?.plan ?? null, 'any').includes(checksum));
-    return holder ?? chooseOrganization(states, organization);
+    const choices = states.flatMap((state) =>
+      approvalChoices(state.reconciler?.lastCheck?.plan ?? null).map(({ checksum, what }) => {
+        return { checksum, what: `${what} of ${state.id}`, state };
+      }),
+    );
+    // The owner knows the plan that is present: it compares again what the person typed.
+    const isSought = organization === null && checksum !== null && states.length > 1;
+    return isSought ? chosenApproval(checksum, choices).state : chooseOrganization(states, organization);
   };
   const route =
     <Kind extends 'act' | 'conversations' | 'clusters'>(kind: Kind): RequestHandler<Kind> =>

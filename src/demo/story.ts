@@ -27,7 +27,7 @@ export function reportPasses(demo: DemoContext, approval: Approval) {
         const what = counted(drift.length, 'change');
         say(paint.warn(`\nThe platform was changed outside of the repository (${what}):\n`));
       }
-      const text = renderPlanText(plan, { columns, paint, approval });
+      const text = renderPlanText(plan, { columns, paint, approval, hasSentence: true });
       say(`\n${text.replaceAll(/^(?=.)/gm, '  ').trimEnd()}\n`);
     },
     onSource: () => {

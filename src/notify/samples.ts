@@ -23,7 +23,7 @@ const CONDITIONS: Readonly<Record<ConditionCode, Text>> = {
   'changes-failing': ['1 of 3 changes failed; Octavo tries again', 'team/docs: the title is too long (400)'],
   'plan-refused': ['The plan is refused and nothing is applied: it deletes 12 resources, and 5 are allowed'],
   'waiting-for-approval': [
-    '2 changes wait for approval; approve with: octavo approve 3f2a91c',
+    '2 changes wait for approval; approve with: octavo approve 3f2a91c4',
     'delete space/guides',
     'delete team/docs',
   ],

@@ -2,7 +2,7 @@
 import { type Change, type ChangeResult, changeId, type Plan } from '../core/change.ts';
 import { AppError, DesiredStateError, formatProblem } from '../core/errors.ts';
 import { waitingDeletions } from '../plan/render/sentence.ts';
-import { counted } from '../plan/render/words.ts';
+import { counted, shortApproval } from '../plan/render/words.ts';
 import type { CommitStatusRecord, DeploymentRecord, StatusContent } from '../store/commit-statuses.ts';
 import type { PassDetails, PassRecord } from '../store/history.ts';
 
@@ -28,9 +28,6 @@ export interface CommitPass {
   /** True: the daemon was stopping, so that the rest may have been skipped. */
   readonly isStopped: boolean;
 }
-
-/** Number of characters of a checksum that are shown, without its algorithm. */
-const SHOWN_DIGITS = 12;
 
 /** Returns the changes of a plan that its commit causes: drift says nothing about a commit. */
 export function ownChanges(plan: Plan, drift: ReadonlySet<Change>): readonly Change[] {
@@ -123,13 +120,13 @@ function waiting(wait: WaitingReason | null, plan: Plan, rest: readonly Change[]
   const paused = rest.filter((change) => change.paused !== null);
   const { state, reasons } = plan.verdict;
   if (state === 'held') {
-    return pending(`${start}; waits for approval of ${shortChecksum(plan.checksum)}${deletes}: ${reasons.join('; ')}`);
+    return pending(`${start}; waits for approval of ${shortApproval(plan.checksum)}${deletes}: ${reasons.join('; ')}`);
   }
   if (due.length > 0 && wait !== null) {
     return pending(`${start}; waits: ${wait.reason}${wait.until === null ? '' : `, until ${minute(wait.until)}`}`);
   }
   const some = (count: number) => (count === rest.length ? '' : `${count} `);
-  const approval = `${some(held.length)}waits for approval of ${shortChecksum(plan.heldChecksum ?? plan.checksum)}${deletes}`;
+  const approval = `${some(held.length)}waits for approval of ${shortApproval(plan.heldChecksum ?? plan.checksum)}${deletes}`;
   const pause = `${some(paused.length)}paused: ${paused[0]?.paused?.reason ?? ''}`;
   return pending([start, ...(held.length > 0 ? [approval] : []), ...(paused.length > 0 ? [pause] : [])].join('; '));
 }
@@ -146,11 +143,6 @@ function failedProgress(error: Error): StatusProgress {
   return error instanceof AppError && error.disposition !== 'stall'
     ? pending('waits for the platform or the repository, which cannot be used now')
     : { state: 'error', description: `the pass failed: ${error.message}` };
-}
-
-/** Returns the start of a checksum without its algorithm. */
-function shortChecksum(checksum: string): string {
-  return checksum.replace(/^sha256:/, '').slice(0, SHOWN_DIGITS);
 }
 
 /** `2026-11-23 18:00 UTC`, rounded up. */

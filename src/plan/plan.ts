@@ -6,6 +6,7 @@ import { compareText } from '../core/lists.ts';
 import type { Base, Declared, Observation } from '../core/resource.ts';
 import { ROOT_SCOPE } from '../core/scope.ts';
 import { accessChanges } from './access.ts';
+import { meantApprovals } from './approval-choice.ts';
 import { arrangeSiblings } from './arrange.ts';
 import { draftChanges, findNeededParts } from './changes.ts';
 import { computeVerdict, heldChecksum, holdChanges, type Policy, planChecksum } from './guard.ts';
@@ -76,8 +77,9 @@ export function computePlan(input: PlanInput): PlannedChanges {
   const checksum = planChecksum(input.organization, scope, ordering.sequence);
   const waiting = ordering.sequence.filter((change) => change.held !== null);
   const waits = waiting.length === 0 ? null : heldChecksum(input.organization, scope, waiting);
-  const approved = policy.approved.includes(checksum) || policy.approved.includes(waits ?? '');
-  const verdict = computeVerdict(ordering.sequence, checksum, guard);
+  const approvals = approvalsNow(policy, [checksum, ...(waits === null ? [] : [waits])]);
+  const approved = approvals.includes(checksum) || approvals.includes(waits ?? '');
+  const verdict = computeVerdict(ordering.sequence, checksum, { ...guard, policy: { ...policy, approved: approvals } });
   const rules = new Map(kinds.map((kind) => [kind.name, kind]));
   const changes = ordering.sequence.map((change) => {
     const released = approved && change.approvable ? { ...change, held: null } : change;
@@ -106,6 +108,13 @@ export function computePlan(input: PlanInput): PlannedChanges {
     bindings: bindingsOf(kinds, identity, observation),
   };
   return { plan, ordering: { ...ordering, sequence: changes }, identity };
+}
+
+/** Returns the whole checksums that are approved; one that a person typed is looked for only in this plan. */
+function approvalsNow({ approved, typedApproval }: Policy, present: readonly string[]): readonly string[] {
+  const choices = present.map((checksum) => ({ checksum }));
+  const [meant, other] = typedApproval === undefined ? [] : meantApprovals(typedApproval, choices);
+  return meant === undefined || other !== undefined ? approved : [...approved, meant.checksum];
 }
 
 function withAccessFields(change: Change, fields: KindRules['fields']): Change {

@@ -147,22 +147,25 @@ export interface History {
 /** Number of entries of the audit that are searched. */
 const SEARCHED = 100;
 
-/** Returns true if a person has done something since a time: its subject may be gone, such as a plan that was applied. */
-export async function hasDone(
+/** Returns what a person has done since a time; null if they have not. Its subject may be gone, such as a plan that was applied. */
+export async function findDone(
   history: Pick<History, 'audit'>,
-  { action, subject, actor }: { action: string; subject: string; actor: { name: string; method: string } },
+  action: string,
+  isSubject: (subject: string) => boolean,
+  by: { readonly name: string; readonly method: string },
   since = 0,
-): Promise<boolean> {
+): Promise<AuditEntry | null> {
   const entries = await history.audit({ limit: SEARCHED });
-  return entries.some(
+  const done = entries.find(
     (entry) =>
       entry.outcome === 'done' &&
       entry.at >= since &&
       entry.action === action &&
-      entry.subject === subject &&
-      entry.actor.name === actor.name &&
-      entry.actor.method === actor.method,
+      isSubject(entry.subject) &&
+      entry.actor.name === by.name &&
+      entry.actor.method === by.method,
   );
+  return done ?? null;
 }
 
 /**

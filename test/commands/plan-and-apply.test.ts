@@ -16,7 +16,7 @@ test('plan, apply and plan print results to standard output and everything else 
   await using work = await withTeams();
   const plan = await work.inside(['plan', '--detailed-exitcode']);
   expect(plan).toMatchObject({ code: 2, stderr: '' });
-  expect(plan.stdout).toMatch(/^Plan for .*org_acme.*: commit [0-9a-f]{7}\n/);
+  expect(plan.stdout).toMatch(/^Creates 2 teams\nPlan for .*org_acme.*: commit [0-9a-f]{7}\n/);
   expect(plan.stdout).toContain('there is no base, so nothing is deleted and renames are not recognized');
   expect(plan.stdout).toMatch(/\n2 to create, 0 unchanged\n$/);
   const withoutTerminal = await work.inside(['apply']);
@@ -54,6 +54,7 @@ test('prints plans and results as JSON in the documented format', async () => {
         action: 'update',
         address: 'team/writers',
         kind: 'team',
+        title: 'Old writers',
         id: expect.any(String),
         fields: [{ path: 'title', from: 'Old writers', to: 'Writers' }],
         source: { file: 'teams.yaml', line: 2, column: 3 },
@@ -191,6 +192,7 @@ describe('--approve', () => {
       checksum: string;
       heldChecksum: string;
     };
+  const short = (checksum: string) => checksum.slice('sha256:'.length, 'sha256:'.length + 8);
   const apply = (work: Workspace, ...more: string[]) => work.inside(['apply', '--base', 'applied', ...more]);
 
   test('does not approve a larger plan than that of the checksum, which is applied except for what is held', async () => {
@@ -199,9 +201,11 @@ describe('--approve', () => {
     rename(work);
     const writes = work.writes();
     const { code, stderr } = await apply(work, '--yes', '--approve', checksum);
-    expect(stderr).toContain('does not match: the plan has checksum');
+    expect(stderr).toMatch(
+      /no plan has the checksum "sha256:.*choose from .*\(only what is held\), .*\(the whole plan\)/,
+    );
     expect([code, work.writes()]).toEqual([4, writes]);
-    const command = expect.stringMatching(/octavo apply .*--approve sha256:\w+$/m);
+    const command = expect.stringMatching(/octavo apply .*--approve [0-9a-f]{8}$/m);
     expect(await apply(work, '--yes')).toEqual({ code: 4, stdout: '1 applied, 1 held; 1 write\n', stderr: command });
   });
 
@@ -241,14 +245,34 @@ describe('--approve', () => {
     }
   });
 
-  test('approves a whole plan with its checksum; text and Markdown print both checksums', async () => {
+  test('approves by eight digits of either checksum, compared only with the plan that is present now', async () => {
+    await using work = await openHeld();
+    const { checksum, heldChecksum } = await checksums(work);
+    const writes = work.writes();
+    for (const typed of [short(checksum).slice(1), 'sha256:', `${short(checksum)}zz`, '00000000', `${checksum}0`]) {
+      const { code, stderr } = await apply(work, '--yes', '--approve', typed);
+      expect(stderr).toMatch(/is too short|no plan has the checksum/);
+      expect(stderr).toContain(`${short(heldChecksum)} (only what is held), ${short(checksum)} (the whole plan)`);
+      expect([code, work.writes()]).toEqual([4, writes]);
+    }
+    const shown = await work.inside(['plan', '--base', 'applied', '--approve', short(heldChecksum)]);
+    expect(shown).toMatchObject({ code: 0, stdout: expect.stringMatching(/\n1 to delete, /) });
+    expect((await work.inside(['plan', '--base', 'applied', '--approve', '00000000'])).code).toBe(4);
+    rename(work);
+    expect(await apply(work, '--yes', '--approve', short(checksum))).toMatchObject({ code: 4 });
+    expect(work.writes()).toBe(writes);
+    const upper = `SHA256:${short(heldChecksum).toUpperCase()}`;
+    expect(await apply(work, '--yes', '--approve', upper)).toMatchObject({ code: 0, stdout: '2 applied; 2 writes\n' });
+  });
+
+  test('approves a whole plan with its checksum; text and Markdown print both short checksums', async () => {
     await using work = await openHeld();
     rename(work);
     const { checksum, heldChecksum } = await checksums(work);
     for (const format of ['text', 'markdown']) {
       const { stdout } = await work.inside(['plan', '--base', 'applied', '--format', format]);
-      expect(stdout).toMatch(new RegExp(`approve only what is held with:\\n.*--approve ${heldChecksum}\\n`));
-      expect(stdout).toMatch(new RegExp(`approve the whole plan with:\\n.*--approve ${checksum}\\n`));
+      expect(stdout).toMatch(new RegExp(`Approve only what is held:\\n.*--approve ${short(heldChecksum)}\\n`));
+      expect(stdout).toMatch(new RegExp(`Approve the whole plan:\\n.*--approve ${short(checksum)}\\n`));
     }
     expect(await apply(work, '--approve', checksum)).toMatchObject({ code: 0, stdout: '2 applied; 2 writes\n' });
   });

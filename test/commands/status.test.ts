@@ -32,7 +32,7 @@ test('status, history and audit print the views of a running daemon, and exit by
   await daemon.pass();
   const held = await run(work, 'status');
   expect(held.stdout).toMatch(
-    /^org_acme: 1 change waits for approval.*\napprove with: octavo approve sha256:\w{64} --config config\.yaml --organization org_acme\nnext check: /,
+    /^org_acme: 1 change waits for approval.*\napprove with: octavo approve [0-9a-f]{8} --config config\.yaml --organization org_acme\nnext check: /,
   );
   expect(held.code).toBe(4);
   // The condition is reported after the pass.
@@ -41,7 +41,7 @@ test('status, history and audit print the views of a running daemon, and exit by
   expect(conditions.stdout).toMatch(
     /^SINCE +STATE +SEVERITY +CODE +ORGANIZATION +SUMMARY\n\d+s +firing +warning +waiting-for/,
   );
-  expect(conditions.stdout).toMatch(/^ {2}approve with: octavo approve sha256:\w{64} --config config\.yaml --org/m);
+  expect(conditions.stdout).toMatch(/^ {2}approve with: octavo approve [0-9a-f]{8} --config config\.yaml --org/m);
   const all = await run(work, 'status', '--format', 'json');
   const view = JSON.parse(all.stdout);
   expect(view).toMatchObject({
@@ -55,7 +55,7 @@ test('status, history and audit print the views of a running daemon, and exit by
   expect(headings).toMatch(/^AGE +PASS +(TIMES +)?OUTCOME +COMMIT +CHANGES +MESSAGE$/);
   expect(newest).toMatch(/^\d+s +\d+ +(\d+ +)?held +[0-9a-f]{7} +1 held +One$/);
   expect(newest.indexOf('1 held')).toBe(headings.indexOf('CHANGES'));
-  expect(history.stdout).toMatch(/^approve with: octavo approve sha256:\w{64} --config config\.yaml --org/m);
+  expect(history.stdout).toMatch(/^approve with: octavo approve [0-9a-f]{8} --config config\.yaml --org/m);
   const audit = await run(work, 'audit');
   expect(audit.stdout).toMatch(
     /^TIME .*\n\d{4}-\d\d-\d\d \d\d:\d\d +\d+s +\S+ \(socket\) +org_acme +pause +done +a freeze\n$/,

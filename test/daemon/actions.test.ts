@@ -10,7 +10,7 @@ function run(work: Workspace, ...args: string[]) {
   return work.inside([...args, '--config', 'config.yaml'], {}, '..');
 }
 
-/** Starts a daemon that holds a deletion. Returns the daemon, the line of its log and the checksum. */
+/** Starts a daemon that holds a deletion. Returns the daemon, the line of its log and the digits that it suggests. */
 async function holding(work: Workspace, organization: Readonly<Record<string, unknown>> = {}) {
   work.repository.commit('Two', { 'a.yaml': BOTH });
   const daemon = await startDaemon(work, { organization });
@@ -18,7 +18,7 @@ async function holding(work: Workspace, organization: Readonly<Record<string, un
   work.repository.commit('One, and a team', { 'a.yaml': `${ONE}${teams('New')}` });
   const line = await daemon.run.waitForLog('changes held');
   await work.untilTeams('New');
-  return { daemon, line, checksum: /sha256:[0-9a-f]{64}/.exec(String(line.approve))?.[0] ?? '' };
+  return { daemon, line, checksum: / approve ([0-9a-f]{8}) /.exec(String(line.approve))?.[1] ?? '' };
 }
 
 test('a held deletion waits for an approval with its checksum, which counts once, also after a rejection', async () => {
@@ -26,21 +26,29 @@ test('a held deletion waits for an approval with its checksum, which counts once
   const { daemon, checksum, line } = await holding(work);
   expect(line).toMatchObject({
     held: ['collection/b: deleting collection needs approval'],
-    approve: expect.stringMatching(/^octavo approve sha256:[0-9a-f]{64} --config \/.*config\.yaml$/),
+    approve: expect.stringMatching(/^octavo approve [0-9a-f]{8} --config \/.*config\.yaml$/),
   });
   await daemon.pass();
   const wrong = await run(work, 'approve', 'sha256:0000');
   expect(wrong).toMatchObject({ code: 4, stdout: '' });
-  expect(wrong.stderr).toContain('no held plan has the checksum sha256:0000');
+  expect(wrong.stderr).toContain('"sha256:0000" is too short; type at least 8 digits of the checksum; choose from ');
+  const unknown = await run(work, 'approve', '00000000');
+  expect(unknown).toMatchObject({ code: 4, stdout: '' });
+  expect(unknown.stderr).toContain(`no plan has the checksum "00000000" now; review the plan again; choose from `);
+  expect(unknown.stderr).toContain(`${checksum} (only what is held of org_acme)`);
   expect(await run(work, 'reject', checksum, '--reason', 'not today')).toMatchObject({ code: 0 });
-  expect((await run(work, 'reject', 'sha256:0')).stderr).toContain('no held plan has the checksum sha256:0');
   await daemon.pass();
   expect(work.emulator.requests.count('deleteCollection')).toBe(0);
-  expect(await run(work, 'approve', checksum)).toMatchObject({
-    code: 0,
-    stdout: 'Approved for org_acme: collection/b\n',
-  });
+  const approved = await run(work, 'approve', checksum);
+  expect(approved.code).toBe(0);
+  expect(approved.stdout).toMatch(
+    /^Approved for org_acme, only what is held: Deletes the collection B\n {2}sha256:[0-9a-f]{64}\n$/,
+  );
   await daemon.run.waitForLog('change applied', 1, '"action":"delete"');
+  const { entries } = JSON.parse((await run(work, 'audit', '--format', 'json')).stdout);
+  const whole = approved.stdout.trim().split('  ').at(-1);
+  expect(entries).toContainEqual(expect.objectContaining({ action: 'approve', subject: whole, outcome: 'done' }));
+  expect(entries.filter(({ outcome }: { outcome: string }) => outcome === 'done')).toHaveLength(1);
   await daemon.pass();
   const again = await run(work, 'approve', checksum);
   expect(again.code).toBe(4);
@@ -66,7 +74,7 @@ test('a plan that needs two people is not applied after one approval', async () 
   await using work = await openWorkspace();
   const { daemon, checksum } = await holding(work, { approvals: { count: 2 } });
   const { stdout } = await run(work, 'approve', checksum);
-  expect(stdout).toBe('Approved for org_acme: collection/b; more people have to approve it\n');
+  expect(stdout).toMatch(/Deletes the collection B\n.*\nMore people have to approve it\n$/);
   await run(work, 'approve', checksum);
   await daemon.pass();
   expect(work.emulator.requests.count('deleteCollection')).toBe(0);

@@ -52,7 +52,7 @@ test('shows each commit as it is applied, invalid, waiting and superseded', asyn
   const waiting = work.repository.commit('Delete a team', { 'teams.yaml': teams('Writers') });
   await until(fake, waiting, 'pending');
   expect(fake.of(waiting)).toEqual([
-    expect.stringMatching(/^pending: 1 change planned; waits for approval of [0-9a-f]{12}/),
+    expect.stringMatching(/^pending: 1 change planned; waits for approval of [0-9a-f]{8}/),
   ]);
   const last = work.repository.commit('Keep it', { 'teams.yaml': teams('Writers', 'More', 'Third') });
   await until(fake, last, 'success');

@@ -1,6 +1,8 @@
 /** Commands that ask the running daemon to do something: approve, reject, pause, resume, reconcile and end sessions. */
 import { ConfigError, EXIT, type ExitCode } from '../../core/errors.ts';
-import { counted } from '../../plan/render/words.ts';
+import { maskUrls } from '../../core/text/safe-url.ts';
+import { wrap } from '../../plan/render/text-layout.ts';
+import { counted, printable } from '../../plan/render/words.ts';
 import type { ActionRequest } from '../../reconcile/approvals.ts';
 import { readTrustedConfig } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';
@@ -25,16 +27,28 @@ const DEFAULT_PAUSE = 4 * 3_600_000;
 /** Approves the held plan with this checksum, and no other. */
 export function approveCommand(checksum: string, flags: ActionFlags, context: CommandContext): Promise<ExitCode> {
   const request = { subcommand: 'approve', checksum, reason: flags.reason } as const;
-  return act(request, flags, context, ({ organization, approved, isComplete }) => {
-    const more = isComplete ? '' : '; more people have to approve it';
-    return `Approved for ${organization}: ${approved.join(', ') || 'the whole plan'}${more}`;
+  return act(request, flags, context, (answer) => {
+    const more = answer.isComplete ? '' : '\nMore people have to approve it';
+    return `${decided('Approved', answer, context)}${more}`;
   });
 }
 
 /** Rejects the held plan with this checksum: it is not applied until somebody approves it again. */
 export function rejectCommand(checksum: string, flags: ActionFlags, context: CommandContext): Promise<ExitCode> {
   const request = { subcommand: 'reject', checksum, reason: flags.reason } as const;
-  return act(request, flags, context, ({ organization }) => `Rejected for ${organization}; approve it to change that`);
+  return act(request, flags, context, (answer) => {
+    return `${decided('Rejected', answer, context)}\nIt is not applied until somebody approves it`;
+  });
+}
+
+/** Names what was decided on: what the plan does, and its whole checksum, which is the identity of it. */
+function decided(
+  word: string,
+  { organization, part = 'the plan', sentence = '', checksum }: ActionAnswer,
+  { terminal }: CommandContext,
+): string {
+  const about = printable(maskUrls(`${organization}, ${part}${sentence === '' ? '' : `: ${sentence}`}`));
+  return `${wrap(`${word} for `, about, terminal.columns, 2)}\n  ${printable(checksum)}`;
 }
 
 /** Pauses the changes of a resource, or of the whole organization. */
@@ -78,8 +92,10 @@ export function reconcileCommand(flags: ActionFlags, context: CommandContext): P
 /** Members that the answer to an action may have. */
 interface ActionAnswer {
   readonly organization: string;
-  /** Of an approval: addresses. */
-  readonly approved: readonly string[];
+  /** Of a decision: the whole checksum, what it covers, and what that does. A repeated answer has only the checksum. */
+  readonly checksum: string;
+  readonly part?: string;
+  readonly sentence?: string;
   readonly isComplete: boolean;
   /** Of a pause. */
   readonly until: string | null;

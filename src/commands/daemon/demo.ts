@@ -16,6 +16,7 @@ import { type DemoParts, holdDeletion, reportPasses, runStory } from '../../demo
 import { type Emulator, startEmulator } from '../../emulator/emulator.ts';
 import { kinds } from '../../kinds/registry.ts';
 import { createLogger } from '../../log.ts';
+import { shortApproval } from '../../plan/render/words.ts';
 import { openReader, openWriter } from '../../platform/client.ts';
 import { openConnection } from '../../platform/connection.ts';
 import { LogBuffer } from '../../web/model/log-buffer.ts';
@@ -74,7 +75,7 @@ async function startDemo(
   const dropBox = await makeDemoDropFolder(new URL('examples/tickets/', root), join(directory, 'drop'));
   // Written to a file, so that commands such as `octavo approve` find the daemon.
   const configFile = join(directory, 'config.yaml');
-  const command = (checksum: string) => nextCommand(['approve', checksum], { config: configFile });
+  const command = (checksum: string) => nextCommand(['approve', shortApproval(checksum)], { config: configFile });
   const passes = reportPasses(demo, { when: '', command });
   const intake = reportIntake(demo);
   const store = join(directory, 'state', 'octavo.db');

@@ -2,7 +2,7 @@
 import type { Config } from '../../config/config.ts';
 import { EXIT, type ExitCode } from '../../core/errors.ts';
 import { append } from '../../core/lists.ts';
-import { counted, printable, spanWords } from '../../plan/render/words.ts';
+import { counted, printable, shortApproval, spanWords } from '../../plan/render/words.ts';
 import { configurationDetail, configurationHead, PARTIAL_EFFECT } from '../../web/model/configuration.ts';
 import type { OrganizationStatus } from '../../web/model/status.ts';
 import type { AuditView } from '../../web/pages/audit.ts';
@@ -251,7 +251,9 @@ function ageOf(at: string, { clock }: CommandContext): string {
 
 /** Returns the command that approves what an organization holds; none without a checksum. */
 function approvalLine(checksum: string | null, organization: string, { config }: StateFlags): string[] {
-  return checksum === null ? [] : [`approve with: ${nextCommand(['approve', checksum], { config, organization })}`];
+  return checksum === null
+    ? []
+    : [`approve with: ${nextCommand(['approve', shortApproval(checksum)], { config, organization })}`];
 }
 
 /** Joins the parts that are present, without control characters. */

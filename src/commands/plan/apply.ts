@@ -25,7 +25,15 @@ import { NO_BASE, openRefs } from './desired.ts';
 import { approvalFor } from './next-command.ts';
 import { renderPlan } from './plan.ts';
 import { findDifferences, type PlanFile, readPlanFile } from './plan-file.ts';
-import { type CommandInput, type PlanningFlags, planAgainstPlatform, planFolder, policyOf } from './planning.ts';
+import {
+  approvedIn,
+  type CommandInput,
+  type PlanningFlags,
+  planAgainstPlatform,
+  planFolder,
+  policyOf,
+  requireApproval,
+} from './planning.ts';
 import { elapsed, showProgress, showWaiting } from './progress.ts';
 
 interface ApplyFlags extends PlanningFlags {
@@ -43,7 +51,7 @@ export async function applyCommand(target: string, flags: ApplyFlags, context: C
   const organization = chooseOrganization(config, flags.organization ?? file?.organization);
   return withPlatform({ config, organization }, context, async (session) => {
     const { connection } = session;
-    const { input, planned } =
+    const made =
       file === null
         ? await planFolder(
             { folder: target, config, organization, queue: connection.queue, isApplied: true },
@@ -52,11 +60,14 @@ export async function applyCommand(target: string, flags: ApplyFlags, context: C
             context,
           )
         : await planFile(file, target, { config, organization, session }, flags, context);
+    const { planned } = made;
+    const approved = approvedIn(planned.plan, flags.approve);
+    const input = withApproval(made.input, approved);
     refuseStalePlan(file, planned.plan, input.policy);
-    checkApproval(flags, planned.plan);
+    requireApproval(planned.plan, flags.approve);
     const record = flags.record === true ? await openRecord(input, file !== null, context) : null;
     context.terminal.err(renderPlan(planned.plan, 'text', approvalFor(target, flags), withErrAsOut(context)));
-    const confirmed = await confirmation(planned.plan, flags, context);
+    const confirmed = await confirmation(planned.plan, approved, flags, context);
     if (confirmed === 'no') {
       context.terminal.err('\nNot applied.\n');
       return EXIT.failed;
@@ -147,14 +158,10 @@ function refuseStalePlan(file: PlanFile | null, plan: Plan, policy: PlanningInpu
   }
 }
 
-function checkApproval(flags: ApplyFlags, plan: Plan): void {
-  const { approve } = flags;
-  if (approve !== undefined && approve !== plan.checksum && approve !== plan.heldChecksum) {
-    const held = plan.heldChecksum === null ? '' : ` and its held changes have ${plan.heldChecksum}`;
-    throw new RefusedPlanError(
-      `--approve ${approve} does not match: the plan has checksum ${plan.checksum}${held}; review the plan again`,
-    );
-  }
+/** Replaces what a person typed by the whole checksum that it means: it must not approve what is planned later. */
+function withApproval(input: CommandInput, approved: string | null): CommandInput {
+  const policy = { ...input.policy, typedApproval: undefined, approved: approved === null ? [] : [approved] };
+  return { ...input, policy };
 }
 
 /**
@@ -164,16 +171,17 @@ function checkApproval(flags: ApplyFlags, plan: Plan): void {
  */
 async function confirmation(
   plan: Plan,
+  approved: string | null,
   { yes, approve, wait }: ApplyFlags,
   { terminal }: CommandContext,
 ): Promise<'all' | 'plan' | 'no'> {
   const due = plan.changes.filter((change) => change.held === null && change.paused === null);
   // Changes that an approval has released are approvable and no longer held.
-  const rest = approve === plan.heldChecksum ? due.filter((change) => !change.approvable) : due;
+  const rest = approved !== null && approved === plan.heldChecksum ? due.filter((change) => !change.approvable) : due;
   if (yes === true) {
     return 'all';
   }
-  if (plan.verdict.state !== 'ready' || rest.length === 0 || approve === plan.checksum) {
+  if (plan.verdict.state !== 'ready' || rest.length === 0 || approved === plan.checksum) {
     return 'plan';
   }
   const count = counted(rest.length, 'change');

@@ -1,6 +1,7 @@
 /** Builds commands that Octavo suggests, with the flags that they need to work in the same directory. */
 import { pathArgument, shellCommand } from '../../core/text/shell.ts';
 import type { Approval } from '../../plan/render/text-layout.ts';
+import { shortApproval } from '../../plan/render/words.ts';
 
 /** Flags of the current command that the next one needs, too. */
 interface TargetFlags {
@@ -41,7 +42,7 @@ export function approvalFor(target: string, flags: ApprovalFlags, when = ''): Ap
           ...(record === true ? ['--record'] : []),
           ...(yes === true ? ['--yes'] : []),
           '--approve',
-          checksum,
+          shortApproval(checksum),
         ],
         flags,
       ),

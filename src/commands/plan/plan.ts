@@ -14,7 +14,7 @@ import { type CommandContext, paintFor } from '../cli/context.ts';
 import { withPlatform } from '../cli/session.ts';
 import { type ApprovalFlags, approvalFor, nextCommand } from './next-command.ts';
 import { writePlanFile, writePrivateFile } from './plan-file.ts';
-import { type PlanningFlags, planFolder } from './planning.ts';
+import { type PlanningFlags, planFolder, requireApproval } from './planning.ts';
 import { planOverSnapshot } from './snapshot.ts';
 
 type PlanFormat = 'text' | 'markdown' | 'json';
@@ -67,6 +67,7 @@ async function planAndPrint(folder: string, flags: PlanFlags, approval: Approval
   const result = await (snapshot === undefined
     ? planOverPlatform(folder, flags, context)
     : planOverSnapshot(folder, { ...flags, snapshot }, context));
+  requireApproval(result.plan, flags.approve);
   if (flags.out !== undefined) {
     await writePrivateFile(resolve(terminal.cwd, flags.out), writePlanFile(result.input, result.plan));
     terminal.err(
@@ -102,5 +103,6 @@ export function renderPlan(plan: Plan, format: PlanFormat, approval: Approval, {
     columns: terminal.columns,
     paint: paintFor(terminal.isOutTerminal, terminal.env),
     approval,
+    hasSentence: true,
   });
 }

@@ -1,10 +1,12 @@
 /** Builds the planning input of a command from its folder, flags and configuration. */
 import { setImmediate } from 'node:timers/promises';
 import type { Config, OrganizationConfig } from '../../config/config.ts';
+import type { Plan } from '../../core/change.ts';
 import { ConfigError } from '../../core/errors.ts';
 import { isScope } from '../../core/scope.ts';
 import { kinds } from '../../kinds/registry.ts';
 import type { OnSections } from '../../manifests/file-reader.ts';
+import { chosenApproval, meantApprovals, planChoices } from '../../plan/approval-choice.ts';
 import { DEFAULT_POLICY } from '../../plan/guard.ts';
 import type { Reader } from '../../platform/client.ts';
 import type { Connection } from '../../platform/connection.ts';
@@ -118,8 +120,21 @@ export function policyOf(
     user: config.platform.user,
     now: clock.now(),
     allowDeletes: flags.allowDeletes ?? 0,
-    approved: flags.approve === undefined ? [] : [flags.approve],
+    typedApproval: flags.approve,
   };
+}
+
+/** Returns the whole checksum of a plan that a person means; null if they mean none of it, or more than one. */
+export function approvedIn(plan: Plan, typed: string | undefined): string | null {
+  const [meant, other] = typed === undefined ? [] : meantApprovals(typed, planChoices(plan));
+  return other === undefined ? (meant?.checksum ?? null) : null;
+}
+
+/** Throws RefusedPlanError, which names the choices, if a person typed a checksum that this plan does not have. */
+export function requireApproval(plan: Plan, typed: string | undefined): void {
+  if (typed !== undefined) {
+    chosenApproval(typed, planChoices(plan));
+  }
 }
 
 /** Turns of the event loop in which a connection to this machine opens and a request is sent. Others open later. */

@@ -11,7 +11,7 @@ import type { StatusFailure } from '../../notify/status-sender.ts';
 import type { Revert } from '../../plan/flapping.ts';
 import type { ChangeDocument, PlanDocument } from '../../plan/render/document.ts';
 import { heldChanges, waitingDeletions } from '../../plan/render/sentence.ts';
-import { counted, printable, spanWords } from '../../plan/render/words.ts';
+import { counted, printable, shortApproval, spanWords } from '../../plan/render/words.ts';
 import type { QueueSnapshot } from '../../queue/snapshot.ts';
 import { describePause } from '../../reconcile/waiting.ts';
 import type { ManualPause } from '../../store/history.ts';
@@ -260,7 +260,7 @@ function verdictFacts({ organization, scope, plan, at }: PlanInput): readonly Fa
   const waits = held === 1 ? 'waits' : 'wait';
   const deletions = waitingDeletions(plan);
   const deletes = deletions === null ? '' : `: ${deletions}`;
-  const summary = `${counted(held, 'change')} ${waits} for approval${deletes}${why}; approve with: octavo approve ${id}`;
+  const summary = `${counted(held, 'change')} ${waits} for approval${deletes}${why}; approve with: octavo approve ${shortApproval(id)}`;
   const shown = isWhole ? changes : changes.filter((each) => each.held !== null && each.approvable);
   return [newFact('waiting-for-approval', scope, { summary, since: at, path, details: shown.map(changeLine) })];
 }

@@ -1,7 +1,7 @@
 /** A plan in one sentence: what a person decides on, the dangerous first. */
 import { type AccessChange, EVERYONE, WHOLE_ORGANIZATION } from '../../core/change.ts';
 import { type ChangeDocument, changeTitle, type PlanDocument } from './document.ts';
-import { counted, isDeletion, kindWords, printable } from './words.ts';
+import { capital, counted, isDeletion, kindWords, printable } from './words.ts';
 
 /** People and resources that are named; of more, there is only a number. */
 const NAMED = 2;
@@ -34,8 +34,17 @@ export function planSentence(
     ),
     ...verb('moves', others.get('move')),
   ];
-  const text = parts.join(', ');
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  return capital(parts.join(', '));
+}
+
+/** Returns what an approval of this checksum of a plan does, in words: of what is held, or of the whole plan. */
+export function approvalSentence(plan: PlanDocument, checksum: string): string {
+  if (checksum === plan.checksum) {
+    return planSentence(plan);
+  }
+  const changes = plan.changes.filter(({ held, approvable }) => held !== null && approvable);
+  const addresses = new Set(changes.map(({ address }) => address));
+  return planSentence({ changes, access: plan.access.filter(({ change }) => addresses.has(change)) });
 }
 
 /** `deletes 10 spaces, 1 site`: the deletions that wait for approval; null if there are none. */

@@ -1,5 +1,6 @@
 /** Layout of the text of a plan: colors, widths, and lines broken at the width of the terminal or the comment. */
 import { createRequire } from 'node:module';
+import { shortApproval } from './words.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -39,6 +40,8 @@ export interface PlanTextOptions {
   /** Characters in a line. */
   readonly columns: number;
   readonly paint: Paint;
+  /** True: the first line says what the plan does. A comment says it above the text. */
+  readonly hasSentence?: boolean;
   /** Absent: without the folder and the options that the plan was made with. */
   readonly approval?: Approval;
 }
@@ -46,7 +49,7 @@ export interface PlanTextOptions {
 /** The approval of a plan of the working directory, without any option. */
 export const PLAIN_APPROVAL: Approval = {
   when: '',
-  command: (checksum) => `octavo apply --approve ${checksum}`,
+  command: (checksum) => `octavo apply --approve ${shortApproval(checksum)}`,
 };
 
 /** Inserts spaces into words that are wider than `room` columns, so that they can be wrapped. */

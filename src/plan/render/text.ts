@@ -6,8 +6,9 @@ import { ROOT_SCOPE } from '../../core/scope.ts';
 import { maskUrls } from '../../core/text/safe-url.ts';
 import type { ChangeDocument, PlanDocument } from './document.ts';
 import { fieldLines } from './field-text.ts';
+import { planSentence } from './sentence.ts';
 import { breakLongWords, PLAIN_APPROVAL, type PlanTextOptions, textWidth, wrap } from './text-layout.ts';
-import { counted, durationWords, noCommand, printable } from './words.ts';
+import { capital, counted, durationWords, noCommand, printable } from './words.ts';
 
 /** Unmanaged resources that are named one by one. */
 const NAMED = 10;
@@ -20,8 +21,12 @@ export function renderPlanText(untrusted: PlanDocument, options: PlanTextOptions
 
 function compose(plan: PlanDocument, changes: readonly string[], options: PlanTextOptions): string {
   const { who, when } = planTitleParts(plan);
+  const title = `Plan for ${who}${when}`;
+  const sentence = options.hasSentence === true ? planSentence(plan) : '';
   const sections = [
-    options.paint.strong(`Plan for ${who}${when}`),
+    sentence === ''
+      ? options.paint.strong(title)
+      : `${options.paint.strong(wrap('', sentence, options.columns, 2))}\n${options.paint.faint(title)}`,
     changes.join('\n'),
     tailLines(plan, options).join('\n'),
     options.paint.strong(wrap('', summaryLine(plan), options.columns, 2)),
@@ -161,12 +166,12 @@ function verdictRows(plan: PlanDocument, { approval = PLAIN_APPROVAL }: PlanText
     return plan.verdict.reasons.map((reason) => ['Refused', reason]);
   }
   const approve = (what: string, checksum: string): readonly Row[] => [
-    ['Held', `${what} with:`],
-    ['Held', approval.command(checksum), true],
+    ['Held', capital(`${approval.when}approve ${what}:`)],
+    ['Held', `  ${approval.command(checksum)}`, true],
   ];
   if (plan.verdict.state === 'held') {
     const reasons: Row = ['Held', `the whole plan: ${plan.verdict.reasons.join('; ')}`];
-    return [reasons, ...approve(`${approval.when}approve this plan`, plan.checksum)];
+    return [reasons, ...approve('the whole plan', plan.checksum)];
   }
   const held = plan.changes.filter((change) => change.held !== null);
   const count = counted(held.length, 'change');
@@ -175,8 +180,9 @@ function verdictRows(plan: PlanDocument, { approval = PLAIN_APPROVAL }: PlanText
   }
   const isRest = plan.changes.some((change) => change.held === null && change.paused === null);
   return [
-    ...approve(`${count}; ${approval.when}approve only what is held`, plan.heldChecksum),
-    ...(isRest ? approve(`${approval.when}approve the whole plan`, plan.checksum) : []),
+    ['Held', `${count} ${held.length === 1 ? 'waits' : 'wait'} for approval`],
+    ...approve('only what is held', plan.heldChecksum),
+    ...(isRest ? approve('the whole plan', plan.checksum) : []),
   ];
 }
 

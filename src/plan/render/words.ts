@@ -58,6 +58,11 @@ export function counted(count: number, word: string, plural = `${word}s`): strin
   return `${count} ${count === 1 ? word : plural}`;
 }
 
+/** Starts a text with a capital letter. */
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 /** Formats a duration: `under 1 s`, `about 40 s`, `about 12 min`, `about 3.5 h`. */
 export function durationWords(seconds: number): string {
   if (seconds < 1) {

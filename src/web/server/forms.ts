@@ -18,7 +18,7 @@ import {
 import type { JsonObject } from '../../core/json.ts';
 import type { Logger } from '../../log.ts';
 import { type CarryOut, type RequestHandlers, type RequestKind, readRequest } from '../../server/requests.ts';
-import { type Actor, hasDone } from '../../store/history.ts';
+import { type Actor, findDone } from '../../store/history.ts';
 import { type KnownPerson, viewerOf } from '../auth/authenticator.ts';
 import { includesRole } from '../auth/roles.ts';
 import { differenceSection } from '../html/changes.ts';
@@ -220,7 +220,8 @@ async function run(
   const isDecision = fields.action === 'approve' || fields.action === 'reject';
   if (isDecision && !isPresent(state, checksum)) {
     // The plan may have been applied since.
-    if (await hasDone(state.history, { action: fields.action ?? '', subject: checksum, actor: by })) {
+    const isPlan = (subject: string) => subject === checksum;
+    if ((await findDone(state.history, fields.action ?? '', isPlan, by)) !== null) {
       return { organization: state.id, checksum };
     }
     throw await moved(state, checksum);

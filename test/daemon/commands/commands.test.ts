@@ -211,6 +211,19 @@ test.each([
   },
 );
 
+test('a decision by the first digits of a checksum is found in the audit, which has the whole one', async () => {
+  const { sender, start, clock, table, audit } = openFleet();
+  const lost: CommandTable = { ...table, answer: () => Promise.reject(new LeaseLostError('organization/acme')) };
+  const first = start(1, async () => ({}), { commands: lost });
+  const asked = sender.send('acme', 'act', { subcommand: 'approve', checksum: '1cefed34', reason: '' }, ANA);
+  await clock.advance(1000);
+  first.stop();
+  const whole = `sha256:${'1cefed34'.padEnd(64, '0')}`;
+  audit.push({ action: 'approve', subject: whole, outcome: 'done', at: clock.now(), actor: ANA });
+  start(2, () => Promise.reject(new RefusedPlanError('no held plan')));
+  expect(await clock.run(asked)).toMatchObject({ checksum: whole, isComplete: true, repeated: true });
+});
+
 test('an answer that could not be stored is stored later, and the command is not carried out again', async () => {
   const { approve, start, clock, table } = openFleet();
   let failures = 1;

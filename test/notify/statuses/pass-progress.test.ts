@@ -10,7 +10,7 @@ const result = (name: string, status: ChangeResult['status'], error: string | nu
 });
 const plan = (changes: readonly Change[], over: Partial<Plan> = {}) =>
   ({
-    ...{ changes, checksum: 'sha256:0123456789abcdef', heldChecksum: 'sha256:fedcba9876543210' },
+    ...{ changes, checksum: 'sha256:0123456789abcdef', heldChecksum: 'sha256:fedcba983210' },
     ...{ verdict: { state: 'ready', reasons: [] }, pending: [] },
     ...over,
   }) as Plan;
@@ -82,20 +82,20 @@ describe('a pass that ends', () => {
     const paused = change('c', { paused: { reason: 'migration', until: null } });
     const results = [result('a', 'applied')];
     expect(shown({ plan: plan([a, held]), results })).toBe(
-      'pending: 1 applied, 1 change planned; waits for approval of fedcba987654 [1]',
+      'pending: 1 applied, 1 change planned; waits for approval of fedcba98 [1]',
     );
     expect(shown({ plan: plan([a, paused]), results })).toBe(
       'pending: 1 applied, 1 change planned; paused: migration [1]',
     );
     expect(shown({ plan: plan([a, held, paused]), results })).toBe(
-      'pending: 1 applied, 2 changes planned; 1 waits for approval of fedcba987654; 1 paused: migration [1]',
+      'pending: 1 applied, 2 changes planned; 1 waits for approval of fedcba98; 1 paused: migration [1]',
     );
   });
 
   test('with a plan that is held or refused as a whole says so', () => {
     const verdict = (state: 'held' | 'refused') => ({ state, reasons: ['7 deletions are more than the limit of 5'] });
     expect(shown({ plan: plan([a], { verdict: verdict('held') }) })).toBe(
-      'pending: 1 change planned; waits for approval of 0123456789ab: 7 deletions are more than the limit of 5 [0]',
+      'pending: 1 change planned; waits for approval of 01234567: 7 deletions are more than the limit of 5 [0]',
     );
     expect(shown({ plan: plan([a], { verdict: verdict('refused') }) })).toMatch(
       /^error: the plan is refused: 7 deletions/,
