@@ -1,7 +1,7 @@
 /** Entry point of the program: parses the command line, runs the command, and turns errors into messages and exit codes. */
 import { readFileSync } from 'node:fs';
 import { CommanderError } from 'commander';
-import { type CommandContext, processTerminal } from './commands/cli/context.ts';
+import { type CommandContext, paintFor, processTerminal } from './commands/cli/context.ts';
 import { createProgram } from './commands/program.ts';
 import { systemClock } from './core/clock.ts';
 import {
@@ -16,6 +16,7 @@ import {
 import { shownJson } from './core/json.ts';
 import { printableLines } from './plan/render/words.ts';
 import { createRedactor } from './redact.ts';
+import { excerptOf } from './report/excerpt.ts';
 
 /** The directory of the package; this file is one level below it, both in src and in dist. */
 const ROOT = new URL('../', import.meta.url);
@@ -134,8 +135,14 @@ function report(error: unknown, argv: readonly string[], { terminal, secrets }: 
   }
   if (error instanceof DesiredStateError) {
     const count = error.problems.length;
-    const list = error.problems.map(formatProblem).join('\n');
-    print(`${list}\n\n${count === 1 ? '1 problem' : `${count} problems`}\n`);
+    const { columns, isErrTerminal, env } = terminal;
+    const options = { columns, paint: paintFor(isErrTerminal, env), clean };
+    for (const problem of error.problems) {
+      const line = error.lines.get(problem);
+      print(`${formatProblem(problem)}\n`);
+      terminal.err(line === undefined ? '' : `${excerptOf(problem, line, options)}\n`);
+    }
+    print(`\n${count === 1 ? '1 problem' : `${count} problems`}\n`);
   } else if (error instanceof AppError) {
     // A message that starts with a file position needs no prefix.
     const start = /^\S+:\d+:\d+: /.test(error.message) ? '' : 'octavo: ';

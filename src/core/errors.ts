@@ -109,11 +109,18 @@ export class DesiredStateError extends AppError {
   readonly problems: readonly Problem[];
   /** All manifests that were read, including those without problems, named as in problems. */
   readonly files: readonly string[];
+  /** The lines of the files at the first problems, as they were read. They may contain secrets: for `excerptOf` only. */
+  readonly lines: ReadonlyMap<Problem, string>;
 
-  constructor(problems: readonly Problem[], files: readonly string[] = [], options?: ErrorOptions) {
+  constructor(
+    problems: readonly Problem[],
+    files: readonly string[] = [],
+    options: ErrorOptions & { readonly lines?: ReadonlyMap<Problem, string> } = {},
+  ) {
     super(problems.map(formatProblem).join('\n'), options);
     this.problems = problems;
     this.files = files;
+    this.lines = options.lines ?? new Map();
   }
 }
 

@@ -86,17 +86,18 @@ export function createManifestLoader(
       suggestions: new Suggestions(),
     };
     cache.begin();
-    const { manifests, problems, named } = await readManifests(new FileReader(parts, listed, root, onSections), files);
+    const reader = new FileReader(parts, listed, root, onSections);
+    const { manifests, problems, named, texts } = await readManifests(reader, files);
     if (manifests.length === 0 && problems.length === 0) {
       problems.push(noManifest(tree, root, index, json));
     }
     const others = findsMisnamed ? json.filter(({ path }) => !named.has(path)) : [];
-    return { manifests, problems, misnamed: await findMisnamed(tree, others, root, index) };
+    return { manifests, problems, texts, misnamed: await findMisnamed(tree, others, root, index) };
   };
   return {
     survey: async (tree, options = {}) => addressesOf((await read(tree, options)).manifests, index),
     load: async (tree, options = {}) => {
-      const { manifests, problems, misnamed } = await read(tree, options);
+      const { manifests, problems, texts, misnamed } = await read(tree, options);
       const isSame =
         last?.manifests.length === manifests.length && manifests.every((each, at) => each === last?.manifests[at]);
       if (last !== null && problems.length === 0 && isSame) {
@@ -109,7 +110,8 @@ export function createManifestLoader(
       const merged = mergeManifests(manifests, problems, index);
       const paths = manifests.map(({ shown }) => shown);
       if (merged.problems.length > 0) {
-        throw new DesiredStateError(merged.problems.map(bounded), paths);
+        const shown = merged.problems.map(bounded);
+        throw new DesiredStateError(shown, paths, { lines: linesAt(shown, texts) });
       }
       const { declared, sections } = merged;
       last = { manifests, state: { declared, files: manifests.length, paths, sections, misnamed } };
@@ -122,7 +124,12 @@ export function createManifestLoader(
 async function readManifests(
   reader: FileReader,
   files: readonly FileEntry[],
-): Promise<{ manifests: ReadManifest[]; problems: Problem[]; named: ReadonlySet<string> }> {
+): Promise<{
+  manifests: ReadManifest[];
+  problems: Problem[];
+  named: ReadonlySet<string>;
+  texts: ReadonlyMap<string, string>;
+}> {
   const read = new Map<string, CachedManifest>();
   let settled = settleManifests([]);
   let next = files.filter(({ size }) => size <= LARGE_FILE);
@@ -142,6 +149,7 @@ async function readManifests(
   const { manifests, named, undecided } = settled;
   return {
     named,
+    texts: new Map([...read.values()].map(({ manifest, text }) => [manifest?.shown ?? '', text])),
     manifests: files.flatMap(({ path }) => {
       const manifest = manifests.has(path) ? read.get(path)?.manifest : undefined;
       return manifest === null || manifest === undefined ? [] : [manifest];
@@ -167,6 +175,27 @@ async function readAll(
     }
   };
   await Promise.all(Array.from({ length: Math.min(PARALLEL_READS, files.length) }, worker));
+}
+
+/** Problems whose lines are kept, and the most characters of a line: a part of one could have half of a secret. */
+const MAX_LINES = 50;
+const MAX_LINE = 10_000;
+
+/** Returns the lines of the first problems, except of those that concern a whole file. */
+function linesAt(problems: readonly Problem[], texts: ReadonlyMap<string, string>): ReadonlyMap<Problem, string> {
+  const files = new Map<string, readonly string[]>();
+  const lines = new Map<Problem, string>();
+  for (const problem of problems.slice(0, MAX_LINES)) {
+    const { file, line, column, address } = problem;
+    const text = files.get(file) ?? (texts.get(file) ?? '').split('\n');
+    files.set(file, text);
+    const at = text[line - 1]?.replace(/\r$/, '') ?? '';
+    const isOfFile = line === 1 && column === 1 && address === '';
+    if (!isOfFile && at.trim() !== '' && at.length <= MAX_LINE && column <= at.length + 1) {
+      lines.set(problem, at);
+    }
+  }
+  return lines;
 }
 
 /** Returns the problem with its texts shortened. */

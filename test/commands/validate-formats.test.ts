@@ -38,6 +38,22 @@ test.each([
   expect([bad.code, bad.stdout]).toEqual([3, expect.stringContaining(invalid)]);
 });
 
+test('text: shows the line of each problem with a caret, and nothing of it in other formats', async () => {
+  await using work = await openWorkspace();
+  work.repository.write('bad.yaml', `${BAD}sites: { s: { titel: "https://ana:hunter2@x.example", token: hunter2 } }\n`);
+  const { code, stdout, stderr } = await work.inside(['validate']);
+  expect([code, stdout]).toEqual([3, '']);
+  expect(stderr).toContain('\n  2 |   two: { tilte: Two }\n    |          ^\n');
+  expect(stderr).toMatch(/\n {2}5 \| sites: .*https:\/\/\[secret\]@x\.example.*\n {4}\| {15}\^\n/);
+  expect(stderr).not.toContain('hunter2');
+  expect((await work.inside(['plan'])).stderr).toBe(stderr);
+  for (const format of ['json', 'github', 'sarif', 'junit']) {
+    const other = await work.inside(['validate', '--format', format]);
+    expect(other.stdout).toContain('tilte');
+    expect(other.stdout + other.stderr).not.toMatch(/tilte: Two|hunter2/);
+  }
+});
+
 test('reports a folder without manifests as a problem', async () => {
   await using work = await openWorkspace();
   const { code, stdout } = await work.inside(['validate', '--format', 'github']);

@@ -1,8 +1,10 @@
-/** Problems of manifests for GitHub, as SARIF and as JUnit XML. */
+/** Problems of manifests for people, for GitHub, as SARIF and as JUnit XML. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Problem } from '../../src/core/errors.ts';
+import { PLAIN, textWidth } from '../../src/plan/render/text-layout.ts';
+import { excerptOf } from '../../src/report/excerpt.ts';
 import { toGitHub } from '../../src/report/github.ts';
 import { toJUnit } from '../../src/report/junit.ts';
 import type { Report, Tool } from '../../src/report/report.ts';
@@ -211,5 +213,61 @@ describe('JUnit', () => {
         expect(cases.filter(([, message]) => message !== undefined)).toHaveLength(failing.size);
       }),
     );
+  });
+});
+
+describe('the line of a problem', () => {
+  const SECRET = 'hunter2-of-ana';
+  const draw = (line: string, column: number, columns = 80, clean = (text: string) => text) =>
+    excerptOf({ line: 12, column }, line, { columns, paint: PLAIN, clean });
+  /** Returns the text above the caret. */
+  const pointedAt = (drawn: string) => {
+    const [above = '', below = ''] = drawn.split('\n');
+    return [...above].findIndex((_, at) => textWidth([...above].slice(0, at).join('')) === below.indexOf('^'));
+  };
+
+  test('has a caret below the column', () => {
+    expect(draw('    titel: Docs', 5)).toBe('  12 |     titel: Docs\n     |     ^');
+    expect(draw('a: b', 5)).toBe('  12 | a: b\n     |     ^');
+    expect(draw('日本: x', 5)).toBe('  12 | 日本: x\n     |       ^');
+  });
+
+  test.each([
+    [`token: ${SECRET}`, 1],
+    [`  - { title: A, apiKey: "${SECRET}", nme: x }`, 40],
+    [`"clientSecret" = ${SECRET}`, 3],
+    [`link: https://ana:${SECRET}@x.example/`, 1],
+    [`link: https://ana:${SECRET}@x.example/`, 24],
+    [`title: \${env:NAME:-${SECRET}}`, 8],
+    [`title: \${env:NAME:-${SECRET}`, 8],
+    ['title: ghp_Zm9vYmFyYmF6cXV4Zm9vYmFy1234', 8],
+    ['-----BEGIN RSA PRIVATE KEY----- MIIEpAIBAAKCAQEA', 1],
+    [`known: ${SECRET}`, 10],
+  ])('never shows what may be secret: %j', (line, column) => {
+    for (const columns of [20, 40, 80]) {
+      const drawn = draw(line, column, columns, (text) => text.replaceAll(SECRET, '[secret]'));
+      expect(drawn).not.toMatch(/hunter2|of-ana|ghp_|Zm9v|MIIE/);
+      const unknown = line.startsWith('known') ? '' : draw(line, column, columns);
+      expect(unknown).not.toMatch(/hunter2|of-ana|ghp_|Zm9v|MIIE/);
+    }
+  });
+
+  test('is inert, one line, and as wide as the terminal at most', () => {
+    const cases = fc.record({ line: text, column: count, columns: fc.integer({ min: 30, max: 120 }) });
+    fc.assert(
+      fc.property(cases, ({ line, column, columns }) => {
+        const drawn = draw(line.replaceAll('\n', ' '), Math.min(column, line.length + 1), columns);
+        expect(drawn).not.toMatch(ACTIVE);
+        expect(drawn.split('\n')).toHaveLength(2);
+        expect(Math.max(...drawn.split('\n').map(textWidth))).toBeLessThanOrEqual(columns);
+      }),
+    );
+  });
+
+  test('is cut around the column', () => {
+    const line = `${'long '.repeat(100)}wrng: x ${'and more '.repeat(100)}`;
+    const drawn = draw(line, 501, 60);
+    expect(drawn).toMatch(/^ {2}12 \| ….*wrng: x and.*…\n/);
+    expect([...(drawn.split('\n')[0] ?? '')].slice(pointedAt(drawn)).join('')).toMatch(/^wrng/);
   });
 });
