@@ -152,7 +152,10 @@ test('asks for the forge on a terminal', async () => {
     },
   });
   expect(code).toBe(0);
-  expect(questions).toEqual([expect.stringContaining('Forge of the repository'), expect.stringContaining('Import')]);
+  expect(questions).toEqual([
+    expect.stringMatching(/^Forge that hosts [^ ]+ \(github/),
+    expect.stringMatching(/^Import the existing resources of org_acme\? /),
+  ]);
   expect(existsSync(inNew(work, '.gitlab-ci.yml'))).toBe(true);
   expect(existsSync(inNew(work, 'teams.yaml'))).toBe(false);
   expect(runGit(inNew(work, ''), ['symbolic-ref', '--short', 'HEAD']).trim()).toBe('main');

@@ -228,7 +228,7 @@ describe('--approve', () => {
     const refused = await work.inside(['apply', '--base', 'applied', '--approve', heldChecksum], {}, '.', { ask });
     expect([refused.code, questions, work.writes()]).toEqual([
       1,
-      ['\nApply 1 change, and 1 approved change, to org_acme? Enter "yes" to confirm: '],
+      ['\nType yes to apply 1 change, and 1 approved change, to org_acme: '],
       writes,
     ]);
     expect(await apply(work, '--yes', '--approve', heldChecksum)).toMatchObject({

@@ -5,7 +5,7 @@ import { MAX_FILE_BYTES, readRegularFile } from '../../core/files/disk.ts';
 import { shownJson } from '../../core/json.ts';
 import { maskUrls, maskUrlsIn } from '../../core/text/safe-url.ts';
 import { withoutTrailingSlashes } from '../../core/url.ts';
-import { printableLines } from '../../plan/render/words.ts';
+import { printable, printableLines } from '../../plan/render/words.ts';
 import { operations } from '../../platform/operations/index.ts';
 import type { Operation } from '../../platform/operations/model/operation.ts';
 import { createRedactor, SECRET } from '../../redact.ts';
@@ -149,7 +149,7 @@ async function confirm(
     throw new ConfigError(`no terminal to ask for confirmation; pass --yes to send ${request.name}`);
   }
   terminal.err(requestText(request, url, paintFor(terminal.isErrTerminal, terminal.env)));
-  const answer = terminal.ask('\nSend it? Enter "yes" to confirm: ');
+  const answer = terminal.ask(`\nType yes to send ${printable(request.name)}: `);
   const reply = await Promise.race([answer, untilAborted(signal).then(() => '')]);
   if (signal.aborted) {
     throw new CancelledError(`${request.name} was not sent`);

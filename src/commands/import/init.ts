@@ -1,7 +1,7 @@
 /** Creates a starter repository, for `octavo init`. */
 import { existsSync, realpathSync } from 'node:fs';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { ConfigError, describeFileError, EXIT, type ExitCode, messageOf } from '../../core/errors.ts';
 import { makeDirectory } from '../../core/files/disk.ts';
 import { maskUrls } from '../../core/text/safe-url.ts';
@@ -135,7 +135,7 @@ async function findForgeName(
   if (found !== null) {
     return found;
   }
-  const choice = `Forge of the repository (${INIT_FORGES.join(', ')}): `;
+  const choice = `Forge that hosts ${printable(basename(repository))} (${INIT_FORGES.join(', ')}): `;
   const answer = terminal.ask === null ? '' : (await terminal.ask(choice)).trim().toLowerCase();
   const chosen = INIT_FORGES.find((name) => name === answer);
   if (chosen === undefined) {
@@ -225,10 +225,10 @@ async function shouldImport(flags: InitFlags, { terminal }: CommandContext): Pro
   if (!flags.import || (OCTAVO_TOKEN === '' && flags.config === undefined)) {
     return false;
   }
-  return (
-    terminal.ask === null ||
-    !/^n/i.test((await terminal.ask('Import the existing resources of the organization? [Y/n] ')).trim())
-  );
+  const from =
+    flags.organization ?? terminal.env.OCTAVO_ORGANIZATION ?? `the organization in ${flags.config ?? 'config.yaml'}`;
+  const question = `Import the existing resources of ${printable(from)}? [Y/n] `;
+  return terminal.ask === null || !/^n/i.test((await terminal.ask(question)).trim());
 }
 
 function nextSteps(

@@ -5,13 +5,14 @@ import type { ChangeResult, Plan } from '../../core/change.ts';
 import { AppError, ConfigError, EXIT, type ExitCode, messageOf, RefusedPlanError } from '../../core/errors.ts';
 import { readRegularFile } from '../../core/files/disk.ts';
 import { shownJson } from '../../core/json.ts';
+import { maskUrls } from '../../core/text/safe-url.ts';
 import { isAncestor } from '../../git/commits.ts';
 import { type AppliedRefs, appliedRef } from '../../git/refs.ts';
 import { readHead } from '../../git/work-tree.ts';
 import { kinds } from '../../kinds/registry.ts';
 import { resultToJson } from '../../plan/render/document.ts';
 import { summaryLine } from '../../plan/render/text.ts';
-import { counted, printable, printableLines } from '../../plan/render/words.ts';
+import { counted, printable, printableLines, shortened } from '../../plan/render/words.ts';
 import { PeopleAddresses } from '../../plan/rules.ts';
 import { openReader, openWriter } from '../../platform/client.ts';
 import { idsOf, readOtherScopes, recordApplied, type ScopedDirectory } from '../../reconcile/applied.ts';
@@ -196,11 +197,13 @@ async function confirmation(
     due.length === rest.length ? '' : `, and ${counted(due.length - rest.length, 'approved change')},`;
   const isAwaiting = wait > 0 && plan.pending.some(isAwaited);
   const later = isAwaiting ? `, and pending changes once they are ready,` : '';
-  const answer = await terminal.ask(
-    `\nApply ${count}${approvedToo}${later} to ${plan.organization}? Enter "yes" to confirm: `,
-  );
+  const name = shortened(printable(maskUrls(plan.title)), MAX_NAME);
+  const answer = await terminal.ask(`\nType yes to apply ${count}${approvedToo}${later} to ${name}: `);
   return answer.trim().toLowerCase() === 'yes' ? 'all' : 'no';
 }
+
+/** Longest name of an organization in a question, in characters. */
+const MAX_NAME = 60;
 
 /** Colors the plan for standard error, where it is printed; standard output has only the result of the apply. */
 function withErrAsOut(context: CommandContext): CommandContext {
