@@ -2,8 +2,8 @@
 import type { Config, OrganizationConfig } from '../config/config.ts';
 import type { ConversationsConfig } from '../config/conversations.ts';
 import { ConfigError, EXIT, type ExitCode, messageOf, RejectedError, TransientError } from '../core/errors.ts';
-import type { Paint } from '../plan/render/text-layout.ts';
-import { counted } from '../plan/render/words.ts';
+import { type Paint, wrap } from '../plan/render/text-layout.ts';
+import { counted, printable } from '../plan/render/words.ts';
 import { openReader, type Reader } from '../platform/client.ts';
 import { ConversationsProbe, isMissingOperation } from '../platform/conversations-probe.ts';
 import {
@@ -27,23 +27,40 @@ export async function doctorCommand(flags: { readonly config?: string }, context
   const { terminal } = context;
   const config = await readConfig(flags.config, context);
   const paint = paintFor(terminal.isOutTerminal, terminal.env);
-  let exit: ExitCode = EXIT.done;
+  const all: Finding[] = [];
   for (const organization of config.organizations) {
     terminal.out(`${paint.strong(`${organization.id} at ${config.platform.baseUrl}`)}\n`);
     const findings = [
       ...(await withPlatform({ config, organization }, context, (session) => runChecks(config, organization, session))),
       ...(await webhookFinding(config, organization, flags.config !== undefined, context)),
     ];
-    for (const finding of findings) {
-      terminal.out(`  ${label(finding, paint)} ${finding.what.padEnd(14)} ${finding.detail}\n`);
-      exit = finding.verdict === 'bad' ? EXIT.failed : exit;
-    }
+    terminal.out(findings.map((finding) => findingLines(finding, paint, terminal.columns)).join(''));
+    all.push(...findings);
   }
-  return exit;
+  terminal.out(`\n${paint.strong(conclusion(all))}\n`);
+  return all.some(({ verdict }) => verdict === 'bad') ? EXIT.failed : EXIT.done;
 }
 
-function label({ verdict }: Finding, paint: Paint): string {
-  return { good: paint.create('ok  '), warn: paint.change('note'), bad: paint.remove('bad ') }[verdict];
+/** Columns of the verdicts and of what is checked. */
+const VERDICT = 9;
+const WHAT = 16;
+
+function findingLines({ verdict, what, detail }: Finding, paint: Paint, columns: number): string {
+  const word = { good: paint.create('ok'), warn: paint.change('note'), bad: paint.remove('problem') }[verdict];
+  const gap = ' '.repeat(VERDICT - { good: 2, warn: 4, bad: 7 }[verdict]);
+  const indent = 2 + VERDICT + WHAT;
+  const text = wrap(' '.repeat(indent), printable(detail), Math.max(columns, indent + 20), indent);
+  return `  ${word}${gap}${what.padEnd(WHAT)}${text.slice(indent)}\n`;
+}
+
+/** Says in one line whether a person has to do something. */
+function conclusion(findings: readonly Finding[]): string {
+  const count = (verdict: Finding['verdict']) => findings.filter((finding) => finding.verdict === verdict).length;
+  const [problems, notes] = [count('bad'), count('warn')];
+  if (problems > 0) {
+    return `${counted(problems, 'problem')}: fix ${problems === 1 ? 'it' : 'them'} before you plan or apply`;
+  }
+  return notes === 0 ? 'Everything works' : `Everything works; ${counted(notes, 'note')} above`;
 }
 
 async function runChecks(
@@ -59,29 +76,29 @@ async function runChecks(
       return [bad(what, messageOf(explain(error)))];
     }
   };
-  const platform = await check('platform', async () => {
+  const platform = await check('Platform', async () => {
     const { version, build } = await reader.get(operations.getVersion);
-    return good('platform', `reachable${version ? `, version ${version}` : ''}${build ? ` (${build})` : ''}`);
+    return good('Platform', `reachable${version ? `, version ${version}` : ''}${build ? ` (${build})` : ''}`);
   });
-  const token = await check('token', async () => {
+  const token = await check('Token', async () => {
     const { title } = await reader.get(operations.getOrganization);
-    return good('token', `accepted, for ${title}`);
+    return good('Token', `accepted, for ${title}`);
   });
   if (token.some(({ verdict }) => verdict === 'bad')) {
     return [...platform, ...token];
   }
   const probe = new ConversationsProbe();
   const findings = await Promise.all([
-    check('permissions', () => checkPermissions(reader, organization, probe)),
-    check('platform.user', () => checkUser(config, reader)),
-    check('sites', () => siteFindings(reader)),
+    check('Permissions', () => checkPermissions(reader, organization, probe)),
+    check('Own user', () => checkUser(config, reader)),
+    check('Sites', () => siteFindings(reader)),
     // Features that differ between versions of the platform. Source: docs/platform-notes.md#changes-by-version
-    feature('spaces', reader.get(operations.listSpaces, ONE), 'spaces can be listed'),
-    feature('openapi', reader.get(operations.listOpenApiSpecs, ONE), 'OpenAPI specifications are supported'),
-    feature('translations', reader.get(operations.listTranslations, ONE), 'translations are supported'),
-    feature('saml', reader.get(operations.listSamlProviders, ONE), 'SAML providers are supported'),
-    check('conversations', () => conversationFindings(reader, organization.conversations, probe)),
-    check('link listings', () => linkListings(reader)),
+    feature('Spaces', reader.get(operations.listSpaces, ONE), 'spaces can be listed'),
+    feature('OpenAPI', reader.get(operations.listOpenApiSpecs, ONE), 'OpenAPI specifications are supported'),
+    feature('Translations', reader.get(operations.listTranslations, ONE), 'translations are supported'),
+    feature('Single sign-on', reader.get(operations.listSamlProviders, ONE), 'SAML providers are supported'),
+    check('Conversations', () => conversationFindings(reader, organization.conversations, probe)),
+    check('Link listings', () => linkListings(reader)),
   ]);
   const { clockSkew, budgets } = connection.queue.snapshot();
   return [...platform, ...token, checkClock(clockSkew), rateLimitFinding(budgets), ...findings.flat()];
@@ -93,7 +110,7 @@ async function checkPermissions(
   probe: ConversationsProbe,
 ): Promise<Finding> {
   const { permissions } = await reader.get(operations.getOrganization);
-  const what = 'permissions';
+  const what = 'Permissions';
   if (permissions === null || permissions === undefined) {
     return note(what, 'the platform does not report the permissions of the token');
   }
@@ -111,13 +128,13 @@ async function checkPermissions(
 
 /** Checks that the user of the token is known; otherwise plans that lock it out cannot be refused. */
 async function checkUser(config: Config, reader: Reader): Promise<Finding> {
-  const what = 'platform.user';
+  const what = 'Own user';
   const caller = await ownUser(reader);
   const user = config.platform.user ?? caller;
   if (user === null) {
     return note(
       what,
-      'not set, and the platform does not report the owner of the token; set it to the email of that user, so that no plan can lock it out',
+      'platform.user is not set, and the platform does not report the owner of the token; set it to the email of that user, so that no plan can lock it out',
     );
   }
   if (caller !== null && caller.toLowerCase() !== user.toLowerCase()) {
@@ -132,7 +149,7 @@ async function checkUser(config: Config, reader: Reader): Promise<Finding> {
 }
 
 function checkClock(ahead: number | null): Finding {
-  const what = 'clock';
+  const what = 'Clock';
   if (ahead === null) {
     return note(what, 'the platform does not report its time');
   }
@@ -148,7 +165,7 @@ function rateLimitFinding(budgets: readonly BudgetSnapshot[]): Finding {
     const span = window === null ? '' : ` in ${Math.round(window / 1000)} s`;
     return `${classes.join(' and ')}: ${limit}${span}`;
   });
-  return good('rate limit', words.length === 0 ? 'not reported by the platform' : words.join('; '));
+  return good('API limits', words.length === 0 ? 'not reported by the platform' : words.join('; '));
 }
 
 /**
@@ -161,18 +178,18 @@ async function conversationFindings(
   probe: ConversationsProbe,
 ): Promise<readonly Finding[]> {
   if (await probe.has(reader)) {
-    return [good('conversations', 'conversations and issue clusters are supported')];
+    return [good('Conversations', 'conversations and issue clusters are supported')];
   }
   if (site === null) {
     const waits = sources.length === 0 ? '' : '; until then, conversations wait';
     const instead = `set conversations.site to a site that takes context records instead${waits}`;
-    return [note('conversations', `not supported by this platform (removed in 0.167); ${instead}`)];
+    return [note('Conversations', `not supported by this platform (removed in 0.167); ${instead}`)];
   }
   const path = { siteId: site };
   if (!(await isThere(reader.get(operations.listSiteTopics, { path })))) {
     const known = 'a manifest key resolves only in the daemon that applied it';
     return [
-      note('conversations', `not supported by this platform, and no site has the id ${JSON.stringify(site)}; ${known}`),
+      note('Conversations', `not supported by this platform, and no site has the id ${JSON.stringify(site)}; ${known}`),
     ];
   }
   const query = { limit: 1 };
@@ -180,13 +197,13 @@ async function conversationFindings(
     ['findings', () => reader.get(operations.listSiteFindings, { path, query })],
     ['issues', () => reader.get(operations.listSiteIssues, { path, query })],
   ] as const;
-  const found = good('conversations', `context records of the site ${site}, and its topics for issue clusters`);
+  const found = good('Conversations', `context records of the site ${site}, and its topics for issue clusters`);
   for (const [name, read] of kinds) {
     if (await isThere(read())) {
-      return [found, good('topics', `the ${name} of the site report their impact`)];
+      return [found, good('Topics', `the ${name} of the site report their impact`)];
     }
   }
-  return [found, note('topics', 'the site lists neither findings nor issues, so the impact of topics is unknown')];
+  return [found, note('Topics', 'the site lists neither findings nor issues, so the impact of topics is unknown')];
 }
 
 async function isThere(read: Promise<unknown>): Promise<boolean> {
@@ -237,14 +254,14 @@ async function feature(
 async function siteFindings(reader: Reader): Promise<readonly Finding[]> {
   const [site] = (await reader.get(operations.listSites, ONE)).items;
   if (site === undefined) {
-    return [good('sites', 'the organization has no sites yet')];
+    return [good('Sites', 'the organization has no sites yet')];
   }
   const path = { siteId: site.id };
   const reading = reader.get(operations.getSiteStructure, { path });
   const [sites, groups, items] = await Promise.all([
-    feature('sites', reading, 'a site and its structure can be read'),
+    feature('Sites', reading, 'a site and its structure can be read'),
     feature(
-      'section groups',
+      'Section groups',
       reader.get(operations.listSiteFindings, { path, ...ONE }),
       'sections join a group through a section update (0.181 and later)',
       'sections join a group through the group operations (before 0.181)',
@@ -255,8 +272,8 @@ async function siteFindings(reader: Reader): Promise<readonly Finding[]> {
     ),
   ]);
   const agents = site.agentsContext
-    ? good('agentsContext', 'sites have an agent visibility setting')
-    : note('agentsContext', 'not supported by this platform (removed in 0.167); leave it out of manifests');
+    ? good('Agent setting', 'sites have an agent visibility setting')
+    : note('Agent setting', 'not supported by this platform (removed in 0.167); leave it out of manifests');
   return [
     sites,
     // Only a write shows which operations exist; the first move in a pass finds out, regardless of this finding.
@@ -273,10 +290,10 @@ function structureFindings(structure: readonly StructureItem[]): readonly Findin
   const links = items.filter(({ object }) => object === 'site-external-link').length;
   const hidden =
     typeof space?.hidden === 'boolean'
-      ? good('hidden', 'site spaces can be hidden')
-      : note('hidden', 'not reported by the platform; before 0.167 site spaces cannot be hidden');
+      ? good('Hidden spaces', 'site spaces can be hidden')
+      : note('Hidden spaces', 'not reported by the platform; before 0.167 site spaces cannot be hidden');
   const external = `${counted(links, 'external link')} on the first site; manifests do not declare them, and they keep their positions`;
-  return [...(space === undefined ? [] : [hidden]), ...(links === 0 ? [] : [good('external links', external)])];
+  return [...(space === undefined ? [] : [hidden]), ...(links === 0 ? [] : [good('External links', external)])];
 }
 
 function* itemsOf(items: readonly StructureItem[]): Generator<StructureItem> {
@@ -299,7 +316,7 @@ async function linkListings(reader: Reader): Promise<readonly Finding[]> {
   }
   const listing = reader.get(operations.listSpaceLinks, { path: { spaceId }, ...ONE });
   const lacks = 'not supported by this platform (removed in 0.201); not needed by Octavo';
-  return [await feature('link listings', listing, 'links and backlinks can be listed', lacks)];
+  return [await feature('Link listings', listing, 'links and backlinks can be listed', lacks)];
 }
 
 /**
@@ -316,23 +333,23 @@ async function webhookFinding(
     return [];
   }
   if (!isTrusted) {
-    return [note('webhook', 'configured; pass --config to ask the daemon for the last delivery')];
+    return [note('Webhook', 'configured; pass --config to ask the daemon for the last delivery')];
   }
   try {
     const request = { command: 'views', path: `/o/${encodeURIComponent(id)}` } as const;
     const { webhook } = await askDaemon<OrganizationView>(config, request, context);
     if (webhook === null) {
-      return [note('webhook', 'configured, but not in the running daemon; restart it')];
+      return [note('Webhook', 'configured, but not in the running daemon; restart it')];
     }
     return webhook.needsAttention
-      ? [note('webhook', `${webhook.sentence}; octavo webhook ${id} shows what to enter at the forge`)]
-      : [good('webhook', `last delivery at ${webhook.lastAt}: ${webhook.sentence}`)];
+      ? [note('Webhook', `${webhook.sentence}; octavo webhook ${id} shows what to enter at the forge`)]
+      : [good('Webhook', `last delivery at ${webhook.lastAt}: ${webhook.sentence}`)];
   } catch (error) {
     if (error instanceof UnknownAnswerError) {
-      return [note('webhook', error.message)];
+      return [note('Webhook', error.message)];
     }
     if (error instanceof ConfigError || error instanceof TransientError) {
-      return [note('webhook', 'configured; deliveries arrive while the daemon runs')];
+      return [note('Webhook', 'configured; deliveries arrive while the daemon runs')];
     }
     throw error;
   }

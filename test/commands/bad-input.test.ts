@@ -193,7 +193,8 @@ test('names an organization that is not configured', async () => {
   await using work = await openWorkspace();
   work.repository.write('a.yaml', 'teams: { a: { title: A } }\n');
   for (const command of [['plan'], ['doctor'], ['snapshot'], ['import']]) {
-    const { code, stdout, stderr } = await work.inside(command, { OCTAVO_ORGANIZATION: 'org_nowhere' });
+    const { code, stdout: lines, stderr } = await work.inside(command, { OCTAVO_ORGANIZATION: 'org_nowhere' });
+    const stdout = lines.replaceAll(/\n +/g, ' ');
     expect(code).toBe(1);
     expect(stdout + stderr).toContain('(404)');
     expect(stdout + stderr).toContain('does the organization "org_nowhere" exist, and may the token see it?');
@@ -206,7 +207,9 @@ test('reports a base URL that ends with the API version', async () => {
   for (const command of [['plan'], ['doctor'], ['api', 'listTeams']]) {
     const ended = await work.inside(command, { OCTAVO_BASE_URL: `${work.emulator.url}/v1` });
     expect(ended.code).toBe(1);
-    expect(ended.stdout + ended.stderr).toContain(`ends in /v1, which Octavo adds itself; write ${work.emulator.url}`);
+    expect((ended.stdout + ended.stderr).replaceAll(/\n +/g, ' ')).toContain(
+      `ends in /v1, which Octavo adds itself; write ${work.emulator.url}`,
+    );
   }
 });
 

@@ -8,9 +8,10 @@ import { openWorkspace, type Workspace } from '../support/workspace.ts';
 async function runDoctor(work: Workspace, ...flags: string[]): Promise<Readonly<Record<string, string>>> {
   const { code, stdout, stderr } = await work.inside(['doctor', ...flags]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  const lines = stdout.split('\n').slice(1, -1);
+  expect(stdout).toMatch(/\n\nEverything works(; \d+ notes? above)?\n$/);
+  const lines = stdout.replaceAll(/\n {27}/g, ' ').matchAll(/^ {2}(\w+) +(.{16})(.*)$/gm);
   return Object.fromEntries(
-    lines.map((line) => [line.slice(7, 21).trim(), `${line.slice(2, 6).trim()}: ${line.slice(22)}`]),
+    Array.from(lines, ([, verdict, what = '', detail]) => [what.trim(), `${verdict}: ${detail}`]),
   );
 }
 
@@ -50,22 +51,36 @@ test.each([
   work.emulator.requests.reset();
   const lines = await runDoctor(work);
   expect({
-    agentsContext: lines.agentsContext,
-    groups: lines['section groups'],
-    links: lines['link listings'],
-    ...('external' in expected ? { external: lines['external links'] } : {}),
+    agentsContext: lines['Agent setting'],
+    groups: lines['Section groups'],
+    links: lines['Link listings'],
+    ...('external' in expected ? { external: lines['External links'] } : {}),
   }).toEqual(expected);
-  expect(lines.hidden).toBe('ok: site spaces can be hidden');
-  expect(lines.sites).toBe('ok: a site and its structure can be read');
+  expect(lines['Hidden spaces']).toBe('ok: site spaces can be hidden');
+  expect(lines.Sites).toBe('ok: a site and its structure can be read');
   expect(Object.keys(work.emulator.requests.byMethod)).toEqual(['GET']);
+});
+
+test('ends with what to do, and fits into 80 columns', async () => {
+  await using work = await openWorkspace();
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: syntax of a variable in the configuration
+  const platform = { baseUrl: work.emulator.url, token: '${env:OCTAVO_TOKEN}', user: 'nobody@acme.example' };
+  const config = work.configure({ top: { platform } });
+  work.emulator.setFaults([{ match: { operation: 'listSpaces' }, fault: { kind: 'status', status: 403 } }]);
+  const { code, stdout } = await work.inside(['doctor', '--config', config], {}, '.', { columns: 80 });
+  expect(stdout).toMatch(/^ {2}note {5}Own user {8}nobody@acme\.example is configured, but the token\n {27}belongs/m);
+  expect(stdout).toMatch(/^ {2}problem {2}Spaces {10}/m);
+  expect(stdout).toMatch(/\n\n2 problems: fix them before you plan or apply\n$/);
+  expect(code).toBe(1);
+  expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
 });
 
 test('reports when site spaces have no hidden field, and skips site checks without a site', async () => {
   await using work = await openWorkspace();
-  expect(await runDoctor(work)).toMatchObject({ sites: 'ok: the organization has no sites yet' });
+  expect(await runDoctor(work)).toMatchObject({ Sites: 'ok: the organization has no sites yet' });
   await withSite(work, '0.146');
   work.emulator.setFeatures({ hiddenSiteSpaces: false });
-  expect((await runDoctor(work)).hidden).toBe(
+  expect((await runDoctor(work))['Hidden spaces']).toBe(
     'note: not reported by the platform; before 0.167 site spaces cannot be hidden',
   );
 });
@@ -81,7 +96,7 @@ describe('conversations', () => {
     const config = work.configure({ organization: { conversations: settings } });
     const lines = await runDoctor(work, '--config', config);
     const asked = work.emulator.requests.count('listConversationClusters');
-    const { conversations: is = '', topics, permissions } = lines;
+    const { Conversations: is = '', Topics: topics, Permissions: permissions } = lines;
     return { is: is.replaceAll(id, 'SITE'), topics, permissions, asked };
   };
   const permissions = 'ok: the token has all permissions that Octavo needs';
@@ -127,7 +142,7 @@ describe('the webhook of the repository', () => {
     await using work = await openWorkspace();
     work.repository.commit('Begin', { 'teams.yaml': 'teams: {}' });
     const config = work.configure(settings);
-    const check = async () => (await runDoctor(work, '--config', config)).webhook;
+    const check = async () => (await runDoctor(work, '--config', config)).Webhook;
     expect(await check()).toBe('note: configured; deliveries arrive while the daemon runs');
     await using daemon = await startInside(work, settings);
     const send = async (signed: string) => {
@@ -147,6 +162,6 @@ describe('the webhook of the repository', () => {
 
   test('is not asked for without --config, or if there is none', async () => {
     await using work = await openWorkspace();
-    expect((await runDoctor(work)).webhook).toBeUndefined();
+    expect((await runDoctor(work)).Webhook).toBeUndefined();
   });
 });

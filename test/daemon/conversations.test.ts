@@ -96,7 +96,7 @@ test('doctor reports a token that cannot send conversations, only if sources are
   await using _work = work;
   work.emulator.setFeatures({ ingestionByUsers: false });
   const asked = await work.inside(['doctor', '--config', work.configure(settings)]);
-  expect(asked.stdout).toMatch(/^ +bad +permissions +the token lacks: ingestConversations$/m);
+  expect(asked.stdout).toMatch(/^ +problem +Permissions +the token lacks: ingestConversations$/m);
   expect(asked.code).toBe(1);
   const without = await work.inside(['doctor', '--config', work.configure()]);
   expect(without.stdout).not.toContain('ingestConversations');

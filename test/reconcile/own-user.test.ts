@@ -53,7 +53,7 @@ describe('the user whose token is used', () => {
 
   test('doctor reports whose token it is', async () => {
     const { stdout } = await space.inside(['doctor']);
-    expect(stdout).toMatch(/ok +platform\.user +ana@acme\.example, admin/);
+    expect(stdout).toMatch(/ok +Own user +ana@acme\.example, admin/);
   });
 });
 
