@@ -202,7 +202,7 @@ test('mentions pending changes in the question, and applies them after a yes', a
     return 'yes';
   };
   expect((await work.inside(['apply'], {}, '.', { ask })).code).toBe(0);
-  expect(question).toMatch(/Apply \d+ changes, and pending changes once they are ready, to /);
+  expect(question).toMatch(/apply \d+ changes, and pending changes once they are ready, to /);
   expect(spaceCount(work)).toBe(2);
 });
 

@@ -1,6 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { timeLeft } from '../../src/commands/plan/progress.ts';
 import { eventually } from '../support/octavo-process.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 
@@ -351,7 +353,35 @@ test('says that the platform limits an apply, and folds what was not started whe
   await eventually('the wait', () => applying.stderr.includes('limited by the platform, continues in '));
   const { code, stderr } = await applying.stop();
   expect(code).toBe(1);
-  expect(stderr).toMatch(/^limited by the platform, continues in \d+ seconds$/m);
+  expect(stderr).toMatch(/^\d of 60, \d+ s, about \d+ (s|min) left; limited by the platform, continues in \d+ s$/m);
   expect(stderr.match(/^skipped .*$/gm) ?? []).toHaveLength(0);
   expect(stderr).toMatch(/^Stopped: 5\d changes not started; run it again to continue$/m);
+});
+
+test('on a terminal, says how far an apply is, how long it took, what is left, and the limit, in one line', async () => {
+  await using work = await openWorkspace({ limits: { write: { kind: 'first-call', limit: 2, window: 5000 } } });
+  const titles = Array.from({ length: 3 }, (_, index) => `  t${index}: { title: T${index} }\n`);
+  work.repository.write('a.yaml', `teams:\n${titles.join('')}`);
+  const { code, stderr } = await work.inside(['apply', '--yes'], {}, '.', { isErrTerminal: true, columns: 80 });
+  expect(code).toBe(0);
+  const lines = stderr
+    .split('\u001b[2K')
+    .slice(1)
+    .map((line) => stripVTControlCharacters(line).trim());
+  expect(lines).toContainEqual(
+    expect.stringMatching(/^\d of 3, \d s, about \d+ s left; limited by the platform, continues in \d s$/),
+  );
+  expect(lines).toContainEqual(expect.stringMatching(/^2 of 3, \d+ s, about \d s left; team\/t\d$/));
+  expect(Math.max(...lines.slice(0, -1).map(({ length }) => length))).toBeLessThan(80);
+});
+
+test.each([
+  [0, 100, 0, 60_000, 60_000],
+  [0, 100, 90_000, 60_000, 0],
+  [5, 100, 10_000, 60_000, 120_000],
+  [50, 100, 100_000, 60_000, 100_000],
+  [100, 100, 99_000, 60_000, 0],
+  [0, 0, 0, 0, 0],
+])('after %i of %i changes and %i ms, %i ms planned leave %i ms', (ended, total, passed, planned, left) => {
+  expect(timeLeft(ended, total, passed, planned)).toBeCloseTo(left);
 });

@@ -309,7 +309,7 @@ async function runApply(
   const poller = openReader(connection, { ...client, signal });
 
   const applyPlan = (which: Planned, longest: number): Promise<ApplyResult> => {
-    const progress = showProgress(terminal, which.plan.changes.length, connection.queue);
+    const progress = showProgress(terminal, which.plan, connection.queue, clock);
     return apply(input, which, {
       writer,
       poller,

@@ -1,8 +1,8 @@
 /** Progress of reads, changes and waits, on standard error. */
 import type { Address } from '../../core/address.ts';
-import type { Change, ChangeResult } from '../../core/change.ts';
+import type { Change, ChangeResult, Plan } from '../../core/change.ts';
 import type { Clock } from '../../core/clock.ts';
-import { counted, printable } from '../../plan/render/words.ts';
+import { counted, durationWords, printable } from '../../plan/render/words.ts';
 import { openReader, type Reader } from '../../platform/client.ts';
 import type { RequestQueue } from '../../queue/dispatcher.ts';
 import { NOT_STARTED } from '../../reconcile/apply.ts';
@@ -46,22 +46,34 @@ export async function readWithProgress<T>(
 const LIMIT_INTERVAL = 1000;
 
 /**
- * Reports that requests wait for the platform's rate limit: every second to `show` on a terminal, elsewhere as a line, at
- * most once a minute. Returns a function that ends it.
+ * Calls `show` every second on a terminal, with what the platform's rate limit does to the requests; elsewhere writes it as a
+ * line after `progress`, at most once a minute. Returns a function that ends it.
  */
-function watchLimit(queue: RequestQueue, terminal: Terminal, show: (limited: string) => void): () => void {
+function watchLimit(
+  queue: Pick<RequestQueue, 'limitedFor'>,
+  terminal: Terminal,
+  show: (limited: string) => void,
+  progress: () => string = () => '',
+): () => void {
   let shownAt = Number.NEGATIVE_INFINITY;
   const timer = setInterval(() => {
     const milliseconds = queue.limitedFor();
-    const limited = `limited by the platform, continues in ${elapsed(milliseconds)}`;
-    if (milliseconds >= LIMIT_INTERVAL && isLive(terminal)) {
+    const isLimited = milliseconds >= LIMIT_INTERVAL;
+    const limited = isLimited ? `limited by the platform, continues in ${shortTime(milliseconds)}` : '';
+    if (isLive(terminal)) {
       show(limited);
-    } else if (milliseconds >= LIMIT_INTERVAL && performance.now() - shownAt >= HEARTBEAT) {
+    } else if (isLimited && performance.now() - shownAt >= HEARTBEAT) {
       shownAt = performance.now();
-      terminal.err(`${limited}\n`);
+      terminal.err(`${[progress(), limited].filter((part) => part !== '').join('; ')}\n`);
     }
   }, LIMIT_INTERVAL);
   return () => clearInterval(timer);
+}
+
+/** `8 s`, `4 min`. */
+function shortTime(milliseconds: number): string {
+  const seconds = Math.max(1, Math.round(milliseconds / 1000));
+  return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
 }
 
 /** Milliseconds between lines about a wait without a terminal; CI systems stop jobs that print nothing. */
@@ -116,30 +128,63 @@ function isLive(terminal: Terminal): boolean {
   return terminal.isErrTerminal && terminal.env.TERM !== 'dumb';
 }
 
+/** Milliseconds from which an estimate says something. */
+const LEAST_LEFT = 2000;
+
 /** Milliseconds for which lines are buffered, because writing each one would cost more than its request. */
 const GATHER = 50;
 
-/** Shows the progress of `total` changes: a single updated line on a terminal, a line per result elsewhere. */
-export function showProgress(terminal: Terminal, total: number, queue: RequestQueue) {
+/**
+ * Estimates the milliseconds that are left: by the estimate of the plan at first, and by the pace after a tenth of the changes.
+ * `planned`: the estimate of the plan for all changes.
+ */
+export function timeLeft(ended: number, total: number, passed: number, planned: number): number {
+  const share = Math.min(1, (10 * ended) / Math.max(1, total));
+  const byPace = ended === 0 ? 0 : (passed / ended) * (total - ended);
+  return share * byPace + (1 - share) * Math.max(0, planned - passed);
+}
+
+/**
+ * Shows the progress of the changes of a plan: a single updated line on a terminal, such as `12 of 113, 8 s, about 40 s left`,
+ * and a line per result elsewhere.
+ */
+export function showProgress(
+  terminal: Terminal,
+  { changes, cost }: Pick<Plan, 'changes' | 'cost'>,
+  queue: Pick<RequestQueue, 'limitedFor'>,
+  clock: Pick<Clock, 'monotonic'>,
+) {
+  const total = changes.length;
+  const started = clock.monotonic();
   const paint = paintFor(terminal.isErrTerminal, terminal.env);
   const live = isLive(terminal);
   let ended = 0;
   let current = '';
+  let limit = '';
   let lines = '';
   const waiting = new Set<Address>();
   let timer: NodeJS.Timeout | undefined;
+  const reached = () => {
+    const passed = clock.monotonic() - started;
+    const left = Math.max(timeLeft(ended, total, passed, cost.seconds * 1000), queue.limitedFor());
+    const words = ended === total || left < LEAST_LEFT ? '' : `, ${durationWords(left / 1000)} left`;
+    return `${ended} of ${total}, ${shortTime(passed)}${words}`;
+  };
   const write = () => {
     timer = undefined;
-    terminal.err(live ? liveLine(terminal, `  ${ended}/${total} ${current}`, lines) : lines);
+    const about = limit === '' ? current : limit;
+    const line = `  ${reached()}${about === '' ? '' : `; ${about}`}`;
+    terminal.err(live ? liveLine(terminal, line, lines) : lines);
     lines = '';
   };
   const writeSoon = () => {
     timer ??= setTimeout(write, GATHER);
   };
-  const stop = watchLimit(queue, terminal, (limited) => {
-    current = limited;
+  const showLimit = (limited: string) => {
+    limit = limited;
     writeSoon();
-  });
+  };
+  const stop = watchLimit(queue, terminal, showLimit, reached);
   return {
     start({ address }: Change): void {
       if (live) {
