@@ -1,7 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Command } from 'commander';
 import { afterAll, expect, test } from 'vitest';
+import type { CommandContext } from '../src/commands/cli/context.ts';
+import { table } from '../src/commands/cli/table.ts';
+import { createProgram } from '../src/commands/program.ts';
 import { OctavoInside, octavoInside } from './support/octavo-inside.ts';
 import { eventually, OctavoProcess, type OctavoRun, octavo } from './support/octavo-process.ts';
 
@@ -52,6 +56,23 @@ test.concurrent('prints help and version to standard output', async () => {
   expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
 
+test.concurrent('every help fits into 80 columns', async () => {
+  const terminal = { columns: 80, isOutTerminal: true };
+  const program = createProgram({ terminal, version: '1.2.3' } as CommandContext, () => undefined);
+  const wide = (command: Command): string[] => {
+    const help: string[] = [];
+    command.configureOutput({ writeOut: (text) => help.push(text), getOutHelpWidth: () => 80 });
+    command.outputHelp();
+    const long = help
+      .join('')
+      .split('\n')
+      .filter((line) => line.length > 80);
+    return [...long.map((line) => `${command.name()}: ${line}`), ...command.commands.flatMap(wide)];
+  };
+  expect(wide(program)).toEqual([]);
+  expect(program.commands.length).toBeGreaterThan(25);
+});
+
 test.concurrent('prints a valid JSON Schema with schema', async () => {
   const { code, stdout, stderr } = await octavoInside(['schema'], { cwd });
   expect(JSON.parse(stdout)).toMatchObject({ type: 'object', properties: { teams: {}, sites: {}, spaces: {} } });
@@ -87,7 +108,7 @@ test.concurrent('emulate prints variables to export, and ends when stopped', asy
   expect(second.stderr).toContain(`port ${port} is in use`);
   expect(second.code).toBe(3);
   const doctor = await octavoInside(['doctor'], { cwd, env: exported });
-  expect(doctor.stdout).toMatch(/ok +token +accepted, for Acme/);
+  expect(doctor.stdout).toMatch(/ok +Token +accepted, for Acme/);
   expect(doctor.code).toBe(0);
   expect((await running.stop('SIGINT')).code).toBe(0);
 });
@@ -117,4 +138,17 @@ test.concurrent.each([
   const { code, stderr } = await octavoInside(args, { cwd });
   expect(stderr).toContain(words);
   expect(code).toBe(3);
+});
+
+test.each([
+  ['a long last column', ['ID', 'MEANING'], ['acme', 'a sentence that goes on '.repeat(8).trim()]],
+  ['many columns', ['A', 'B', 'C', 'D'], ['a'.repeat(30), 'b'.repeat(30), 'c'.repeat(30), 'words '.repeat(20).trim()]],
+])('a table with %s fits into a terminal, and is one line a row elsewhere', (_what, headings, row) => {
+  const lines = (isOutTerminal: boolean) => table(headings, [row, row], { isOutTerminal, columns: 80 });
+  const shown = lines(true).join('\n').split('\n');
+  expect(Math.max(...shown.map(({ length }) => length))).toBeLessThanOrEqual(80);
+  const words = (text: readonly string[]) => text.join(' ').split(/\s+/);
+  expect(words(shown)).toEqual(words(lines(false)));
+  expect(lines(false)).toHaveLength(3);
+  expect(lines(false).join('\n').split('\n')).toHaveLength(3);
 });

@@ -99,7 +99,7 @@ function nameConfig(command: Command, { terminal }: CommandContext): void {
 }
 
 const AFTER_HELP = `
-Octavo reads the platform and the organization from the first of these that is set:
+Octavo reads the platform and the organization from the first of these:
   1. the file given by --config or OCTAVO_CONFIG
   2. OCTAVO_BASE_URL, OCTAVO_TOKEN and OCTAVO_ORGANIZATION
   3. config.yaml in the working directory
@@ -550,8 +550,8 @@ function apiCommands(program: LazyCommand): void {
 
 const COMPLETION = `
 Examples:
-  source <(octavo completion bash)                                    in ~/.bashrc
-  source <(octavo completion zsh)                                     in ~/.zshrc, after compinit
+  source <(octavo completion bash)    in ~/.bashrc
+  source <(octavo completion zsh)     in ~/.zshrc, after compinit
   octavo completion fish > ~/.config/fish/completions/octavo.fish`;
 
 const EXAMPLES = `

@@ -169,10 +169,10 @@ test('the commands that init, plan --out and snapshot suggest run unchanged', as
   expect(await paste(next, work)).toMatchObject({ code: 0 });
   await work.inside(['plan', FOLDER, '--out', "../Ana's plan", ...where]);
   const plan = await work.inside(['plan', FOLDER, '--base', 'none', '--out', '../$plan', ...where]);
-  const apply = /apply it with: (.*)\n/.exec(plan.stderr)?.[1] ?? '';
+  const apply = /apply it with:\n {2}(.*)\n/.exec(plan.stderr)?.[1] ?? '';
   expect(await paste(apply, work)).toMatchObject({ code: 0 });
   const snapshot = await work.inside(['snapshot', '--out', "../Ana's snapshot", ...where]);
-  const over = /plan from it with: (.*)\n/.exec(snapshot.stderr)?.[1] ?? '';
+  const over = /plan from it with:\n {2}(.*)\n/.exec(snapshot.stderr)?.[1] ?? '';
   expect(
     await paste(
       over.replace(/(?<=--snapshot '?)\.\.\//, '../../').replace(/(?<=--config '?)\.\.\//, '../../'),

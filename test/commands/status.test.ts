@@ -32,16 +32,16 @@ test('status, history and audit print the views of a running daemon, and exit by
   await daemon.pass();
   const held = await run(work, 'status');
   expect(held.stdout).toMatch(
-    /^org_acme: 1 change waits for approval.*\napprove with: octavo approve [0-9a-f]{8} --config config\.yaml --organization org_acme\nnext check: /,
+    /^org_acme: 1 change waits for approval.*\napprove with:\n {2}octavo approve [0-9a-f]{8} --config config\.yaml --organization org_acme\nnext check: /,
   );
   expect(held.code).toBe(4);
   // The condition is reported after the pass.
-  await eventually('the condition', async () => (await run(work, 'conditions')).stdout.includes('approve with: '));
+  await eventually('the condition', async () => (await run(work, 'conditions')).stdout.includes('approve with:'));
   const conditions = await run(work, 'conditions');
   expect(conditions.stdout).toMatch(
     /^SINCE +STATE +SEVERITY +CODE +ORGANIZATION +SUMMARY\n\d+s +firing +warning +waiting-for/,
   );
-  expect(conditions.stdout).toMatch(/^ {2}approve with: octavo approve [0-9a-f]{8} --config config\.yaml --org/m);
+  expect(conditions.stdout).toMatch(/^ {2}approve with:\n {4}octavo approve [0-9a-f]{8} --config config\.yaml --org/m);
   const all = await run(work, 'status', '--format', 'json');
   const view = JSON.parse(all.stdout);
   expect(view).toMatchObject({
@@ -49,13 +49,19 @@ test('status, history and audit print the views of a running daemon, and exit by
     conversations: { isConfigured: false },
     clusters: { isEnabled: false },
   });
+  for (const view of ['status', 'history', 'audit', 'conditions']) {
+    const terminal = { isOutTerminal: true, columns: 80, env: { NO_COLOR: '1' } };
+    const { stdout } = await work.inside([view, '--config', 'config.yaml'], {}, '..', terminal);
+    const wide = stdout.split('\n').filter((line) => line.length > 80 && !/^ *octavo /.test(line));
+    expect(wide, view).toEqual([]);
+  }
   await run(work, 'pause', '--reason', 'a freeze');
   const history = await run(work, 'history');
   const [headings = '', newest = ''] = history.stdout.split('\n');
   expect(headings).toMatch(/^AGE +PASS +(TIMES +)?OUTCOME +COMMIT +CHANGES +MESSAGE$/);
   expect(newest).toMatch(/^\d+s +\d+ +(\d+ +)?held +[0-9a-f]{7} +1 held +One$/);
   expect(newest.indexOf('1 held')).toBe(headings.indexOf('CHANGES'));
-  expect(history.stdout).toMatch(/^approve with: octavo approve [0-9a-f]{8} --config config\.yaml --org/m);
+  expect(history.stdout).toMatch(/^approve with:\n {2}octavo approve [0-9a-f]{8} --config config\.yaml --org/m);
   const audit = await run(work, 'audit');
   expect(audit.stdout).toMatch(
     /^TIME .*\n\d{4}-\d\d-\d\d \d\d:\d\d +\d+s +\S+ \(socket\) +org_acme +pause +done +a freeze\n$/,

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { styleText } from 'node:util';
 import type { Clock, Random } from '../../core/clock.ts';
-import { type Paint, PLAIN } from '../../plan/render/text-layout.ts';
+import { type Paint, PLAIN, wrap } from '../../plan/render/text-layout.ts';
 
 /** Everything outside of the program that a command uses; tests pass their own. */
 export interface CommandContext {
@@ -31,7 +31,17 @@ export function printResult(
   json: object,
   lines: readonly string[],
 ): void {
-  terminal.out(format === 'json' ? `${JSON.stringify(json, null, 2)}\n` : `${lines.join('\n')}\n`);
+  const text = () => (terminal.isOutTerminal ? lines.map((line) => fitted(line, terminal.columns)) : lines).join('\n');
+  terminal.out(`${format === 'json' ? JSON.stringify(json, null, 2) : text()}\n`);
+}
+
+/** Breaks lines that are wider than the terminal, except commands: these have a line of their own, to be copied. */
+function fitted(lines: string, columns: number): string {
+  const each = lines.split('\n').map((line) => {
+    const lead = /^ */.exec(line)?.[0] ?? '';
+    return line.startsWith(`${lead}octavo `) ? line : wrap(lead, line.slice(lead.length), columns, lead.length + 2);
+  });
+  return each.join('\n');
 }
 
 /** Resolves when the signal aborts. */

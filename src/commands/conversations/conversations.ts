@@ -17,7 +17,7 @@ import { senderWords } from '../../server/conversation-log.ts';
 import type { DeadLetter } from '../../store/outbox/outbox.ts';
 import { recordedId } from '../../store/record.ts';
 import type { OrganizationTarget } from '../cli/config.ts';
-import type { CommandContext } from '../cli/context.ts';
+import type { CommandContext, Terminal } from '../cli/context.ts';
 import { askIfRunning, chooseState, openUnusedStore, type StateFlags } from '../cli/control-call.ts';
 import { shortAge, table } from '../cli/table.ts';
 
@@ -28,11 +28,13 @@ type StatusAnswer = IngestionStatus & { readonly outdated: Readonly<Record<strin
 export async function statusCommand(flags: StateFlags, context: CommandContext): Promise<ExitCode> {
   const answer = await callConversations<StatusAnswer>({ subcommand: 'status' }, flags, context);
   const isJson = flags.format === 'json';
-  context.terminal.out(isJson ? `${shownJson({ format: 'octavo.conversations/2', ...answer })}\n` : statusText(answer));
+  context.terminal.out(
+    isJson ? `${shownJson({ format: 'octavo.conversations/2', ...answer })}\n` : statusText(answer, context.terminal),
+  );
   return EXIT.done;
 }
 
-function statusText({ sources, outdated, sender }: StatusAnswer): string {
+function statusText({ sources, outdated, sender }: StatusAnswer, terminal: Terminal): string {
   const rows = sources.map((source) => {
     const skipped = Object.entries(source.counts)
       .filter(([name]) => name.startsWith('skipped.'))
@@ -51,7 +53,7 @@ function statusText({ sources, outdated, sender }: StatusAnswer): string {
   });
   const header = ['SOURCE', 'POLLED', 'FOUND', 'WAITING', 'SINCE', 'SENDING', 'SKIPPED', 'REJECTED', 'DEAD'];
   const lines = [
-    ...table(header, rows),
+    ...table(header, rows, terminal),
     ...(sources.length === 0 ? ['No source has been read yet.'] : []),
     ...sources.flatMap(({ source, cursor }) =>
       cursor === null ? [] : [`${source} resumes from ${shortJson(cursor)}`],
@@ -102,12 +104,12 @@ export const deadCommands = {
 
 async function dead<T extends object>(
   request: ConversationRequest,
-  text: (answer: T) => string,
+  text: (answer: T, terminal: Terminal) => string,
   flags: StateFlags,
   context: CommandContext,
 ): Promise<ExitCode> {
   const answer = await callConversations<T>(request, flags, context);
-  context.terminal.out(flags.format === 'json' ? `${shownJson(answer)}\n` : text(answer));
+  context.terminal.out(flags.format === 'json' ? `${shownJson(answer)}\n` : text(answer, context.terminal));
   return EXIT.done;
 }
 
@@ -122,13 +124,13 @@ interface LettersAnswer {
   readonly more: number;
 }
 
-function lettersText({ deadLetters, more }: LettersAnswer): string {
+function lettersText({ deadLetters, more }: LettersAnswer, terminal: Terminal): string {
   if (deadLetters.length === 0) {
     return 'No dead letters.\n';
   }
   const rows = deadLetters.map(({ key, source, refusedAt, reason }) => [key, source, refusedAt.slice(0, 16), reason]);
   const rest = more === 0 ? [] : [`${more} more; use --limit ${deadLetters.length + more} to list all`];
-  return `${[...table(['CONVERSATION', 'SOURCE', 'SINCE', 'REASON'], rows), ...rest].join('\n')}\n`;
+  return `${[...table(['CONVERSATION', 'SOURCE', 'SINCE', 'REASON'], rows, terminal), ...rest].join('\n')}\n`;
 }
 
 /** `octavo conversations resync SOURCE --since 30d`. */

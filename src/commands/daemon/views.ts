@@ -60,7 +60,7 @@ async function showAll(config: Config, flags: StateFlags, context: CommandContex
     sentence,
   ]);
   printResult(context, flags.format, { ...first, organizations, next: null }, [
-    ...table(['ORGANIZATION', 'STATE', 'CHECKED', 'COMMIT', 'MEANING'], rows),
+    ...table(['ORGANIZATION', 'STATE', 'CHECKED', 'COMMIT', 'MEANING'], rows, context.terminal),
     ...organizations.flatMap(({ id, approval }) => approvalLine(approval, id, flags)),
   ]);
   const codes = organizations.map(({ state }) => EXIT_OF[state]);
@@ -103,13 +103,13 @@ export async function auditCommand(
     `${actor.name || 'unknown'} (${actor.method})`,
     organization,
     action,
-    subject,
+    subject.startsWith('sha256:') ? shortApproval(subject) : subject,
     outcome,
     line([detail, reason]),
   ]);
   const headings = ['TIME (UTC)', 'AGE', 'WHO', 'ORGANIZATION', 'ACTION', 'SUBJECT', 'OUTCOME', 'REASON'];
   printResult(context, flags.format, view, [
-    ...(rows.length === 0 ? ['nobody has asked for anything yet'] : table(headings, rows)),
+    ...(rows.length === 0 ? ['nobody has asked for anything yet'] : table(headings, rows, context.terminal)),
     ...(view.next === null ? [] : [`older entries: --before ${view.next}`]),
   ]);
   return EXIT.done;
@@ -138,7 +138,7 @@ export async function historyCommand(
   printResult(context, flags.format, view, [
     ...(rows.length === 0
       ? ['no pass has ended yet']
-      : table(['AGE', 'PASS', 'TIMES', 'OUTCOME', 'COMMIT', 'CHANGES', 'MESSAGE'], rows)),
+      : table(['AGE', 'PASS', 'TIMES', 'OUTCOME', 'COMMIT', 'CHANGES', 'MESSAGE'], rows, context.terminal)),
     ...(newest?.outcome === 'held' ? approvalLine(newest.checksum, id, flags) : []),
     ...(view.next === null ? [] : [`older passes: --before ${view.next}`]),
   ]);
@@ -174,7 +174,8 @@ function conditionLines(
     organization ?? 'all organizations',
     line([summary, inhibits === 0 ? '' : `(explains ${counted(inhibits, 'other condition')})`]),
   ]);
-  const [head = '', ...lines] = table(['SINCE', 'STATE', 'SEVERITY', 'CODE', 'ORGANIZATION', 'SUMMARY'], rows);
+  const headings = ['SINCE', 'STATE', 'SEVERITY', 'CODE', 'ORGANIZATION', 'SUMMARY'];
+  const [head = '', ...lines] = table(headings, rows, context.terminal);
   const below = conditions.map(({ code, organization, path, details }) => {
     const checksum = code === 'waiting-for-approval' ? path?.split('/plans/')[1] : undefined;
     const approval = checksum === undefined ? null : decodeURIComponent(checksum);
@@ -253,7 +254,7 @@ function ageOf(at: string, { clock }: CommandContext): string {
 function approvalLine(checksum: string | null, organization: string, { config }: StateFlags): string[] {
   return checksum === null
     ? []
-    : [`approve with: ${nextCommand(['approve', shortApproval(checksum)], { config, organization })}`];
+    : ['approve with:', `  ${nextCommand(['approve', shortApproval(checksum)], { config, organization })}`];
 }
 
 /** Joins the parts that are present, without control characters. */

@@ -71,7 +71,7 @@ async function planAndPrint(folder: string, flags: PlanFlags, approval: Approval
   if (flags.out !== undefined) {
     await writePrivateFile(resolve(terminal.cwd, flags.out), writePlanFile(result.input, result.plan));
     terminal.err(
-      `Saved the plan to ${printable(flags.out)}; apply it with: ${nextCommand(['apply', pathArgument(flags.out)], flags)}\n`,
+      `Saved the plan to ${printable(flags.out)}; apply it with:\n  ${nextCommand(['apply', pathArgument(flags.out)], flags)}\n`,
     );
   }
   terminal.out(renderPlan(result.plan, flags.format, approval, context));

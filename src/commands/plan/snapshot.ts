@@ -53,7 +53,7 @@ export async function snapshotCommand(flags: SnapshotFlags, context: CommandCont
     await writePrivateFile(resolve(terminal.cwd, flags.out), text);
     const { config, out } = flags;
     const next = nextCommand(['plan', '--snapshot', pathArgument(out)], { config, organization: flags.organization });
-    terminal.err(`Saved the snapshot to ${printable(out)}; plan from it with: ${next}\n`);
+    terminal.err(`Saved the snapshot to ${printable(out)}; plan from it with:\n  ${next}\n`);
   }
   return EXIT.done;
 }
