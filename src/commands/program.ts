@@ -175,6 +175,7 @@ function everydayCommands(program: LazyCommand): void {
     .description('Show what would change, without changing anything')
     .argument('[dir]', 'Manifest directory', '.')
     .with(BASE, format('Output format', ['markdown', 'json']))
+    .option('--compact', 'Print one line for each change, with its title and address')
     .option('--snapshot <file>', 'Use the actual state saved by octavo snapshot; needs no token and no network')
     .option('--out <file>', 'Save the plan to a file, to apply exactly this plan later')
     .option(

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { describe, expect, test } from 'vitest';
 import { renderPlanMarkdown } from '../../src/plan/render/markdown.ts';
-import { renderPlanText } from '../../src/plan/render/text.ts';
+import { renderCompactPlan, renderPlanText } from '../../src/plan/render/text.ts';
 import { PLAIN } from '../../src/plan/render/text-layout.ts';
 import { shortApproval } from '../../src/plan/render/words.ts';
 import { codePoint } from '../support/code-points.ts';
@@ -44,6 +44,25 @@ describe('text', () => {
     // Lines are broken where possible; a word that is longer than the line stays whole, so that it can be copied.
     const wide = text.split('\n').filter((line) => stringWidth(line) > columns && line.trim().includes(' '));
     expect(wide.filter((line) => !line.includes('--approve'))).toEqual([]);
+  });
+
+  test.each([80, 50])('in one line a change, in %i columns', async (columns) => {
+    const { plan } = await planOf(EVERYTHING);
+    const text = renderCompactPlan(plan, { columns, paint: PLAIN });
+    expect(text.replace(shortApproval(plan.checksum), 'CHECKSUM')).toMatchSnapshot();
+    const lines = text.split('\n').filter((line) => /^ {2}[-+~→] |^.\/. /.test(line));
+    expect(lines).toHaveLength(plan.changes.length);
+    expect(Math.max(...lines.map((line) => stringWidth(line)))).toBeLessThanOrEqual(columns);
+  });
+
+  test('is inert in one line a change, whatever the titles are', async () => {
+    for (const title of HOSTILE_TEXTS) {
+      const actuals = [actual('team', 't1', { title })];
+      const { plan } = await planOf({ manifests: 'teams: { a: { id: t1, title: New } }', actuals });
+      const text = renderCompactPlan(plan, { columns: 80, paint: PLAIN });
+      expect(text).not.toMatch(/[^\P{Cc}\n]|[\u202a-\u202e\u2066-\u2069\u2028\u2029\ufeff]|##\w*\[|^\s*::/mu);
+      expect(text.match(/^ {2}~ .* team\/a$/gm)).toHaveLength(1);
+    }
   });
 
   test('shows that there are no changes', async () => {

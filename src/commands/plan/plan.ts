@@ -1,12 +1,12 @@
 /** Plans a folder and prints the plan, for `octavo plan`. */
 import { resolve } from 'node:path';
 import type { Plan } from '../../core/change.ts';
-import { EXIT, type ExitCode } from '../../core/errors.ts';
+import { ConfigError, EXIT, type ExitCode } from '../../core/errors.ts';
 import { shownJson } from '../../core/json.ts';
 import { pathArgument } from '../../core/text/shell.ts';
 import { planToJson } from '../../plan/render/document.ts';
 import { renderPlanMarkdown } from '../../plan/render/markdown.ts';
-import { renderPlanText } from '../../plan/render/text.ts';
+import { renderCompactPlan, renderPlanText } from '../../plan/render/text.ts';
 import type { Approval } from '../../plan/render/text-layout.ts';
 import { printable } from '../../plan/render/words.ts';
 import { readTarget } from '../cli/config.ts';
@@ -18,16 +18,22 @@ import { type PlanningFlags, planFolder, requireApproval } from './planning.ts';
 import { planOverSnapshot } from './snapshot.ts';
 
 type PlanFormat = 'text' | 'markdown' | 'json';
+/** How a plan is shown: a compact one is a text with one line a change. */
+type PlanView = PlanFormat | 'compact';
 
 interface PlanFlags extends PlanningFlags {
   readonly organization?: string;
   readonly format: PlanFormat;
   readonly out?: string;
+  readonly compact?: boolean;
   readonly detailedExitcode?: boolean;
 }
 
 /** Runs `octavo plan [DIR]`: prints the plan, with a client that cannot write. */
 export async function planCommand(folder: string, flags: PlanFlags, context: CommandContext): Promise<ExitCode> {
+  if (flags.compact === true && flags.format !== 'text') {
+    throw new ConfigError(`--compact is for text; leave it out with --format ${flags.format}`);
+  }
   if (flags.comment !== true) {
     const { plan } = await planAndPrint(folder, flags, approvalFor(flags.out ?? folder, withoutBase(flags)), context);
     return exitCodeOf(plan, flags);
@@ -74,7 +80,7 @@ async function planAndPrint(folder: string, flags: PlanFlags, approval: Approval
       `Saved the plan to ${printable(flags.out)}; apply it with:\n  ${nextCommand(['apply', pathArgument(flags.out)], flags)}\n`,
     );
   }
-  terminal.out(renderPlan(result.plan, flags.format, approval, context));
+  terminal.out(renderPlan(result.plan, flags.compact === true ? 'compact' : flags.format, approval, context));
   return result;
 }
 
@@ -92,14 +98,15 @@ async function planOverPlatform(folder: string, flags: PlanFlags, context: Comma
 }
 
 /** Renders a plan. */
-export function renderPlan(plan: Plan, format: PlanFormat, approval: Approval, { terminal }: CommandContext): string {
+export function renderPlan(plan: Plan, format: PlanView, approval: Approval, { terminal }: CommandContext): string {
   if (format === 'json') {
     return `${shownJson(planToJson(plan))}\n`;
   }
   if (format === 'markdown') {
     return renderPlanMarkdown(plan, approval);
   }
-  return renderPlanText(plan, {
+  const render = format === 'compact' ? renderCompactPlan : renderPlanText;
+  return render(plan, {
     columns: terminal.columns,
     paint: paintFor(terminal.isOutTerminal, terminal.env),
     approval,

@@ -4,7 +4,7 @@ import { type AccessChange, WHOLE_ORGANIZATION } from '../../core/change.ts';
 import { largest } from '../../core/lists.ts';
 import { ROOT_SCOPE } from '../../core/scope.ts';
 import { maskUrls } from '../../core/text/safe-url.ts';
-import type { ChangeDocument, PlanDocument } from './document.ts';
+import { type ChangeDocument, changeTitle, type PlanDocument } from './document.ts';
 import { fieldLines } from './field-text.ts';
 import { planSentence } from './sentence.ts';
 import { breakLongWords, PLAIN_APPROVAL, type PlanTextOptions, textWidth, wrap } from './text-layout.ts';
@@ -17,6 +17,43 @@ const NAMED = 10;
 export function renderPlanText(untrusted: PlanDocument, options: PlanTextOptions): string {
   const plan = inert(untrusted);
   return compose(plan, changeLines(plan, options), options);
+}
+
+/** Renders a large plan as text with one line a change: its sign, title and address. Counts come last. */
+export function renderCompactPlan(untrusted: PlanDocument, options: PlanTextOptions): string {
+  const plan = inert(untrusted);
+  const ranked = rankChanges(plan).map(({ change }) => change);
+  const titles = ranked.map((change) => printable(maskUrls(changeTitle(change))));
+  const widest = Math.min(MAX_TITLE, largest(titles.map(textWidth)));
+  const lines = ranked.map((change, index) => compactLine(change, titles[index] ?? '', widest, options));
+  return compose(plan, lines, { ...options, hasSentence: true });
+}
+
+/** Widest title in a compact plan, in columns, and the least that is left of one. */
+const MAX_TITLE = 40;
+const LEAST_TITLE = 8;
+
+function compactLine(change: ChangeDocument, title: string, widest: number, options: PlanTextOptions): string {
+  const address = printable(change.address);
+  const waits = change.held !== null ? '  held' : change.paused !== null ? '  paused' : '';
+  const room = options.columns - SIGN_WIDTH - 2 - textWidth(address) - waits.length;
+  const width = Math.min(widest, Math.max(LEAST_TITLE, room));
+  const shown = fitWidth(title, width);
+  const tone = toneOf(change, options);
+  const gap = ' '.repeat(Math.max(0, width - textWidth(shown)) + 2);
+  return `${tone(signOf(change))} ${shown}${gap}${options.paint.faint(address)}${options.paint.warn(waits)}`;
+}
+
+/** Cuts a text to this many columns. */
+function fitWidth(text: string, width: number): string {
+  if (textWidth(text) <= width) {
+    return text;
+  }
+  const characters = [...text];
+  while (characters.length > 0 && textWidth(characters.join('')) > width - 1) {
+    characters.pop();
+  }
+  return `${characters.join('')}…`;
 }
 
 function compose(plan: PlanDocument, changes: readonly string[], options: PlanTextOptions): string {
@@ -287,11 +324,23 @@ function rankOf(change: RankedChange, affectsAccess: ReadonlySet<string>): numbe
   return RANK[change.action];
 }
 
+/** Columns of a sign with the space after it. */
+const SIGN_WIDTH = 4;
+
+/** `  +`, `-/+`: always three columns. */
+function signOf({ action, isReplacement }: ChangeDocument): string {
+  return isReplacement ? (action === 'create' ? '+/-' : '-/+') : `  ${SIGNS[action]}`;
+}
+
+function toneOf({ action }: ChangeDocument, { paint }: PlanTextOptions): (text: string) => string {
+  return { create: paint.create, update: paint.change, move: paint.change, delete: paint.remove }[action];
+}
+
 function headLine(change: ChangeDocument, column: number, options: PlanTextOptions): string {
   const { paint } = options;
-  const tone = { create: paint.create, update: paint.change, move: paint.change, delete: paint.remove }[change.action];
+  const tone = toneOf(change, options);
   const address = printable(change.address);
-  const sign = change.isReplacement ? (change.action === 'create' ? '+/-' : '-/+') : `  ${SIGNS[change.action]}`;
+  const sign = signOf(change);
   const place = change.source === null ? '' : `${change.source.file}:${change.source.line}`;
   const gap = ' '.repeat(Math.max(1, column - textWidth(address) + 3));
   const said = remarks(change);
