@@ -15,7 +15,6 @@ export function arrangeSiblings(
   changes: readonly Change[],
   declared: ReadonlyMap<Address, Declared>,
   identity: Identity,
-  needed: ReadonlyMap<Address, Address>,
 ): readonly Change[] {
   const lists = Map.groupBy(
     [...declared.values()].filter((resource) => resource.place !== null),
@@ -23,7 +22,6 @@ export function arrangeSiblings(
   );
   const standing = standingOrders(holdersOf(kinds), identity);
   const arrivals = new Map(changes.filter(arrives).map((change) => [change.address, change]));
-  const last = new Set(needed.keys());
   const positions = new Map<Address, Repositioning>();
   for (const [list, siblings] of lists) {
     const wanted = siblings
@@ -34,7 +32,7 @@ export function arrangeSiblings(
     const inTurn = wanted.filter((address) => arrivals.has(address));
     const seed = seedOf(kinds, arrivals.get(list), arrivals);
     const arriving = seed === undefined ? inTurn : [seed, ...inTurn.filter((address) => address !== seed)];
-    for (const position of repositionings(wanted, [...now, ...arriving], last)) {
+    for (const position of repositionings(wanted, [...now, ...arriving])) {
       positions.set(position.address, position);
     }
   }
@@ -130,27 +128,9 @@ export interface Repositioning {
  * @param declared the siblings in the order wanted
  * @param now the same siblings in the order before any is repositioned: existing ones in their order, then
  * those that arrive, in the order of their arrival
- * @param last the siblings that are added only after the moves of the others, so no other is moved next to them
  * @returns the moves, to be made one after the other
  */
-export function repositionings(
-  declared: readonly Address[],
-  now: readonly Address[],
-  last: ReadonlySet<Address> = new Set(),
-): readonly Repositioning[] {
-  const others = declared.filter((address) => !last.has(address));
-  const moves = [...fewestMoves(others, now)];
-  const end = declared.lastIndexOf(others.at(-1) ?? '');
-  for (const [index, address] of declared.slice(0, end + 1).entries()) {
-    const anchor = declared[index - 1] ?? others[0];
-    if (last.has(address) && anchor !== undefined) {
-      moves.push({ address, anchor: { side: index === 0 ? 'before' : 'after', address: anchor } });
-    }
-  }
-  return moves;
-}
-
-function fewestMoves(declared: readonly Address[], now: readonly Address[]): readonly Repositioning[] {
+export function repositionings(declared: readonly Address[], now: readonly Address[]): readonly Repositioning[] {
   const wanted = new Map(declared.map((address, index) => [address, index]));
   const standing = now.filter((address) => wanted.has(address));
   const stays = new Set(longestOrderedRun(standing, (address) => wanted.get(address) ?? 0));

@@ -292,10 +292,7 @@ function withoutImplicit(changes: readonly Change[], kinds: ReadonlyMap<string, 
  * Holds deletions that would leave a parent without its last required part, until another part exists, which may still
  * be pending.
  */
-function holdLastRequiredPart(
-  changes: readonly Change[],
-  { kinds, observation, identity }: Existing,
-): readonly Change[] {
+function holdLastRequiredPart(changes: readonly Change[], { kinds, observation, identity }: Inputs): readonly Change[] {
   const kept = new Map<Change, string>();
   for (const { name, deletedWith } of kinds.filter(({ keepsOne }) => keepsOne === true)) {
     const deletions = changes.filter((change) => change.kind === name && change.action === 'delete');
@@ -359,19 +356,15 @@ class PendingResources {
   readonly people: PeopleAddresses;
   readonly #kinds: ReadonlyMap<string, KindRules>;
   readonly #inputs: Inputs;
-  readonly #existingParts: ReadonlySet<string>;
   readonly #isReplaced: (address: Address) => boolean;
   /** Reasons why a declared resource cannot be created yet; null if it can be, or exists. */
   readonly #known = new Map<Address, string | null>();
-  /** Declared resources by kind and whole, for kinds with `needsPart`. */
-  #parts: ReadonlyMap<string, readonly Declared[]> | undefined;
 
   /** @param isReplaced whether the plan replaces the resource of an address */
   constructor(inputs: Inputs, kinds: ReadonlyMap<string, KindRules>, isReplaced: (address: Address) => boolean) {
     this.people = new PeopleAddresses(inputs.kinds);
     this.#kinds = kinds;
     this.#inputs = inputs;
-    this.#existingParts = findExistingParts(inputs);
     this.#isReplaced = isReplaced;
     this.context = {
       declaredOf: (address) => inputs.declared.get(address),
@@ -429,23 +422,7 @@ class PendingResources {
     if (resource.within !== null && this.#creationReason(resource.within) !== null) {
       return `waits for ${resource.within}`;
     }
-    return (
-      kind.pendingReason?.(resource, this.context) ??
-      this.#neededPartReason(kind, resource) ??
-      this.#referenceReason(kind, resource)
-    );
-  }
-
-  #neededPartReason({ needsPart }: KindRules, { within }: Declared): string | null {
-    if (needsPart === undefined || this.#existingParts.has(`${needsPart} ${within}`)) {
-      return null;
-    }
-    this.#parts ??= Map.groupBy(this.#inputs.declared.values(), (part) => `${part.kind} ${part.within}`);
-    const parts = this.#parts.get(`${needsPart} ${within}`) ?? [];
-    if (parts.some(({ address }) => this.#creationReason(address) === null)) {
-      return null;
-    }
-    return parts[0] === undefined ? `${within} has no ${needsPart}; declare one` : `waits for ${parts[0].address}`;
+    return kind.pendingReason?.(resource, this.context) ?? this.#referenceReason(kind, resource);
   }
 
   #referenceReason(kind: KindRules, resource: Declared): string | null {
@@ -471,40 +448,4 @@ class PendingResources {
     const actual = this.#isReplaced(address) ? undefined : this.#inputs.identity.bound.get(address);
     return this.#kinds.get(kindOf(address))?.unusableReason?.(actual) ?? null;
   }
-}
-
-type Existing = Pick<Inputs, 'kinds' | 'observation' | 'identity'>;
-
-/** Returns the kind and the whole of existing parts that other kinds need, such as `section site/help`. */
-function findExistingParts(
-  { kinds, observation, identity }: Existing,
-  deleted: ReadonlySet<string | null> = new Set(),
-): ReadonlySet<string> {
-  const needed = new Set(kinds.map(({ needsPart }) => needsPart));
-  return new Set(
-    kinds
-      .filter(({ name }) => needed.has(name))
-      .flatMap(({ name, partOf = '' }) =>
-        (observation.kinds.get(name) ?? [])
-          .filter(({ id }) => !deleted.has(id))
-          .map(({ within }) => `${name} ${identity.addressOf([partOf], within ?? '')}`),
-      ),
-  );
-}
-
-/** Returns the creations that other creations need first, by the address of these. See {@link KindRules.needsPart}. */
-export function findNeededParts(changes: readonly Change[], existing: Existing): ReadonlyMap<Address, Address> {
-  const needs = new Map(existing.kinds.map(({ name, needsPart }) => [name, needsPart]));
-  const creations = changes.filter(({ action }) => action === 'create');
-  const deleted = new Set(changes.filter(({ action }) => action === 'delete').map(({ id }) => id));
-  const parts = Map.groupBy(creations, ({ kind, within }) => `${kind} ${within}`);
-  const satisfied = findExistingParts(existing, deleted);
-  return new Map(
-    creations.flatMap(({ address, kind, within }) => {
-      const part = `${needs.get(kind)} ${within}`;
-      const candidates = satisfied.has(part) ? [] : (parts.get(part) ?? []);
-      const first = candidates.find(({ paused }) => paused === null) ?? candidates[0];
-      return first === undefined ? [] : [[address, first.address] as const];
-    }),
-  );
 }

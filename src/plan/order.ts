@@ -26,10 +26,7 @@ export interface Ordering {
   readonly barriers: readonly string[];
 }
 
-interface OrderContext extends Pick<RulesContext, 'declaredOf'> {
-  /** Creations that other creations need first, by the address of these. */
-  readonly needed: ReadonlyMap<Address, Address>;
-}
+type DeclaredOf = RulesContext['declaredOf'];
 
 /** Maximum number of addresses in `dependsOn` of a change for each barrier that it requires. */
 const NAMED_OF_BARRIER = 20;
@@ -38,14 +35,18 @@ const NAMED_OF_BARRIER = 20;
  * Orders changes: create and update before what refers to them, delete after; natural keys are freed before they are
  * taken; siblings are put in place one after the other.
  */
-export function orderChanges(kinds: readonly KindRules[], changes: readonly Change[], context: OrderContext): Ordering {
-  return new ChangeOrder(kinds, changes, context).order();
+export function orderChanges(
+  kinds: readonly KindRules[],
+  changes: readonly Change[],
+  declaredOf: DeclaredOf,
+): Ordering {
+  return new ChangeOrder(kinds, changes, declaredOf).order();
 }
 
 class ChangeOrder {
   readonly #kinds: ReadonlyMap<string, KindRules>;
   readonly #changes: readonly Change[];
-  readonly #context: OrderContext;
+  readonly #declaredOf: DeclaredOf;
   readonly #creations = new Map<Address, Change>();
   readonly #deletions = new Map<Address, Change>();
   readonly #graph: Graph;
@@ -57,7 +58,7 @@ class ChangeOrder {
   readonly #barriers: string[] = [];
   readonly #late = new Map<string, { hard: string[]; soft: string[] }>();
 
-  constructor(kinds: readonly KindRules[], changes: readonly Change[], context: OrderContext) {
+  constructor(kinds: readonly KindRules[], changes: readonly Change[], declaredOf: DeclaredOf) {
     this.#kinds = new Map(kinds.map((kind) => [kind.name, kind]));
     const rank = new Map(kinds.map((kind, index) => [kind.name, index]));
     const rankOf = (change: Change) => {
@@ -65,7 +66,7 @@ class ChangeOrder {
       return change.action === 'delete' ? 2 * kinds.length - place : place;
     };
     this.#changes = changes.toSorted((a, b) => rankOf(a) - rankOf(b) || compareText(changeId(a), changeId(b)));
-    this.#context = context;
+    this.#declaredOf = declaredOf;
     this.#graph = new Graph(this.#changes.map(changeId));
     this.#within = Map.groupBy(this.#changes, (change) => change.within);
     for (const change of this.#changes) {
@@ -116,7 +117,6 @@ class ChangeOrder {
     const isCreation = change.action === 'create';
     this.#requireCreation(id, change.within);
     this.#requireCreation(id, change.anchor?.address);
-    this.#requireCreation(id, isCreation ? this.#context.needed.get(change.address) : null);
     if (kind === undefined) {
       return;
     }
@@ -195,7 +195,7 @@ class ChangeOrder {
       }
       visited.push(name);
       this.#parentMoves.set(name, null);
-      at = this.#context.declaredOf(at)?.fields[field];
+      at = this.#declaredOf(at)?.fields[field];
     }
     for (const name of visited) {
       this.#parentMoves.set(name, found);
@@ -216,8 +216,7 @@ class ChangeOrder {
   }
 
   /**
-   * Adds resources to a list in the declared order, so that few have to be moved; moves run one after the other. Those
-   * that need another part come last, so that it need not wait for them.
+   * Adds resources to a list in the declared order, so that few have to be moved; moves run one after the other.
    */
   #siblingsInTurn(): void {
     const lists = Map.groupBy(
@@ -225,10 +224,7 @@ class ChangeOrder {
       (change) => change.place?.list ?? '',
     );
     for (const siblings of lists.values()) {
-      const isLast = (change: Change) => Number(this.#context.needed.has(change.address));
-      const inOrder = siblings.toSorted(
-        (a, b) => isLast(a) - isLast(b) || (a.place?.index ?? 0) - (b.place?.index ?? 0),
-      );
+      const inOrder = siblings.toSorted((a, b) => (a.place?.index ?? 0) - (b.place?.index ?? 0));
       for (const [index, change] of inOrder.entries()) {
         const previous = inOrder[index - 1];
         if (previous !== undefined && previous.address !== change.address) {
@@ -293,9 +289,9 @@ class ChangeOrder {
       }
     }
     for (const change of vacating.size === 0 ? [] : this.#changes) {
-      const declared = change.action === 'create' ? this.#context.declaredOf(change.address) : undefined;
+      const declared = change.action === 'create' ? this.#declaredOf(change.address) : undefined;
       const slots =
-        declared === undefined ? [] : (this.#kinds.get(change.kind)?.needsVacant?.(declared, this.#context) ?? []);
+        declared === undefined ? [] : (this.#kinds.get(change.kind)?.needsVacant?.(declared, this.#declaredOf) ?? []);
       for (const slot of new Set(slots)) {
         const deletions = vacating.get(slot) ?? [];
         for (const id of deletions.length < 2 ? deletions : [this.#barrier(slot, deletions, 'require')]) {

@@ -8,7 +8,7 @@ import { ROOT_SCOPE } from '../core/scope.ts';
 import { accessChanges } from './access.ts';
 import { meantApprovals } from './approval-choice.ts';
 import { arrangeSiblings } from './arrange.ts';
-import { draftChanges, findNeededParts } from './changes.ts';
+import { draftChanges } from './changes.ts';
 import { computeVerdict, heldChecksum, holdChanges, type Policy, planChecksum } from './guard.ts';
 import { type Identity, identify, type OtherScopes, overlapProblems, withoutOtherScopes } from './identity.ts';
 import { type Ordering, orderChanges } from './order.ts';
@@ -68,11 +68,10 @@ export function computePlan(input: PlanInput): PlannedChanges {
   // 2. Compare the declared resources with the actual ones.
   const draft = draftChanges({ kinds, declared, base, observation, identity, prune: policy.prune });
   // 3. Order siblings, hold what needs approval, and order the changes.
-  const needed = findNeededParts(draft.changes, { kinds, observation, identity });
-  const arranged = arrangeSiblings(kinds, draft.changes, declared, identity, needed);
+  const arranged = arrangeSiblings(kinds, draft.changes, declared, identity);
   const guard = { kinds, identity, observation, base, policy };
   const held = holdChanges(arranged, guard);
-  const ordering = orderChanges(kinds, held, { declaredOf: (address) => declared.get(address), needed });
+  const ordering = orderChanges(kinds, held, (address) => declared.get(address));
   // 4. Assess the risk, and release what is approved.
   const checksum = planChecksum(input.organization, scope, ordering.sequence);
   const waiting = ordering.sequence.filter((change) => change.held !== null);

@@ -12,8 +12,8 @@ export interface Grant {
   readonly role: string;
   /** Resource that they gain; the one that has the field by default. */
   readonly to?: string;
-  /** Groups that are part of this one. */
-  readonly includes?: 'all' | readonly string[];
+  /** It includes all other groups. */
+  readonly includes?: 'all';
 }
 
 /** A resource before or after a change that affects access. */
@@ -176,13 +176,8 @@ export interface KindRules {
    * a preference: cycles and the order of siblings override it.
    */
   readonly applyAfter?: readonly string[];
-  /**
-   * Kind of a part that the same whole must have first: a site needs a section before a link is created. If none exists, a
-   * declared one is created first; if none is declared, the resource is pending.
-   */
-  readonly needsPart?: string;
   /** Slots that must be vacant before a resource is created, though nothing refers to them: see {@link vacates}. */
-  needsVacant?(declared: Declared, context: Pick<RulesContext, 'declaredOf'>): readonly string[];
+  needsVacant?(declared: Declared, declaredOf: RulesContext['declaredOf']): readonly string[];
   /** Slots that a deletion makes vacant: the sections of a site, for a site that will have none. */
   vacates?(deleted: { readonly within: Address | null; readonly actual: Fields }): readonly string[];
 }

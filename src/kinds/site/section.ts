@@ -101,8 +101,8 @@ export const section = structurePart<Section>({
     return { address, refersTo: space.address };
   },
   /** The space of its creation must no longer be at the top level of the site. */
-  needsVacant: ({ within, fields }, context) =>
-    spacesOf(fields).map((address) => siteSlot(within, 'space', context.declaredOf(address)?.fields.space)),
+  needsVacant: ({ within, fields }, declaredOf) =>
+    spacesOf(fields).map((address) => siteSlot(within, 'space', declaredOf(address)?.fields.space)),
   vacates: ({ within }) => [sectionsSlot(within)],
   writes(change, context) {
     const path = { siteId: ref(change.within), siteSectionId: ref(change.address) };
