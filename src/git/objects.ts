@@ -77,13 +77,13 @@ export function below(inside: string): string[] {
 }
 
 /** Limits of a commit. */
-const TREE_LIMITS = { files: 250_000, bytes: 4 * 1024 ** 3 } as const;
+const LIMITS = { files: 250_000, bytes: 4 * 1024 ** 3 } as const;
 
 /** Maximum bytes of a listing, for about the maximum number of files. */
 const MAX_LISTING_SIZE = 32 * 1_048_576;
 
 /** Throws SourceError for a commit with more files or bytes than the limits. */
-export async function checkTreeSize(git: Git, commit: string, limits: { files: number; bytes: number } = TREE_LIMITS) {
+export async function checkTreeSize(git: Git, commit: string) {
   const listed = await tryGit(`cannot list the files of commit ${commit.slice(0, 7)}`, () =>
     git.raw(['ls-tree', '-r', '-l', '-z', '--full-tree', commit], MAX_LISTING_SIZE),
   );
@@ -93,11 +93,11 @@ export async function checkTreeSize(git: Git, commit: string, limits: { files: n
     files += 1;
     bytes += Number(size);
   }
-  if (files > limits.files || bytes > limits.bytes) {
+  if (files > LIMITS.files || bytes > LIMITS.bytes) {
     const gigabytes = Math.ceil(bytes / 1024 ** 3);
     throw new SourceError(
       `commit ${commit.slice(0, 7)} has ${files} files with ${gigabytes} GB, more than the limit ` +
-        `(${limits.files} files, ${limits.bytes / 1024 ** 3} GB); move the manifests to a separate repository`,
+        `(${LIMITS.files} files, ${LIMITS.bytes / 1024 ** 3} GB); move the manifests to a separate repository`,
     );
   }
 }

@@ -1,10 +1,8 @@
 /** Watches directories and single files for changes. */
-import { createHash } from 'node:crypto';
 import { lstatSync, readlinkSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, join, parse, resolve, sep } from 'node:path';
 import { type ChokidarOptions, type FSWatcher, watch } from 'chokidar';
 import { messageOf, SourceError } from '../core/errors.ts';
-import type { FileTree } from '../core/files/file-tree.ts';
 import { isRefusedFolder, orNull } from './repository.ts';
 
 interface WatchOptions {
@@ -164,18 +162,6 @@ function isFolderBehind(link: string): boolean {
   } catch {
     return true;
   }
-}
-
-/**
- * Returns a fingerprint of a directory's files, which changes if their content may have changed. Used to detect changes
- * if there is no commit to compare. Reads no file content. Throws SourceError.
- */
-export async function directoryVersion(tree: FileTree): Promise<string> {
-  const hash = createHash('sha256');
-  for (const { path, version } of await tree.list()) {
-    hash.update(`${path}\0${version}\0`);
-  }
-  return `sha256:${hash.digest('hex')}`;
 }
 
 export interface WatchedFiles {

@@ -343,7 +343,7 @@ export class FileReader {
   private unreadable(entry: FileEntry, message: string, position = START): CachedManifest {
     const shown = this.shown(entry.path);
     const problem: Problem = { file: shown, ...position, address: '', message };
-    const manifest = { shown, problems: [problem], sections: [], entries: [], unread: '' };
+    const manifest = { shown, problems: [problem], entries: [], unread: '' };
     return { text: '', manifest, dependencies: [], names: [] };
   }
 

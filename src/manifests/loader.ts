@@ -23,8 +23,6 @@ export interface DesiredState {
   readonly files: number;
   /** Paths of the manifests, as shown in problems. */
   readonly paths: readonly string[];
-  /** Top-level sections that are present, even if empty, as in `teams: {}`. */
-  readonly sections: ReadonlySet<string>;
   /** Files that look like manifests and are not read; empty unless `findsMisnamed` is set. */
   readonly misnamed: readonly Problem[];
 }
@@ -113,8 +111,8 @@ export function createManifestLoader(
         const shown = merged.problems.map(bounded);
         throw new DesiredStateError(shown, paths, { lines: linesAt(shown, texts) });
       }
-      const { declared, sections } = merged;
-      last = { manifests, state: { declared, files: manifests.length, paths, sections, misnamed } };
+      const { declared } = merged;
+      last = { manifests, state: { declared, files: manifests.length, paths, misnamed } };
       return last.state;
     },
   };

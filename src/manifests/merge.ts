@@ -10,7 +10,6 @@ import { plainFields, type ReadEntry, type ReadManifest, type ReadResource } fro
 
 interface Merged {
   readonly declared: ReadonlyMap<Address, Declared>;
-  readonly sections: ReadonlySet<string>;
   /** Causes first: what cannot be read, then entries that are wrong, then references to what could not be read. */
   readonly problems: readonly Problem[];
 }
@@ -36,12 +35,11 @@ export function mergeManifests(
   const index = new ReferenceIndex(resources, entries, unread, kinds);
   const unresolved: Problem[] = [];
   const declared = resolveAll(index, unresolved);
-  const sections = new Set(manifests.flatMap((manifest) => manifest.sections));
   const [ofFiles, ofEntries] = [
     problems.filter(({ address }) => address === ''),
     problems.filter(({ address }) => address !== ''),
   ];
-  return { declared, sections, problems: [ofFiles, ofEntries, unresolved].flatMap(inOrder) };
+  return { declared, problems: [ofFiles, ofEntries, unresolved].flatMap(inOrder) };
 }
 
 function inOrder(problems: readonly Problem[]): readonly Problem[] {

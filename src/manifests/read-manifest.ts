@@ -23,7 +23,6 @@ export interface ReadManifest {
   /** Path of the file as shown in problems. */
   readonly shown: string;
   readonly problems: readonly Problem[];
-  readonly sections: readonly string[];
   readonly entries: readonly ReadEntry[];
   /** Text of a file that could be parsed only in part, empty if not at all. Other files may refer to keys in it. */
   readonly unread: string | null;
@@ -108,8 +107,8 @@ export class ManifestReader {
   /** Second step: validates every entry and lets its kind read it. */
   finish(): ReadManifest {
     const entries = this.pending.map((pending) => readEntry(this, pending));
-    const { shown, problems, sections, unread } = this;
-    return { shown, problems, sections: [...sections], entries, unread: unread ? this.text : null };
+    const { shown, problems, unread } = this;
+    return { shown, problems, entries, unread: unread ? this.text : null };
   }
 
   /** Returns where an offset of the text is. */

@@ -70,8 +70,7 @@ function differences(rule: AccessRule, was: AccessState, is: AccessState): reado
   const change = is.address;
   const placeOf = ({ to = change }: Grant) => to;
   const isSame = (a: Grant) => (b: Grant) => a.who === b.who && placeOf(a) === placeOf(b);
-  const includes = (a: Grant, b: Grant) =>
-    placeOf(a) === placeOf(b) && a.who !== b.who && (a.includes === 'all' || a.includes?.includes(b.who) === true);
+  const includes = (a: Grant, b: Grant) => placeOf(a) === placeOf(b) && a.who !== b.who && a.includes === 'all';
   const words = (grant: Grant, others: readonly Grant[], word: string) => {
     const some = others.filter((each) => includes(grant, each)).map(({ who }) => who);
     return some.length === 0 ? grant.role : `${grant.role}; ${word} only ${some.join(', ')}`;

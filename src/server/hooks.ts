@@ -31,11 +31,6 @@ export const MAX_HOOK_SIZE = 5 * 1024 * 1024;
 /** Value of `Retry-After`, in seconds. */
 const TRY_AGAIN = 60;
 
-/** Returns the URL path of a webhook. */
-export function hookPath(organization: string, source: string): string {
-  return `/hooks/${encodeURIComponent(organization)}/${encodeURIComponent(source)}`;
-}
-
 /** Returns the URL path of the webhook of an organization's repository. No source has this path. */
 export function pushHookPath(organization: string): string {
   return `/hooks/${encodeURIComponent(organization)}`;

@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { directoryVersion, FileWatch, type WatchedFiles, watchDirectory } from '../../src/git/watch.ts';
+import { FileWatch, type WatchedFiles, watchDirectory } from '../../src/git/watch.ts';
 import { openDiskTree } from '../../src/manifests/disk-tree.ts';
 import { makeFolder, makeRepository } from './repository.ts';
 
@@ -132,20 +132,6 @@ describe('watchDirectory', () => {
       rmSync(join(folder, 'repository/trap'));
       symlinkSync('m', join(folder, 'repository/trap'));
     });
-  });
-});
-
-describe('directoryVersion', () => {
-  test('changes if and only if a file changes', async () => {
-    write('m/a.yaml', '1');
-    const tree = openDiskTree(join(folder, 'm'));
-    const first = await directoryVersion(tree);
-    expect(await directoryVersion(tree)).toBe(first);
-    write('m/a.yaml', '22');
-    const second = await directoryVersion(tree);
-    expect(second).not.toBe(first);
-    renameSync(join(folder, 'm/a.yaml'), join(folder, 'm/b.yaml'));
-    expect(await directoryVersion(tree)).not.toBe(second);
   });
 });
 

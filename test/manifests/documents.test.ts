@@ -9,7 +9,6 @@ describe('manifest documents', () => {
     });
     expect([...state.declared.keys()]).toEqual(['team/editors', 'team/writers']);
     expect(state.files).toBe(2);
-    expect([...state.sections].sort()).toEqual(['folders', 'members', 'teams']);
     expect(state.declared.get('team/editors')).toEqual({
       address: 'team/editors',
       kind: 'team',

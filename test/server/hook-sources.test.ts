@@ -12,7 +12,7 @@ import { Ingestion } from '../../src/conversations/ingestion.ts';
 import { openSources } from '../../src/conversations/open-sources.ts';
 import { createIdPseudonymizer } from '../../src/conversations/private-ids.ts';
 import { createConversationRedactor } from '../../src/conversations/redact/redactor.ts';
-import { addHooks, hookPath } from '../../src/server/hooks.ts';
+import { addHooks } from '../../src/server/hooks.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { createServer, type Server } from '../../src/server/server.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
@@ -92,7 +92,7 @@ function stored(): Record<string, unknown[]> {
 async function post(body: string, headers: Headers): Promise<number> {
   const { statusCode } = await server.app.inject({
     method: 'POST',
-    url: hookPath('org_1', 'forms'),
+    url: '/hooks/org_1/forms',
     headers: { 'content-type': 'application/json', ...headers },
     payload: body,
   });
@@ -138,7 +138,7 @@ test('times out on a body that never ends, and stores nothing', async () => {
   const socket = connect(Number(port), hostname);
   const headers = { host: 'x', 'content-type': 'application/json', 'content-length': BODY.length, ...sign(BODY) };
   const lines = Object.entries(headers).map(([field, value]) => `${field}: ${value}`);
-  socket.write([`POST ${hookPath('org_1', 'forms')} HTTP/1.1`, ...lines, '', BODY.slice(0, -1)].join('\r\n'));
+  socket.write([`POST /hooks/org_1/forms HTTP/1.1`, ...lines, '', BODY.slice(0, -1)].join('\r\n'));
   let answer = '';
   socket.on('data', (chunk) => {
     answer += String(chunk);

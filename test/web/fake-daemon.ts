@@ -141,7 +141,7 @@ function reconcilerOf(
           retryIn: null,
           ...end,
         };
-  const state = { declared, files: 1, paths: ['a.yaml'], sections: new Set<string>() };
+  const state = { declared, files: 1, paths: ['a.yaml'] };
   const desired = { state, commit: COMMIT, subject: 'Rename "docs"', author: 'ana@acme.example', forced: false };
   const lastDesired = given === null ? null : desired;
   return {

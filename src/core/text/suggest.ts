@@ -8,11 +8,7 @@ const MAX_LENGTH = 300;
 
 /** Suggestions for the first mistakes of a pass. Each mistake is compared with every candidate, so there is a limit. */
 export class Suggestions {
-  #left: number;
-
-  constructor(most = 50) {
-    this.#left = most;
-  }
+  #left = 50;
 
   /** Works like {@link nearest}, and also returns null once the limit is reached. */
   nearest(word: string, candidates: ReadonlyMap<string, unknown>): string | null {

@@ -50,11 +50,8 @@ export async function openPostgresDatabase(
 }
 
 /** Opens a database whose tables exist. Nothing is sent before it is used. */
-export async function openPostgresPool(
-  options: PostgresOptions,
-  clock: Clock = systemClock,
-): Promise<PostgresDatabase> {
-  return new PostgresDatabase(await ConnectionPool.open(options, clock), options, clock, () => undefined);
+export async function openPostgresPool(options: PostgresOptions): Promise<PostgresDatabase> {
+  return new PostgresDatabase(await ConnectionPool.open(options, systemClock), options, systemClock, () => undefined);
 }
 
 /** Returns a text as a literal of SQL, which does not depend on `standard_conforming_strings`. */
