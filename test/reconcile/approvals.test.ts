@@ -1,8 +1,15 @@
 import { describe, expect, test } from 'vitest';
+import { createState, emptyOrganization } from '../../src/emulator/emulator.ts';
 import type { CommitAuthors } from '../../src/git/commits.ts';
+import { openReader, openWriter } from '../../src/platform/client.ts';
 import { approvedChecksums, authorsNotice, checkApprover } from '../../src/reconcile/approvals.ts';
+import { OrganizationReconciler } from '../../src/reconcile/organization.ts';
 import type { Actor } from '../../src/store/history.ts';
+import { openMemoryStore } from '../../src/store/memory.ts';
 import type { PlanDecision } from '../../src/store/record.ts';
+import { organizationConfig } from '../soak/organization-config.ts';
+import { VirtualPlatform } from '../support/virtual-platform.ts';
+import { reconcilerOptions, sourceOf } from './reconciler-options.ts';
 
 const by = (name: string, method: Actor['method'] = 'oidc'): Actor => ({ name, method });
 const decision = (actor: Actor, verdict: PlanDecision['verdict'] = 'approved'): PlanDecision => ({
@@ -66,4 +73,37 @@ describe('with approvals.notAuthor', () => {
     expect(authorsNotice(wrote, rules)).toBe('');
     expect(authorsNotice({ ...wrote, isComplete: false }, { ...rules, notAuthor: false })).toBe('');
   });
+});
+
+test('a rejection removes the approvals of a plan, which can be approved again', async () => {
+  const organization = 'org_1';
+  const members = [{ email: 'ana@acme.example', role: 'admin' as const }];
+  const platform = new VirtualPlatform({
+    state: createState({ organizations: [emptyOrganization({ id: organization, title: 'Acme', members })] }),
+  });
+  const connection = platform.connect();
+  let manifest = 'spaces: { guides: { title: Guides }, api: { title: API } }';
+  const reconciler = new OrganizationReconciler({
+    ...reconcilerOptions(organization, openMemoryStore(), new AbortController().signal),
+    config: organizationConfig(organization, true),
+    source: sourceOf(() => manifest),
+    clock: platform.clock,
+    openReader: (priority) => openReader(connection, { organization, priority }),
+    openWriter: (priority) => openWriter(connection, { organization, priority }),
+    parallel: 4,
+    events: {},
+  });
+  const pass = async () => {
+    await platform.clock.run(reconciler.trigger('manual'));
+    return reconciler.lastEnd?.outcome;
+  };
+  await pass();
+  manifest = 'spaces: { api: { title: API } }';
+  expect(await pass()).toBe('held');
+  const checksum = reconciler.lastPlan?.checksum ?? '';
+  await reconciler.approve(checksum, by('ana@acme.example'), '');
+  await reconciler.reject(checksum, by('bo@acme.example'), 'still in use');
+  expect(await pass()).toBe('held');
+  await reconciler.approve(checksum, by('bo@acme.example'), 'moved');
+  expect(await pass()).toBe('done');
 });
