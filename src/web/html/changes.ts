@@ -48,8 +48,8 @@ function changeItem(change: ChangeView, isSplit: boolean): Html {
   // It begins with the title.
   const consequences = impact.startsWith(`"${title}", `) ? impact.slice(title.length + 4) : impact;
   return html`<li class="${action}"><div class="change"><span class="sign">${icon(ICONS[action] ?? 'diff-modified')}<span class="hidden">${actionWord(action)}</span></span>
-<div>${link(path, shown(name), { class: 'name' })}${title === '' ? '' : html` <span class="address">${shown(address)}</span>`}${isReplacement ? html` <span class="faint">replaced</span>` : ''}${statusText(status)}${consequences === '' ? '' : html` <span class="impact">${shown(consequences)}</span>`}${remarks(change)}</div>
-${fieldDiff(change, isSplit)}
+<div>${link(path, shown(name), { class: 'name' })}${title === '' ? '' : html` <span class="address">${shown(address)}</span>`}${isReplacement ? html` <span class="faint">replaced</span>` : ''}${statusText(status)}${consequences === '' ? '' : html` <span class="impact">${shown(consequences)}</span>`}</div>
+<div>${fieldDiff(change, isSplit)}${remarks(change)}</div>
 ${source === null ? '' : html`<span class="end small">${sourceText(source)}</span>`}</div></li>
 `;
 }

@@ -88,9 +88,9 @@ function approveForm(view: DecisionView, approval: ApprovalView): Html {
   if (view.deletionCount === 0) {
     return actionForm({ ...form, button, class: 'primary' });
   }
-  return html`<details class="menu" id="${id}-ask"><summary>Approve…</summary>
+  return html`<details class="menu" id="${id}-ask" name="${view.plan.slice(-8)}"><summary>Approve…</summary>
 <p>This deletes for good:</p>
-<ul>${view.deletions.map(deletion)}</ul>
+<ul class="deletions" tabindex="0" aria-label="What it deletes">${view.deletions.map(deletion)}</ul>
 ${actionForm({ ...form, button, class: 'danger', fields: reasonField(id, true) })}
 </details>`;
 }
@@ -101,7 +101,7 @@ function deletion({ kind, address, title, impact }: DecisionView['deletions'][nu
 
 function rejectForm(view: DecisionView, approval: ApprovalView): Html {
   const { id, ...form } = formOf(view, approval, 'reject');
-  return html`<details class="menu" id="${id}-ask"><summary>Reject…</summary>
+  return html`<details class="menu" id="${id}-ask" name="${view.plan.slice(-8)}"><summary>Reject…</summary>
 <p>Removes the approvals of the plan. It stays held until somebody approves it again.</p>
 ${actionForm({ ...form, button: 'Reject', class: 'danger', fields: reasonField(id, false) })}
 </details>`;

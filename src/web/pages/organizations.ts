@@ -120,9 +120,9 @@ ${states.map(
 const FEW = 5;
 
 function row({ id, title, path, state, sentence, freshness }: OrganizationSummary, now: number): Html {
-  const name = title === id ? '' : html` <span class="address">${shown(id)}</span>`;
+  const name = title === id ? shown(id, 80) : html`${shown(title, 80)} <span class="address">${shown(id)}</span>`;
   const label = STATUS_LABELS[state];
-  return html`<li>${stateDot(label)} ${link(path, shown(title, 80), { class: 'name' })}${name}
+  return html`<li>${stateDot(label)} ${link(path, name, { class: 'name' })}
 <span class="words${state === 'in-sync' ? ' faint' : ''}">${shown(sentence)}</span><span class="end faint">${freshness.asOf === null ? '' : age(freshness.asOf, now)}</span></li>
 `;
 }

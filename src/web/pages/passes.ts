@@ -264,7 +264,7 @@ function revertSection({ commit, changes }: PassView): Html {
   if (commit === null || changes.every(({ status }) => status !== 'applied')) {
     return html``;
   }
-  return html`<details id="revert"><summary>Revert…</summary>
+  return html`<details class="menu" id="revert"><summary>Revert…</summary>
 <p>To take these changes back, revert the commit in the repository of the manifests and push it. The next run applies the revert;
 what it deletes waits for approval. A space that was deleted comes back empty.</p>
 <pre class="text">git revert ${shown(commit)}</pre></details>`;
