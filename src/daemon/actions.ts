@@ -136,7 +136,7 @@ export function openActions({ context, notifications, organizations }: ActionPar
   /** Records an action that belongs to no organization. */
   const recordShared = async (about: Omit<NewAuditEntry, 'at' | 'outcome'>) => {
     await recordAction(context, store.history(DAEMON_HISTORY), { ...about, at: clock.now(), outcome: 'done' });
-    events.publish.onChange?.('notifications');
+    events.publish.onChange?.('audit');
   };
   return {
     /** Handles a request about plans or passes. Throws ConfigError, RefusedPlanError and StoreError. */
@@ -162,6 +162,7 @@ export function openActions({ context, notifications, organizations }: ActionPar
       }
       const retried = await store.notifications().retryEvents(channel);
       notifications.wake();
+      events.publish.onChange?.('notifications');
       const about = { action: 'notify retry', subject: channel ?? 'all channels', reason: '' };
       await recordShared({ ...about, actor: by, detail: counted(retried, 'event') });
       return { events: retried };

@@ -40,7 +40,7 @@ function recordGuesses(context: DaemonContext, peer: string | null, attempts: nu
   const about = { action: 'sign in', subject: peer ?? 'all addresses', reason: '', detail } as const;
   const entry = { ...about, at: clock.now(), actor: { name: '', method: 'token' }, outcome: 'refused' } as const;
   recordAction(context, store.history(DAEMON_HISTORY), entry).then(
-    () => events.publish.onChange?.('notifications'),
+    () => events.publish.onChange?.('audit'),
     (error: unknown) => log.warn({ reason: messageOf(error) }, 'cannot record wrong tokens in the audit'),
   );
 }

@@ -7,6 +7,8 @@ const USUAL = 60_000;
 let usual = USUAL;
 /** Milliseconds without a connection before the page says so. */
 const PATIENCE = 10_000;
+/** Milliseconds after the last key before a search is shown. */
+const PAUSE = 250;
 
 const notice = document.getElementById('connection');
 let lastLoad = Date.now();
@@ -74,15 +76,19 @@ async function load() {
   isLoading = true;
   clearTimeout(timer);
   timer = undefined;
+  const { href } = location;
   try {
     const headers = { accept: 'text/html', 'if-none-match': content().dataset.etag };
-    const response = await fetch(location.href, { headers, cache: 'no-store' });
+    const response = await fetch(href, { headers, cache: 'no-store' });
     lastLoad = Date.now();
     hasConnection(true);
     if (response.redirected || response.status === 401) {
       say('You are signed out. Load this page again to sign in.');
     } else if (response.ok) {
       const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+      if (href !== location.href) {
+        return;
+      }
       replaceContent(page.getElementById('main'));
       document.title = page.title;
     } else if (response.status === 404) {
@@ -92,6 +98,10 @@ async function load() {
     hasConnection(false);
   } finally {
     isLoading = false;
+    // A search went on while the answer came.
+    if (href !== location.href) {
+      void load();
+    }
   }
 }
 
@@ -104,7 +114,7 @@ function receive({ topics, wait }) {
   usual = Math.max(USUAL, 2 * wait);
   const wanted = JSON.parse(content().dataset.topics);
   // "*" is any organization, in both lists.
-  const hasOrganization = (list) => list.some((topic) => topic !== 'budget' && topic !== 'log');
+  const hasOrganization = (list) => list.some((topic) => topic === '*' || topic.startsWith('organization/'));
   const isAny = wanted.includes('*') || topics.includes('*');
   if (topics.some((topic) => wanted.includes(topic)) || (isAny && hasOrganization(wanted) && hasOrganization(topics))) {
     loadWithin(wait);
@@ -174,6 +184,26 @@ setInterval(() => {
     void load();
   }
 }, PATIENCE / 2);
+
+/** Shows what a form selects, at the address that it would be sent to. The form stays as it is, with its focus. */
+function search(form) {
+  const fields = [...new FormData(form)].filter(([, value]) => value !== '');
+  const found = new URL(form.action);
+  found.search = String(new URLSearchParams(fields));
+  history.replaceState(null, '', found);
+  void load();
+}
+
+let typing;
+document.addEventListener('input', ({ target: { form } }) => {
+  if (form?.matches('.live')) {
+    clearTimeout(typing);
+    typing = setTimeout(search, PAUSE, form);
+  }
+});
+
+// Of tabs that are scrolled, the current one is in view.
+document.querySelector('.tabs [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
 
 // The notice about an action is shown once.
 const address = new URL(location.href);

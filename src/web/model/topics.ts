@@ -3,7 +3,7 @@
 /** An organization, or something that belongs to none: an organization may have any of these names. */
 export type Topic = (typeof GLOBAL_TOPICS)[number] | `organization/${string}`;
 
-const GLOBAL_TOPICS = ['budget', 'configuration', 'log', 'notifications', 'replicas'] as const;
+const GLOBAL_TOPICS = ['audit', 'budget', 'configuration', 'log', 'notifications', 'replicas'] as const;
 const ORGANIZATION = 'organization/';
 
 export function organizationTopic(id: string): Topic {

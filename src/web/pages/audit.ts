@@ -107,7 +107,7 @@ export const auditPage = definePage<AuditView>({
   },
   title: () => 'Audit',
   render,
-  topics: () => ['*'],
+  topics: () => ['*', 'audit'],
 });
 
 export const organizationAuditPage = defineOrganizationPage<AuditView>({

@@ -320,7 +320,7 @@ ${paging(
 function filterForm(path: string, { filter, kinds, states }: ResourcePage): Html {
   const option = (value: string, text: string, chosen: string) =>
     html`<option value="${value}"${value === chosen ? html` selected` : ''}>${text}</option>`;
-  return html`<form class="filter" method="get" action="${path}#resources" role="search">
+  return html`<form class="filter live" method="get" action="${path}#resources" role="search">
 <p class="field"><label for="q">Title or address</label> <input id="q" name="q" type="search" value="${filter.text}" autocomplete="off"></p>
 <p class="field"><label for="kind">Kind</label> <select id="kind" name="kind"><option value="">all</option>
 ${kinds.map(({ kind, count }) => option(kind, `${kindWords(kind)} (${count})`, filter.kind))}</select></p>

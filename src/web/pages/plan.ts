@@ -260,7 +260,7 @@ ${paging(from === 0 ? null : withQuery(path, kept), next === null ? null : withQ
 function filterForm(path: string, { effects, selection, total }: PlanView): Html {
   return total <= FEW
     ? html``
-    : html`<form class="filter" method="get" action="${path}" role="search">
+    : html`<form class="filter live" method="get" action="${path}" role="search">
 <p class="field"><label for="q">Title or address</label> <input id="q" name="q" type="search" value="${selection.text}" autocomplete="off"></p>
 <p class="field"><label for="effect">Changes</label> <select id="effect" name="effect"><option value="">all</option>
 ${effects.map(({ effect, count }) => html`<option value="${effect}"${effect === selection.effect ? html` selected` : ''}>${HEADINGS[effect][0].toLowerCase()} (${count})</option>`)}</select></p>

@@ -23,6 +23,32 @@ const THIN_OUT = `for (const list of document.querySelectorAll('tbody, ul, ol, s
   [...list.children].slice(10, -10).forEach((row) => row.remove());
 }`;
 
+/** Opens everything that a person can open. */
+const OPEN_ALL = `for (const details of document.querySelectorAll('details')) {
+  details.removeAttribute('name');
+  details.open = true;
+}`;
+
+/** Describes what a person who magnifies or has no colors or motion would miss. */
+const MISSED = `(() => {
+  const all = [...document.querySelectorAll('body *')].filter((each) => each.checkVisibility());
+  const styleOf = (each) => getComputedStyle(each);
+  const isCut = (each) => {
+    const { overflowX, overflowY, textOverflow, clipPath } = styleOf(each);
+    const isHidden = overflowX === 'hidden' && overflowY === 'hidden' && textOverflow !== 'ellipsis' && clipPath === 'none';
+    return isHidden && (each.scrollWidth > each.clientWidth + 1 || each.scrollHeight > each.clientHeight + 1);
+  };
+  const describe = (what, found) => found.map((each) => what + ': ' + each.outerHTML.slice(0, 200));
+  return [
+    ...describe('cut', all.filter((each) => !(each instanceof SVGElement) && isCut(each))),
+    ...describe('stays in view', all.filter((each) => ['sticky', 'fixed'].includes(styleOf(each).position))),
+    ...describe('a control without a border', all.filter((each) => each.matches('button, input:not([type=hidden]), select') && styleOf(each).borderTopStyle === 'none')),
+    ...describe('an icon that cannot be seen', all.filter((each) => each.matches('svg.icon') && styleOf(each).fill === styleOf(document.body).backgroundColor)),
+    ...describe('a state without a word', all.filter((each) => each.matches('.state') && each.textContent.trim() === '')),
+    ...document.getAnimations().map(({ animationName }) => 'moves: ' + animationName),
+  ];
+})()`;
+
 /** Windows in which every page is checked. */
 const WINDOWS = [
   { name: 'in light', colorScheme: 'light', viewport: { width: 1200, height: 800 }, rules: ALL_RULES },
@@ -74,6 +100,7 @@ export async function check(tab: Page): Promise<readonly string[]> {
 
 /** Returns everything that is wrong with the page in a tab, in each window. The page is loaded once: only CSS depends on the window. */
 export async function checkInWindows(tab: Page): Promise<readonly string[]> {
+  await tab.evaluate(OPEN_ALL);
   await tab.evaluate(AXE);
   const found: string[] = [];
   for (const { name, colorScheme, viewport, rules } of WINDOWS) {
@@ -83,6 +110,17 @@ export async function checkInWindows(tab: Page): Promise<readonly string[]> {
     found.push(...problems.map((problem) => `${name}: ${problem}`));
   }
   return found;
+}
+
+/**
+ * Returns what is wrong with the page in a tab for a person who magnifies it to 200 %, has chosen all colors, and wants no
+ * motion.
+ */
+export async function checkMagnified(tab: Page): Promise<readonly string[]> {
+  await tab.emulateMedia({ forcedColors: 'active', reducedMotion: 'reduce' });
+  await tab.setViewportSize({ width: 600, height: 400 });
+  await tab.evaluate(OPEN_ALL);
+  return [...((await tab.evaluate(MISSED)) as readonly string[]), ...(await findWidth(tab))];
 }
 
 async function findProblems(tab: Page, rules: object): Promise<readonly string[]> {

@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type HostilePage, startHostilePage, TOKEN } from './hostile-page.ts';
 import { hasBrowser, openBrowser } from './open-browser.ts';
-import { checkInWindows, signIn, withFindings } from './page-check.ts';
+import { checkInWindows, checkMagnified, signIn, withFindings } from './page-check.ts';
 
 describe.runIf(hasBrowser)('every page, with hostile texts as names', () => {
   let browser: Browser;
@@ -28,5 +28,45 @@ describe.runIf(hasBrowser)('every page, with hostile texts as names', () => {
     }
     expect(withFindings(found)).toEqual({});
     expect(problems.filter((problem) => !problem.includes('404 (Not Found)'))).toEqual([]);
+  });
+
+  test('hides nothing at 200 %, and needs no colors and no motion', { timeout: 120_000 }, async () => {
+    await using opened = await signIn(browser, page.url, TOKEN);
+    const { tab } = opened;
+    const found: Record<string, readonly string[]> = {};
+    for (const [name, path] of [...page.paths, ['sign-in', '/sign-in'] as const]) {
+      await tab.goto(`${page.url}${path}`);
+      found[name] = await checkMagnified(tab);
+    }
+    expect(withFindings(found)).toEqual({});
+  });
+
+  test('is complete without scripts', { timeout: 120_000 }, async () => {
+    await using scripted = await signIn(browser, page.url, TOKEN);
+    await using plain = await signIn(browser, page.url, TOKEN, { javaScriptEnabled: false });
+    for (const [name, path] of page.paths) {
+      const texts: string[] = [];
+      for (const { tab } of [scripted, plain]) {
+        await tab.goto(`${page.url}${path}`);
+        texts.push(await tab.evaluate<string>('document.body.innerText'));
+      }
+      expect(texts[0], name).not.toBe('');
+      expect(texts[1], name).toBe(texts[0]);
+    }
+  });
+
+  test('each state has a shape of its own', async () => {
+    await using opened = await signIn(browser, page.url, TOKEN);
+    const { tab } = opened;
+    await tab.emulateMedia({ forcedColors: 'active' });
+    const shapes = (await tab.evaluate(`['ok', 'busy', 'wait', 'bad', 'old', 'none'].map((tone) => {
+      const state = document.createElement('span');
+      state.className = 'state ' + tone;
+      document.querySelector('main').append(state);
+      const { backgroundColor, borderRadius, borderWidth, clipPath, transform } = getComputedStyle(state, '::before');
+      return [tone === 'old' || backgroundColor !== getComputedStyle(document.body).backgroundColor, borderRadius, borderWidth, clipPath, transform].join(' ');
+    })`)) as readonly string[];
+    expect(new Set(shapes).size).toBe(6);
+    expect(shapes.filter((shape) => !shape.startsWith('true'))).toEqual([]);
   });
 });

@@ -122,6 +122,80 @@ describe.runIf(hasBrowser)('the web page', () => {
     expect(problems).toEqual([]);
   });
 
+  test('searches as a person types, where they are', { timeout: 60_000 }, async () => {
+    await using page = await veryMuch();
+    await using opened = await signIn(browser, page.url, 'approver-token');
+    const { tab, problems } = opened;
+    for (const [path, label, text, caret, words, count] of [
+      ['/', 'Name', 'org_14', 3, 'org_14', '10 of 150 organizations'],
+      ['/o/large', 'Title or address', 'team-59', 2, 'Team 59', '11 of 600 resources'],
+    ] as const) {
+      await tab.goto(`${page.url}${path}`);
+      const length = await tab.evaluate('history.length');
+      await tab.evaluate('window.isSame = true');
+      const field = tab.getByLabel(label);
+      await field.pressSequentially(text, { delay: 20 });
+      await tab.evaluate(`document.activeElement.setSelectionRange(${caret}, ${caret})`);
+      const status = tab.getByRole('status').filter({ hasText: count });
+      await status.waitFor();
+      expect(await tab.getByRole('link', { name: words }).count()).toBeGreaterThan(9);
+      expect(await tab.evaluate('[document.activeElement.id, document.activeElement.selectionStart]')).toEqual([
+        'q',
+        caret,
+      ]);
+      expect(await tab.evaluate('[window.isSame, history.length]')).toEqual([true, length]);
+      expect(new URL(tab.url()).searchParams.get('q')).toBe(text);
+      await tab.goto(`${page.url}/log`);
+      await tab.goBack();
+      await status.waitFor();
+      expect(await field.inputValue()).toBe(text);
+      await tab.getByRole('button', { name: 'Filter' }).click();
+      await status.waitFor();
+    }
+    expect(problems).toEqual([]);
+  });
+
+  test('keeps up with a person who types faster than the server answers', async () => {
+    await using page = await veryMuch();
+    await using opened = await signIn(browser, page.url, 'approver-token');
+    const { tab } = opened;
+    await tab.route(/[?]q=org_1$/, async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      await route.continue();
+    });
+    const field = tab.getByLabel('Name');
+    await field.fill('org_1');
+    await tab.waitForRequest(/[?]q=org_1$/);
+    await field.fill('org_14');
+    await tab.getByText('10 of 150 organizations').waitFor();
+    expect(await field.inputValue()).toBe('org_14');
+  });
+
+  test('reloads a page for what it shows, and for nothing else', async () => {
+    await using page = await nothing();
+    await using opened = await signIn(browser, page.url, 'approver-token');
+    const { tab } = opened;
+    for (const [path, own, other] of [
+      ['/', ['organization/new'], ['notifications', 'audit', 'budget', 'log', 'replicas']],
+      ['/', ['*'], ['notifications']],
+      ['/audit', ['audit'], ['notifications', 'log']],
+      ['/o/new', ['*'], ['notifications', 'organization/globex']],
+    ] as const) {
+      await tab.goto(`${page.url}${path}`);
+      const requests: string[] = [];
+      tab.on('request', (request) => requests.push(...(request.url().endsWith(path) ? [path] : [])));
+      const tell = (topics: readonly string[]) =>
+        tab.evaluate(`new BroadcastChannel('octavo').postMessage(${JSON.stringify({ topics, wait: 1 })})`);
+      await tell(other);
+      await tab.waitForTimeout(200);
+      expect(requests, `${path} ${other}`).toEqual([]);
+      const loaded = tab.waitForRequest(`${page.url}${path}`);
+      await tell(own);
+      await loaded;
+      tab.removeAllListeners('request');
+    }
+  });
+
   test('shows a person without any role that there is nothing', async () => {
     await using page = await nothing();
     await using opened = await signIn(browser, page.url, 'nobody-token');
