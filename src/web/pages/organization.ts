@@ -443,7 +443,7 @@ function rowText({ address, kind, title, path, state, action, isDrift }: Resourc
   const drift = isDrift ? html` <span class="faint">changed on the platform</span>` : '';
   const name = title === '' ? nameOf(address) : title;
   const small = name === address ? '' : html` <span class="address">${shown(address, 100)}</span>`;
-  return html`${kindIcon(kind)} ${link(path, shown(name, 80), { class: 'name' })}${small} ${state === 'in-sync' ? stateDot(label) : stateBadge(label)}${change}${drift}`;
+  return html`${kindIcon(kind)} ${link(path, shown(name, 80), { class: 'name' })} ${state === 'in-sync' ? stateDot(label) : stateBadge(label)}${change}${drift}${small}`;
 }
 
 /** Returns the last part of an address, which people recognize it by. */
