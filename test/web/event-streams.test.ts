@@ -190,4 +190,9 @@ test('a pass and an action on the control socket ring, with the organization and
     callControl(socket, { command: 'actions', request }, VERSION),
   );
   expect(ofAction).toMatch(/"topics":\[(?:"notifications",)?"organization\/org_acme"\]/);
+  // What concerns no organization is in the audit of all.
+  const ofRetry = await readUntil(page, 'audit', () =>
+    callControl(socket, { command: 'deliveries', request: { subcommand: 'retry', channel: null } }, VERSION),
+  );
+  expect(ofRetry).toMatch(/"topics":\["notifications","audit"\]/);
 });

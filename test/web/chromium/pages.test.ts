@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type HostilePage, startHostilePage, TOKEN } from './hostile-page.ts';
 import { hasBrowser, openBrowser } from './open-browser.ts';
-import { checkInWindows, checkMagnified, signIn, withFindings } from './page-check.ts';
+import { check, checkInWindows, checkMagnified, signIn, withFindings } from './page-check.ts';
 
 describe.runIf(hasBrowser)('every page, with hostile texts as names', () => {
   let browser: Browser;
@@ -53,6 +53,15 @@ describe.runIf(hasBrowser)('every page, with hostile texts as names', () => {
       expect(texts[0], name).not.toBe('');
       expect(texts[1], name).toBe(texts[0]);
     }
+  });
+
+  test('searches for a script as for any other text', async () => {
+    await using opened = await signIn(browser, page.url, TOKEN);
+    const { tab, problems } = opened;
+    await tab.goto(`${page.url}/o/org_1`);
+    await tab.getByLabel('Title or address').fill('<img src=x onerror=evil()>"><script>evil()</script>');
+    await tab.getByText('No resource matches.').waitFor();
+    expect([await check(tab), problems]).toEqual([[], []]);
   });
 
   test('each state has a shape of its own', async () => {

@@ -38,7 +38,7 @@ describe.runIf(hasBrowser)('the web page', () => {
   }
 
   /** Checks all pages of a server. */
-  async function checkAll(page: StatePage, tab: Page, checkPage = check): Promise<object> {
+  async function checkAll(page: StatePage, tab: Page, checkPage: typeof check): Promise<object> {
     const found: Record<string, readonly string[]> = {};
     for (const [name, path] of page.paths) {
       const response = await tab.goto(`${page.url}${path}`);
@@ -110,15 +110,15 @@ describe.runIf(hasBrowser)('the web page', () => {
   });
 
   test.each([
-    ['every kind of resource', everyKind],
-    ['empty pages', nothing],
-    ['long pages', veryMuch],
-  ] as const)('shows %s in dark on a phone', { timeout: 120_000 }, async (_what, open) => {
+    ['every kind of resource in dark on a phone', everyKind, check],
+    ['long pages in dark on a phone', veryMuch, check],
+    ['empty pages in every window', nothing, checkInWindows],
+  ] as const)('shows %s', { timeout: 120_000 }, async (_what, open, checkPage) => {
     await using page = await open();
     const options = { colorScheme: 'dark', viewport: { width: 360, height: 740 } } as const;
     await using opened = await signIn(browser, page.url, 'approver-token', options);
     const { tab, problems } = opened;
-    expect(await checkAll(page, tab)).toEqual({});
+    expect(await checkAll(page, tab, checkPage)).toEqual({});
     expect(problems).toEqual([]);
   });
 
