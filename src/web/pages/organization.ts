@@ -303,6 +303,9 @@ function resourcesSection({ id, list }: OrganizationView): Html {
     return html``;
   }
   const { filter, rows, selected, total, next } = list;
+  if (total === 0 && rows.length === 0) {
+    return html`<p class="empty">The manifests declare no resource yet.</p>`;
+  }
   const path = organizationPath(id);
   const query = { kind: filter.kind, state: filter.state, q: filter.text };
   const isFiltered = Object.values(query).some((value) => value !== '');
