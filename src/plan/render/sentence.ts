@@ -1,4 +1,5 @@
 /** A plan in one sentence: what a person decides on, the dangerous first. */
+import { kindOf } from '../../core/address.ts';
 import { type AccessChange, EVERYONE, WHOLE_ORGANIZATION } from '../../core/change.ts';
 import { type ChangeDocument, changeTitle, type PlanDocument } from './document.ts';
 import { capital, counted, isDeletion, kindWords, printable } from './words.ts';
@@ -94,22 +95,24 @@ function accessParts(
   quoted: Quoted,
 ): readonly string[] {
   const titles = new Map(changes.map((change) => [change.address, titleIn(change)]));
-  const placeOf = ({ to, from }: AccessChange) => {
-    const place = to ?? from ?? '';
-    return quoted(titles.get(place) ?? place);
+  const places = (some: readonly AccessChange[]) => {
+    const addresses = unique(some.map(({ to, from }) => to ?? from ?? ''));
+    return addresses.length > NAMED
+      ? kindCounts(addresses.map((address) => ({ kind: kindOf(address) })))
+      : addresses.map((address) => quoted(titles.get(address) ?? address)).join(' and ');
   };
   const isPublic = ({ person, from, to }: AccessChange) =>
     person.startsWith(EVERYONE) && (from === null) !== (to === null);
   const isRole = ({ to, from, role, field }: AccessChange) =>
     field === undefined && to === WHOLE_ORGANIZATION && from === WHOLE_ORGANIZATION && role.includes(' → ');
-  const opened = unique(access.filter((each) => isPublic(each) && each.to !== null).map(placeOf));
-  const closed = unique(access.filter((each) => isPublic(each) && each.to === null).map(placeOf));
+  const opened = access.filter((each) => isPublic(each) && each.to !== null);
+  const closed = access.filter((each) => isPublic(each) && each.to === null);
   const roles = access.filter(isRole);
   const rest = access.filter((each) => !isPublic(each) && !isRole(each));
   const who = (some: readonly AccessChange[]) => unique(some.map(({ person }) => quoted(person)));
   return [
-    ...(opened.length === 0 ? [] : [`makes ${list(opened, 'site')} public`]),
-    ...(closed.length === 0 ? [] : [`makes ${list(closed, 'site')} private`]),
+    ...(opened.length === 0 ? [] : [`makes ${places(opened)} public`]),
+    ...(closed.length === 0 ? [] : [`makes ${places(closed)} private`]),
     ...(roles.length > NAMED
       ? [`changes the role of ${counted(who(roles).length, 'person', 'people')}`]
       : roles.map(({ person, role }) => `${quoted(person)} becomes ${quoted(role.split(' → ').at(-1) ?? role)}`)),
@@ -120,13 +123,8 @@ function accessParts(
 }
 
 function effect(before: string, after: string, people: readonly string[]): readonly string[] {
-  const named = list(people, 'person', 'people');
+  const named = people.length > NAMED ? counted(people.length, 'person', 'people') : people.join(' and ');
   return people.length === 0 ? [] : [[before, named, after].filter((part) => part !== '').join(' ')];
-}
-
-/** `Acme Help and Acme Team`, `5 sites`. */
-function list(names: readonly string[], word: string, plural?: string): string {
-  return names.length > NAMED ? counted(names.length, word, plural) : names.join(' and ');
 }
 
 function unique(names: readonly string[]): readonly string[] {
