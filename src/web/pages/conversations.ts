@@ -5,7 +5,7 @@ import type { IngestionStatus } from '../../conversations/ingestion.ts';
 import type { SenderState } from '../../conversations/model/source.ts';
 import { REDACTION_TYPES, type RedactionType } from '../../conversations/model/ticket.ts';
 import { counted } from '../../plan/render/words.ts';
-import { DAYS_KEPT, type KnownTicket, type RecentCounts } from '../../store/outbox/outbox.ts';
+import { DAYS_KEPT, type RecentCounts } from '../../store/outbox/outbox.ts';
 import { type ChartTone, formatCount } from '../charts/figure.ts';
 import { sparkline } from '../charts/sparkline.ts';
 import { icon } from '../html/icon.ts';
@@ -14,11 +14,12 @@ import { stateBadge, type Tone } from '../html/state.ts';
 import { table } from '../html/table.ts';
 import { age, observed, shown } from '../html/text.ts';
 import type { OrganizationState } from '../model/backend.ts';
-import { deadLetterPath, organizationPath } from '../model/paths.ts';
+import { organizationPath } from '../model/paths.ts';
 import { type Freshness, freshness } from '../model/status.ts';
 import { isoTime } from '../model/words.ts';
 import { defineOrganizationPage, type Html, type PageRequest } from '../page.ts';
-import { deadLetterList, reasonWords, toDeadLetter } from './dead-letters.ts';
+import { deadLetterList, toDeadLetter } from './dead-letters.ts';
+import { findTicket, leftOutWords, ticketSearch } from './ticket-search.ts';
 
 type SourceState = IngestionStatus['sources'][number];
 
@@ -58,7 +59,7 @@ async function load({ conversations, config, id }: OrganizationState, { now, que
     /** Tickets that were read and left out in the last 30 days, by reason, with keys of some that still are. */
     leftOut: toLeftOut(recent),
     /** Text that was looked up, and the tickets; null: nothing was. */
-    ticket: asked === '' ? null : { text: asked, found: (await conversations.find(idOf(asked))).map(toTicket) },
+    ticket: asked === '' ? null : await findTicket(conversations, asked),
     /** Number of redacted values by type since the state file was created; only those above 0. */
     redactions: countsOf(status, 'redacted.')
       .map(({ name, count }) => ({ type: name as RedactionType, count }))
@@ -97,54 +98,6 @@ function toLeftOut({ days, leftOut }: RecentCounts) {
       return { reason, count: sum(numbers), examples: leftOut.get(reason) ?? [] };
     })
     .sort((a, b) => b.count - a.count);
-}
-
-/** Returns the key or id that a person means: `#123` and the address of a ticket's page end with its id. */
-function idOf(text: string): string {
-  const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null;
-  return url === null ? text.replace(/^#/, '') : (url.pathname.split('/').findLast((part) => part !== '') ?? '');
-}
-
-type TicketView = ReturnType<typeof toTicket>;
-
-function toTicket({ key, source, waiting, isSending, refused, sentAt, isDiscarded, leftOut }: KnownTicket) {
-  return {
-    key,
-    source,
-    state: stateOfTicket({ waiting, isSending, refused, sentAt, isDiscarded, leftOut }),
-    waitingSince: isoTime(waiting?.since ?? null),
-    /** Earliest time to send it. */
-    notBefore: isoTime(waiting?.at ?? null),
-    /** When content of it was last sent, also if a later version waits or was refused. */
-    sentAt: isoTime(sentAt),
-    refusedAt: isoTime(refused?.at ?? null),
-    leftOutAt: isoTime(leftOut?.at ?? null),
-    /** Why it was refused or left out. */
-    reason: refused?.reason ?? leftOut?.reason ?? null,
-  };
-}
-
-/** The latest that is known: what is being sent can no longer be left out, and what waits was taken in since. */
-function stateOfTicket({
-  waiting,
-  isSending,
-  refused,
-  isDiscarded,
-  leftOut,
-}: Omit<KnownTicket, 'key' | 'source'>): keyof typeof TICKET_LABELS {
-  if (isSending) {
-    return 'sending';
-  }
-  if (waiting !== null) {
-    return 'waiting';
-  }
-  if (refused !== null) {
-    return 'refused';
-  }
-  if (leftOut !== null) {
-    return leftOut.reason === 'gone' ? 'deleted' : 'left-out';
-  }
-  return isDiscarded ? 'discarded' : 'sent';
 }
 
 type ConfiguredSource = OrganizationState['config']['conversations']['sources'][number];
@@ -290,7 +243,7 @@ function content(view: ConversationsView, request: PageRequest): Html {
 <p class="lead">${shown(view.sentence)}.</p>
 ${senderReason === null ? '' : html`<p class="notice" role="alert">Nothing is sent now (${sender}): ${shown(senderReason, LONGEST_ERROR)}${sender === 'refused' ? '. Check the token of this organization in the configuration' : '. Octavo tries again by itself'}.</p>`}
 ${figures(view)}
-${ticketSearch(view, request)}
+${ticketSearch(view.organization, view.ticket, request.now)}
 <h2>Sources</h2>
 ${sourceTable(view.sources, request.now)}
 <h2>Waiting to be sent${countBadge(view.outbox.waiting)}</h2>
@@ -319,67 +272,6 @@ function figures({ organization, days, outbox }: ConversationsView): Html {
 <li>${outbox.deadLetters === 0 ? html`<span>${refused}</span>` : link(organizationPath(organization, '/refused'), refused, { class: 'bad' })}</li>
 </ul>
 <p class="faint small">The last ${DAYS_KEPT} days, a bar for each (UTC). A ticket counts each time it is taken in or left out.</p>`;
-}
-
-function ticketSearch({ organization, ticket }: ConversationsView, { now }: PageRequest): Html {
-  return html`<h2 id="ticket-title">Find a ticket</h2>
-<form class="filter" method="get" action="${organizationPath(organization, '/conversations')}#ticket-title" role="search">
-<p class="field"><label for="ticket">Number, key or address of a ticket</label> <input id="ticket" name="ticket" type="search" size="40" maxlength="500" value="${ticket?.text ?? ''}" autocomplete="off"></p>
-<button>Find</button>
-</form>
-${ticket === null ? '' : ticketResult(organization, ticket, now)}`;
-}
-
-function ticketResult(
-  organization: string,
-  { text, found }: NonNullable<ConversationsView['ticket']>,
-  now: number,
-): Html {
-  if (found.length === 0) {
-    return html`<p role="status">Octavo knows no ticket “${shown(text, 80)}”. It may not have come yet: see below when each source was last asked. What was left out is known for ${DAYS_KEPT} days.</p>`;
-  }
-  const items = found.map((ticket) => {
-    const [tone, word] = TICKET_LABELS[ticket.state];
-    return html`<li>${stateBadge({ tone, word })} <b>${shown(ticket.key)}</b> <span class="address">${shown(ticket.source)}</span> <span>${ticketSentence(organization, ticket, now)}</span></li>
-`;
-  });
-  return html`<ul class="rows" role="status">${items}</ul>`;
-}
-
-const TICKET_LABELS = {
-  sending: ['busy', 'being sent'],
-  waiting: ['busy', 'waiting'],
-  refused: ['bad', 'refused'],
-  'left-out': ['none', 'left out'],
-  deleted: ['none', 'deleted'],
-  discarded: ['none', 'discarded'],
-  sent: ['ok', 'sent'],
-} as const satisfies Record<string, readonly [Tone, string]>;
-
-function ticketSentence(organization: string, ticket: TicketView, now: number): Html {
-  const { key, state, waitingSince, notBefore, sentAt, refusedAt, leftOutAt, reason } = ticket;
-  const before = sentAt === null || state === 'sent' ? '' : html` An earlier version was sent ${age(sentAt, now)}.`;
-  switch (state) {
-    case 'sending':
-      return html`It is being sent now.${before}`;
-    case 'waiting': {
-      const isDue = notBefore === null || Date.parse(notBefore) <= now;
-      const next = isDue
-        ? 'It is sent with one of the next requests.'
-        : html`It is sent ${age(notBefore, now)} at the earliest, as solved tickets are often opened again.`;
-      return html`Taken in ${age(waitingSince, now)}. ${next}${before}`;
-    }
-    case 'refused':
-      return html`The platform refused it ${age(refusedAt, now)}. ${reasonWords(reason ?? '')} ${link(deadLetterPath(organization, key), 'Open')}${before}`;
-    case 'left-out':
-      return html`Left out ${age(leftOutAt, now)}: ${reasonOf(reason ?? '')}.${before}`;
-    case 'deleted':
-      return html`It was deleted at its source; Octavo noticed ${age(leftOutAt, now)}.${before}`;
-    case 'discarded':
-      return html`The platform refused it, and a person discarded it. It is sent when the ticket changes.${before}`;
-    case 'sent':
-      return html`Sent ${age(sentAt, now)}.`;
-  }
 }
 
 /** Longest error that is shown. */
@@ -458,30 +350,13 @@ function refusedSection({ organization, outbox, deadLetters }: ConversationsView
 <p>${link(organizationPath(organization, '/refused'), `All ${counted(outbox.deadLetters, 'refused conversation')}`)}</p>`;
 }
 
-/** Reasons why a ticket is left out. */
-const REASONS: ReadonlyMap<string, string> = new Map([
-  ['open', 'still open'],
-  ['private', 'nothing public in it'],
-  ['spam', 'marked as spam'],
-  ['empty', 'no text in it'],
-  ['no-customer', 'no message from a customer'],
-  ['merged', 'merged into another ticket'],
-  ['bot', 'nothing but an automatic reply'],
-  ['declined', 'closed without an answer'],
-  ['bulk', 'written to many people'],
-]);
-
-function reasonOf(reason: string): string {
-  return REASONS.get(reason) ?? shown(reason.replaceAll('-', ' '));
-}
-
 function leftOutList({ leftOut }: ConversationsView): Html {
   if (leftOut.length === 0) {
     return html`<p class="empty">Nothing was left out.</p>`;
   }
   const items = leftOut.map(({ reason, count, examples }) => {
     const keys = examples.map((key, index) => html`${index === 0 ? '' : ', '}<code>${shown(key, 80)}</code>`);
-    return html`<li><b>${formatCount(count)}</b> <span>${reasonOf(reason)}</span>${examples.length === 0 ? '' : html` <span class="faint">such as ${keys}</span>`}</li>
+    return html`<li><b>${formatCount(count)}</b> <span>${leftOutWords(reason)}</span>${examples.length === 0 ? '' : html` <span class="faint">such as ${keys}</span>`}</li>
 `;
   });
   return html`<ul class="rows">${items}</ul>`;
