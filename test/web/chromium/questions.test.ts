@@ -66,7 +66,9 @@ test.runIf(hasBrowser)('a chosen space stays with its question when another one 
   await tab.getByText('Open change request…').first().click();
   await tab.getByLabel('Space').first().selectOption('Guides');
   grow();
-  await tab.evaluate(`new BroadcastChannel('octavo').postMessage({ topics: ['acme'], wait: 1 })`);
+  await tab.evaluate(
+    `new BroadcastChannel('octavo').postMessage({ topics: JSON.parse(document.getElementById('main').dataset.topics), wait: 1 })`,
+  );
   await expect.poll(titles, { timeout: 15_000 }).toEqual(['Two', 'One']);
   await tab.getByRole('button', { name: 'Open change request: One' }).click();
   await expect.poll(() => asked, { timeout: 15_000 }).toEqual([OPENS_ONE]);
