@@ -14,6 +14,21 @@ const valuesOf = (css: string) =>
 const LIGHT = valuesOf(light);
 const DARK = new Map([...LIGHT, ...valuesOf(dark)]);
 
+test('every rule is closed before the next one', () => {
+  const open: string[] = [];
+  const nested: string[] = [];
+  for (const [, head = ''] of style.replaceAll(/\/\*[\s\S]*?\*\//g, '').matchAll(/([^{};]*)[{}]/g)) {
+    const rule = head.trim();
+    if (rule === '') {
+      open.pop();
+    } else {
+      nested.push(...(open.at(-1)?.startsWith('@') === false ? [rule] : []));
+      open.push(rule);
+    }
+  }
+  expect({ nested, open }).toEqual({ nested: [], open: [] });
+});
+
 test('every token that is used is defined', () => {
   const defined = new Set([...LIGHT.keys(), ...valuesOf(style).keys()]);
   const used = [...`${style}${tokens}`.matchAll(/var\((--[\w-]+)\)/g)].map(([, name = '']) => name);
