@@ -4,8 +4,8 @@ import { type ChangeDocument, changeTitle, type PlanDocument } from '../../plan/
 import { heldChanges, planSentence } from '../../plan/render/sentence.ts';
 import { isDeletion } from '../../plan/render/words.ts';
 import { approvedChecksums, authorsNotice, countApprovers, refusalOf } from '../../reconcile/approvals.ts';
+import type { Actor } from '../../store/history.ts';
 import type { PlanDecision } from '../../store/record.ts';
-import type { Viewer } from '../page.ts';
 import type { OrganizationState } from './backend.ts';
 import { forgeLinks, planPath } from './paths.ts';
 import { isoTime } from './words.ts';
@@ -16,7 +16,7 @@ const MAX_TITLES = 50;
 export type DecisionView = NonNullable<Awaited<ReturnType<typeof decisionView>>>;
 
 /** Describes the decision that the present plan of an organization waits for, or its changes that are being applied; null if neither. */
-export async function decisionView(state: OrganizationState, viewer: Viewer) {
+export async function decisionView(state: OrganizationState, by: Actor) {
   const plan = state.reconciler?.lastCheck?.plan ?? null;
   const running = plan === null ? null : runningChanges(state, plan);
   if (plan === null || (running === null && heldChanges(plan) === 0)) {
@@ -51,16 +51,12 @@ export async function decisionView(state: OrganizationState, viewer: Viewer) {
     deletionCount: deleted.length,
     /** Changes that have ended, and all of them; null if nothing is being applied. */
     running,
-    approval: running === null ? await approvalView(state, plan, viewer) : null,
+    approval: running === null ? await approvalView(state, plan, by) : null,
   };
 }
 
 /** Describes the approval that a plan waits for; null if it waits for none. */
-export async function approvalView(
-  { config, reconciler, record }: OrganizationState,
-  plan: PlanDocument,
-  viewer: Viewer,
-) {
+export async function approvalView({ config, reconciler, record }: OrganizationState, plan: PlanDocument, by: Actor) {
   const changes = heldChanges(plan);
   if (changes === 0) {
     return null;
@@ -79,7 +75,7 @@ export async function approvalView(
     /** True if enough people have approved and nobody has rejected it: the next pass applies it, unless it is paused. */
     isComplete: approvedChecksums(decisions, config.approvals, authors).includes(checksum),
     /** Why this person cannot approve; null if they can, as far as the plan is concerned. */
-    refusal: refusalOf(viewer.actor, authors, config.approvals),
+    refusal: refusalOf(by, authors, config.approvals),
     /** Sentence on what the check of the authors could not cover; empty if it covers everything. */
     notice: authorsNotice(authors, config.approvals),
   };

@@ -76,7 +76,7 @@ async function load(state: OrganizationState, { query, viewer, now }: PageReques
     pollSeconds: state.pollInterval === null || reconciler === null ? null : Math.round(state.pollInterval / 1000),
     /** Null if no webhook is configured. */
     webhook: state.webhook === null ? null : webhookView(await state.webhook.status()),
-    decision: await decisionView(state, viewer),
+    decision: await decisionView(state, viewer.actor),
     waiting,
     growingQuestions: growingQuestions(state),
     pauses: pauses.map((pause) => pauseView(pause, now)),

@@ -39,7 +39,7 @@ async function load(backend: Backend, { viewer, query, now }: PageRequest) {
   const decisions = await Promise.all(
     waiting.map(async ({ id, title }) => {
       const state = states.get(id);
-      const decision = state === undefined ? null : await decisionView(state, viewer);
+      const decision = state === undefined ? null : await decisionView(state, viewer.actor);
       return decision === null ? [] : [{ ...decision, title }];
     }),
   );

@@ -93,9 +93,9 @@ async function currentPlan(state: OrganizationState, plan: PlanDocument, { query
     /** Why the plan is not what it seems; empty if it is. */
     notice: freshness.isStale ? 'The platform may have changed since this plan was made.' : '',
     /** Decision that the plan waits for; null if nothing does, or the plan is not the present one. */
-    approval: await approvalView(state, plan, viewer),
+    approval: await approvalView(state, plan, viewer.actor),
     /** The card of what it waits for, or of what is being applied; null if neither. */
-    decision: await decisionView(state, viewer),
+    decision: await decisionView(state, viewer.actor),
     decisions: unique.map(({ by, verdict, reason, at }) => ({
       by: by.name,
       method: by.method,
