@@ -27,7 +27,6 @@ import { ReadModel } from './daemon/read-model.ts';
 import { ownerOf, RemoteOrganizations } from './daemon/states/remote-organizations.ts';
 import { releaseWhenIdle, subscribeToDaemon } from './daemon/subscribe.ts';
 import type { Channel } from './notify/channel.ts';
-import { shortApproval } from './plan/render/words.ts';
 import type { OrganizationReconciler } from './reconcile/organization.ts';
 import { type ControlServer, openControl } from './server/control.ts';
 import { controlSocketPath } from './server/control-client.ts';
@@ -106,7 +105,7 @@ class RunningDaemon implements Daemon {
     const notifications = new DaemonNotifications(context, channels, () => this.#reporters());
     // 3. Organizations of this replica, and their configuration.
     const { listeners = () => [], releaseMemory = () => {} } = options;
-    const { approveCommand = (checksum: string) => `octavo approve ${shortApproval(checksum)}` } = options;
+    const { approveCommand = (checksum: string) => `octavo approve ${checksum}` } = options;
     const activities = new PassActivities(clock);
     const memory = releaseWhenIdle(clock, stopping, releaseMemory);
     const subscribers = { listeners, approveCommand, activities, notifications, memory };

@@ -1,4 +1,4 @@
-/** What a person names to approve: the checksum of a plan, that of what is held in it, or at least eight digits that it begins with. */
+/** Choices of an approval: the checksums of a plan and of what is held in it, named whole or by at least eight first digits. */
 import { RefusedPlanError } from '../core/errors.ts';
 import { quote } from '../core/text/suggest.ts';
 import { heldChecksums } from './guard.ts';

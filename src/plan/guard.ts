@@ -37,7 +37,7 @@ export interface Policy {
   readonly allowDeletes: number;
   /** Checksums of plans that a person has approved. */
   readonly approved: readonly string[];
-  /** What a person named to approve this plan, from its checksum; see approval-choice.ts. */
+  /** Checksum, or its first digits, that a person typed to approve this plan. See approval-choice.ts. */
   readonly typedApproval?: string | undefined;
   /** Drift that was reverted recently: a flapping field is reverted at growing intervals. */
   readonly reverts: readonly Revert[];

@@ -3,6 +3,7 @@ import { DesiredStateError, formatProblem } from '../core/errors.ts';
 import type { Logger } from '../log.ts';
 import { cooldownEnd, describeFlapping } from '../plan/flapping.ts';
 import { summaryLine } from '../plan/render/text.ts';
+import { shortApproval } from '../plan/render/words.ts';
 import type { PassEvents } from '../reconcile/pass.ts';
 
 /** Maximum number of problems of invalid manifests per log line. */
@@ -140,9 +141,14 @@ function logPlan(
     if (verdict.state === 'refused') {
       log[level]({ reasons: verdict.reasons }, 'plan refused');
     } else if (verdict.state === 'held') {
-      log[level]({ reasons: verdict.reasons, approve: command(checksum) }, 'plan held until it is approved');
+      log[level](
+        { reasons: verdict.reasons, approve: command(shortApproval(checksum)) },
+        'plan held until it is approved',
+      );
     } else if (held.length > 0) {
-      const approve = held.some((change) => change.approvable) ? command(plan.heldChecksum ?? checksum) : undefined;
+      const approve = held.some((change) => change.approvable)
+        ? command(shortApproval(plan.heldChecksum ?? checksum))
+        : undefined;
       log[level]({ held: held.map(({ address, held }) => `${address}: ${held}`), approve }, 'changes held');
     }
   };

@@ -8,7 +8,7 @@ import { createDaemon } from '../../daemon.ts';
 import { FileWatch } from '../../git/watch.ts';
 import { createLogger } from '../../log.ts';
 import { summaryLine } from '../../plan/render/text.ts';
-import { printable, shortApproval } from '../../plan/render/words.ts';
+import { printable } from '../../plan/render/words.ts';
 import type { PassEnd } from '../../reconcile/pass.ts';
 import { LogBuffer } from '../../web/model/log-buffer.ts';
 import { type NamedFiles, readTrustedConfig } from '../cli/config.ts';
@@ -91,7 +91,7 @@ export async function runCommand(flags: RunFlags, context: CommandContext): Prom
   const log = createLogger({ ...config.log, secrets: config.secrets, destination, onRecord });
   // Logs are read in other directories than that of the daemon, so commands in them need an absolute path.
   const file = flags.config === undefined ? undefined : resolve(context.terminal.cwd, flags.config);
-  const approveCommand = (checksum: string) => nextCommand(['approve', shortApproval(checksum)], { config: file });
+  const approveCommand = (checksum: string) => nextCommand(['approve', checksum], { config: file });
   const dryRun = flags.dryRun === true;
   const releaseMemory = createMemoryRelease();
   const daemon = await createDaemon({

@@ -18,7 +18,7 @@ import { type PlanningFlags, planFolder, requireApproval } from './planning.ts';
 import { planOverSnapshot } from './snapshot.ts';
 
 type PlanFormat = 'text' | 'markdown' | 'json';
-/** How a plan is shown: a compact one is a text with one line a change. */
+/** Form in which a plan is shown. A compact one is a text with one line a change. */
 type PlanView = PlanFormat | 'compact';
 
 interface PlanFlags extends PlanningFlags {
