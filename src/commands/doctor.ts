@@ -2,6 +2,7 @@
 import type { Config, OrganizationConfig } from '../config/config.ts';
 import type { ConversationsConfig } from '../config/conversations.ts';
 import { ConfigError, EXIT, type ExitCode, messageOf, RejectedError, TransientError } from '../core/errors.ts';
+import { append } from '../core/lists.ts';
 import { type Paint, wrap } from '../plan/render/text-layout.ts';
 import { counted, printable } from '../plan/render/words.ts';
 import { openReader, type Reader } from '../platform/client.ts';
@@ -35,7 +36,7 @@ export async function doctorCommand(flags: { readonly config?: string }, context
       ...(await webhookFinding(config, organization, flags.config !== undefined, context)),
     ];
     terminal.out(findings.map((finding) => findingLines(finding, paint, terminal.columns)).join(''));
-    all.push(...findings);
+    append(all, findings);
   }
   terminal.out(`\n${paint.strong(conclusion(all))}\n`);
   return all.some(({ verdict }) => verdict === 'bad') ? EXIT.failed : EXIT.done;
