@@ -1,4 +1,4 @@
-/** Choices of an approval: the checksums of a plan and of what is held in it, named whole or by at least eight first digits. */
+/** Approvals by name: the checksum of a plan, that of the held part of it, or at least eight digits that either begins with. */
 import { RefusedPlanError } from '../core/errors.ts';
 import { quote } from '../core/text/suggest.ts';
 import { heldChecksums } from './guard.ts';

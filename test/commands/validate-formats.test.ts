@@ -38,7 +38,7 @@ test.each([
   expect([bad.code, bad.stdout]).toEqual([3, expect.stringContaining(invalid)]);
 });
 
-test('text: shows the line of each problem with a caret, and nothing of it in other formats', async () => {
+test('text: shows the line of each problem with a caret, and not in other formats', async () => {
   await using work = await openWorkspace();
   work.repository.write('bad.yaml', `${BAD}sites: { s: { titel: "https://ana:hunter2@x.example", token: hunter2 } }\n`);
   const { code, stdout, stderr } = await work.inside(['validate']);

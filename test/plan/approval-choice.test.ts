@@ -1,4 +1,4 @@
-/** What a person names when they approve: a whole checksum, or the digits that it begins with. */
+/** Names of approvals: a whole checksum, or the digits that it begins with. */
 import { expect, test } from 'vitest';
 import { chosenApproval, meantApprovals } from '../../src/plan/approval-choice.ts';
 
