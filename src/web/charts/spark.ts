@@ -1,22 +1,27 @@
-/** Chart of a number by week that fits into a line. Words next to it say what it shows. */
+/** Chart of a number by week or by day that fits into a line. */
 import { html } from 'hono/html';
 import { largest } from '../../core/lists.ts';
 import type { Html } from '../page.ts';
-import { bar } from './figure.ts';
+import { bar, type ChartTone } from './figure.ts';
 
-const WIDTH = 8;
+const WIDTH = 4;
 const HEIGHT = 20;
-/** Weeks of three months, for which there is always room, so that bars are equally wide. */
-const WEEKS = 13;
+/** Height of a bar of little, and of nothing. */
+const LEAST = 3;
+const NOTHING = 1;
 
-/** Renders one bar for each week, the oldest first and the newest at the right. */
-export function spark(weeks: readonly number[]): Html {
-  const most = largest(weeks, 1);
-  const room = Math.max(WEEKS, weeks.length);
-  const first = room - weeks.length;
-  const shapes = weeks.map((count, index) => {
-    const height = Math.max(1, (Math.max(0, count) / most) * HEIGHT);
-    return bar((first + index) * WIDTH + 1, HEIGHT - height, WIDTH - 2, height, count > 0 ? 'busy' : 'none');
+/**
+ * Renders one bar for each number, the oldest first. `label`: what the chart shows; null if words next to it say so.
+ * `room`: number of bars that there is always room for, so that bars are equally wide.
+ */
+export function spark(numbers: readonly number[], tone: ChartTone, label: string | null, room = 1): Html {
+  const most = largest(numbers, 1);
+  const count = Math.max(room, numbers.length);
+  const first = count - numbers.length;
+  const shapes = numbers.map((number, index) => {
+    const height = number > 0 ? Math.max(LEAST, (number / most) * HEIGHT) : NOTHING;
+    return bar((first + index) * WIDTH + 0.5, HEIGHT - height, WIDTH - 1, height, number > 0 ? tone : 'none');
   });
-  return html`<svg class="spark" viewBox="0 0 ${room * WIDTH} ${HEIGHT}" preserveAspectRatio="none" aria-hidden="true">${shapes}</svg>`;
+  const name = label === null ? html`aria-hidden="true"` : html`role="img" aria-label="${label}"`;
+  return html`<svg class="spark" viewBox="0 0 ${count * WIDTH} ${HEIGHT}" preserveAspectRatio="none" ${name}>${shapes}</svg>`;
 }

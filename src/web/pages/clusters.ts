@@ -37,6 +37,9 @@ const FILTERS = {
 type FilterName = keyof typeof FILTERS;
 const FILTER_NAMES = Object.keys(FILTERS) as FilterName[];
 
+/** Weeks that a trend always has room for: three months. */
+const WEEKS = 13;
+
 export type ClustersView = Awaited<ReturnType<typeof load>>;
 
 /** Describes the clusters of an organization that match the query. Throws StoreError. */
@@ -235,7 +238,7 @@ function questionItem(view: ClustersView, cluster: ClusterView, request: PageReq
   const old = request.now - Date.parse(readAt) < OLD ? '' : html`, read ${age(readAt, request.now)}`;
   return html`<li id="${elementOf(id)}"><div class="question">
 <h3>${url === null ? title : link(url, title, { class: 'name' })}</h3>
-<p class="trend"><span class="${trend.direction === 'rising' ? '' : 'faint'}">${trend.words}</span> ${spark(weeklyPulse)}</p>
+<p class="trend"><span class="${trend.direction === 'rising' ? '' : 'faint'}">${trend.words}</span> ${spark(weeklyPulse, 'busy', null, WEEKS)}</p>
 <p class="faint">${impactWords(cluster)}, ${counted(conversations, 'conversation')}${old}</p>
 ${examples.length === 0 ? '' : html`<p>${examples.map((text) => html`<q>${shown(text)}</q> `)}</p>`}
 ${answer(cluster)}
@@ -371,7 +374,7 @@ export function growingQuestions(state: OrganizationState) {
 export function growingSection({ total, path, first }: ReturnType<typeof growingQuestions>): Html {
   const items = first.map(
     ({ label, weeklyPulse, words, path }) =>
-      html`<li>${link(path, shown(label, 120), { class: 'name' })} <span class="end faint">${words} ${spark(weeklyPulse)}</span></li>`,
+      html`<li>${link(path, shown(label, 120), { class: 'name' })} <span class="end faint">${words} ${spark(weeklyPulse, 'busy', null, WEEKS)}</span></li>`,
   );
   return total === 0
     ? html``

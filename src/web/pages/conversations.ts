@@ -4,10 +4,11 @@ import { html } from 'hono/html';
 import type { IngestionStatus } from '../../conversations/ingestion.ts';
 import type { SenderState } from '../../conversations/model/source.ts';
 import { REDACTION_TYPES, type RedactionType } from '../../conversations/model/ticket.ts';
-import { counted } from '../../plan/render/words.ts';
+import { largest } from '../../core/lists.ts';
+import { capital, counted } from '../../plan/render/words.ts';
 import { DAYS_KEPT, type RecentCounts } from '../../store/outbox/outbox.ts';
 import { type ChartTone, formatCount } from '../charts/figure.ts';
-import { sparkline } from '../charts/sparkline.ts';
+import { spark } from '../charts/spark.ts';
 import { icon } from '../html/icon.ts';
 import { link } from '../html/link.ts';
 import { stateBadge, type Tone } from '../html/state.ts';
@@ -260,10 +261,17 @@ function countBadge(count: number): Html {
   return count === 0 ? html`` : html` <span class="count">${formatCount(count)}</span>`;
 }
 
+/** `Sent in the last 30 days: at most 4 on a day, 2 today.` */
+function daysSentence(days: readonly number[], name: string): string {
+  const most = largest(days, 0);
+  const numbers = most === 0 ? 'none' : `at most ${formatCount(most)} on a day, ${formatCount(days.at(-1) ?? 0)} today`;
+  return `${capital(name)} in the last ${days.length} days: ${numbers}.`;
+}
+
 /** Numbers of the last days, each with its course. */
 function figures({ organization, days, outbox }: ConversationsView): Html {
   const figure = (numbers: readonly number[], words: string, tone: ChartTone) =>
-    html`<b>${formatCount(sum(numbers))}</b> ${words}${sparkline(numbers, `${words.charAt(0).toUpperCase()}${words.slice(1)}`, tone)}`;
+    html`<b>${formatCount(sum(numbers))}</b> ${words}${spark(numbers, tone, daysSentence(numbers, words))}`;
   const refused = figure(days.refused, 'refused', 'bad');
   return html`<ul class="figures">
 <li><span>${figure(days.takenIn, 'taken in', 'busy')}</span></li>
