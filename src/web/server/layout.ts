@@ -67,7 +67,7 @@ export async function layout(options: FrameOptions): Promise<string> {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${title}${options.organization === null ? '' : ` · ${options.organization.title}`} · Octavo</title>
+<title>${title}${options.organization === null ? '' : ` · ${shown(options.organization.title, 80)}`} · Octavo</title>
 <link rel="icon" href="${assets.href('icon.svg')}" type="image/svg+xml">
 <link rel="stylesheet" href="${assets.href('tokens.css')}">
 <link rel="stylesheet" href="${assets.href('style.css')}">

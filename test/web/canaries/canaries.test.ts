@@ -37,9 +37,13 @@ async function samplesOf(page: PageDaemon): Promise<ReadonlyMap<string, string>>
     ['/o/:organization/plans/:checksum/plan.json', `${plan}/plan.json`],
     ['/o/:organization/history/:number', '/o/org_acme/history/1'],
     ['/o/:organization/refused/:key', `/o/org_acme/refused/${encodeURIComponent(deadLetters[0].key)}`],
-    ...['audit', 'passes', 'conversations', 'clusters', 'dead-letters'].map(
+    ...['audit', 'history', 'conversations', 'questions', 'refused', ...['passes', 'clusters', 'dead-letters']].map(
       (name) => [`/o/:organization/${name}`, `/o/org_acme/${name}`] as const,
     ),
+    // Addresses that pages had before.
+    ...['/budget', '/conditions'].map((path) => [path, path] as const),
+    ['/o/:organization/passes/:number', '/o/org_acme/passes/1'],
+    ['/o/:organization/dead-letters/:key', `/o/org_acme/dead-letters/${encodeURIComponent(deadLetters[0].key)}`],
   ]);
 }
 

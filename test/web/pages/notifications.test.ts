@@ -77,7 +77,7 @@ test('somebody who may not see all organizations sees their own conditions only,
 test('conditions do not claim that nothing is wrong to somebody without any role', async () => {
   const notifications = await someState();
   expect(await conditions(notifications, [])).toMatchObject({
-    sentence: 'You have no role in any organization, so you see no conditions',
+    sentence: 'You have no role in any organization, so you see no alerts',
     firing: [],
   });
   expect((await conditions(notifications, ['quiet'])).sentence).toBe(

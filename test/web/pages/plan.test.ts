@@ -47,7 +47,9 @@ describe('a plan', () => {
       held: 'deleting team needs approval',
       impact: expect.stringContaining('2'),
     });
-    expect(found?.changes[1]?.lines).toContainEqual({ name: 'title', text: '"Writers" → "Docs writers"' });
+    expect(found?.changes[1]?.lines).toContainEqual(
+      expect.objectContaining({ name: 'title', from: 'Writers', to: 'Docs writers' }),
+    );
     const page = (from: string) => planPage.load(backend, request({ checksum }, { query: { from } }));
     expect(await page('2')).toMatchObject({ from: 2, changes: [{ address: 'team/readers' }] });
     expect(await page('3')).toMatchObject({ from: 0, total: 3 });

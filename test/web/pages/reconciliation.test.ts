@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { DesiredStateError } from '../../../src/core/errors.ts';
 import type { PageDefinition, PageRequest } from '../../../src/web/page.ts';
 import { organizationPage } from '../../../src/web/pages/organization.ts';
+import { passPage } from '../../../src/web/pages/passes.ts';
 import { planPage } from '../../../src/web/pages/plan.ts';
 import { resourcePage } from '../../../src/web/pages/resource.ts';
 import { ana, type Fake, fakeDaemon, NOW, passOf, request } from '../fake-daemon.ts';
@@ -61,18 +62,24 @@ describe('the form of a plan', () => {
   });
 });
 
-test('the list of passes links each plan, and shows when each pass ended', async () => {
+test('what changed last names the result, the commit and the end of each run, and opens it', async () => {
   const fake = await fakeDaemon(DELETION);
   const [plan] = fake.plans;
   const history = fake.store.history('org_1');
   await history.addPass(passOf(plan ?? null));
   await history.addPass(passOf(null, { commit: 'c'.repeat(40) }));
-  const path = `/o/org_1/plans/${encodeURIComponent(plan?.checksum ?? '')}`;
+  await history.addPass(passOf(null, { commit: 'd'.repeat(40), outcome: 'failed', error: 'No answer' }));
   const shown = await render(organizationPage, fake, request({}));
-  const [without = '', withPlan = ''] = shown.split('<tr').filter((row) => row.includes('/history/'));
-  expect(withPlan).toContain(`href="${path}"`);
-  expect(withPlan).toMatch(/>1 minute ago<.*>2 planned</s);
-  expect(without).not.toContain('/plans/');
+  const [failed = '', planned = '', ...others] = shown
+    .slice(shown.indexOf('What changed last'))
+    .split('<li>')
+    .filter((row) => row.includes('/history/'));
+  expect(failed).toMatch(/>failed<.*href="\/o\/org_1\/history\/3".*>No answer<.*>ddddddd<.*>1 minute ago</s);
+  expect(planned).toMatch(/href="\/o\/org_1\/history\/1".*>2 planned<.*>3f2a91c<.* Rename &quot;docs&quot;.*>1 minute ago</s);
+  // A run that changed nothing is only in the strip.
+  expect(others).toEqual([]);
+  const run = await render(passPage, fake, request({ number: '1' }));
+  expect(run).toContain(`href="/o/org_1/plans/${encodeURIComponent(plan?.checksum ?? '')}"`);
 });
 
 test('the page of an organization names the commit that broke the manifests, not a later one', async () => {

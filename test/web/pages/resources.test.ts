@@ -115,7 +115,7 @@ describe('a resource', () => {
         name: 'title',
         declared: 'A',
         live: 'Somebody else',
-        liveText: '"Somebody else"',
+        liveText: 'Somebody else',
         differs: true,
       }),
     ]);
