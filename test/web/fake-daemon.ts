@@ -50,6 +50,10 @@ export interface OrganizationCase {
   /** Differences from a last pass that was done; null: no pass has ended. */
   readonly end?: Partial<PassEnd> | null;
   readonly isRunning?: boolean;
+  /** Changes that the running pass has reached. */
+  readonly reached?: number;
+  /** Author of the commit. */
+  readonly author?: string | null;
   readonly failingSince?: number;
   /** Null: no manifests were valid since the start. */
   readonly lastDesired?: null;
@@ -117,7 +121,7 @@ function organizationConfig(id: string): OrganizationConfig | undefined {
 }
 
 function reconcilerOf(
-  { checked = 1, end = {}, isRunning = false, failingSince, lastDesired: given, drift = () => false }: OrganizationCase,
+  { checked = 1, end = {}, failingSince, lastDesired: given, drift = () => false, ...rest }: OrganizationCase,
   plan: Plan,
   declared: ReadonlyMap<string, Declared>,
 ): ReconcilerState {
@@ -142,14 +146,15 @@ function reconcilerOf(
           ...end,
         };
   const state = { declared, files: 1, paths: ['a.yaml'] };
-  const desired = { state, commit: COMMIT, subject: 'Rename "docs"', author: 'ana@acme.example', forced: false };
+  const { isRunning = false, reached = 0, author = 'ana@acme.example' } = rest;
+  const desired = { state, commit: COMMIT, subject: 'Rename "docs"', author, forced: false };
   const lastDesired = given === null ? null : desired;
   return {
     lastCheck,
     lastEnd,
     lastDesired,
     isRunning,
-    reached: 0,
+    reached,
     failingSince: failingSince ?? (lastEnd?.error == null ? null : lastEnd.endedAt),
   };
 }

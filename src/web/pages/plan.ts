@@ -76,6 +76,8 @@ async function currentPlan(state: OrganizationState, plan: PlanDocument, { query
   const { freshness } = await checkTimes(state, now);
   const desired = reconciler?.lastDesired ?? null;
   const end = reconciler?.lastEnd;
+  const results = end?.plan === plan ? end.results : [];
+  const reached = (status: string) => results.filter((result) => result.status === status).length;
   return {
     organization: id,
     ...planContent(
@@ -83,8 +85,10 @@ async function currentPlan(state: OrganizationState, plan: PlanDocument, { query
       plan,
       forgeLinks(config.source),
       selectionOf(query),
-      statusesOf(end?.plan === plan ? end.results : []),
+      statusesOf(results),
     ),
+    /** Changes that the last run has applied, and could not apply. */
+    results: { applied: reached('applied'), failed: reached('failed') },
     subject: desired?.commit === plan.commit ? (desired?.subject ?? '') : '',
     /** Age of the comparison with the platform that the plan is of. */
     freshness,
@@ -141,6 +145,7 @@ async function pastPlan(
       isStale: true,
     },
     isCurrent: false,
+    results: null,
     notice: `This is not the present plan, and cannot be approved.${partial}`,
     approval: null,
     decision: null,
@@ -205,15 +210,22 @@ function footer(
 </dl>`;
 }
 
-function verdictBadge({ verdict, approval, isCurrent }: PlanView): Html {
-  if (!isCurrent) {
+function verdictBadge({ verdict, approval, decision, results, total }: PlanView): Html {
+  if (results === null) {
     return stateBadge({ tone: 'old', word: 'not the present plan' });
   }
   if (verdict.state === 'refused') {
     return stateBadge({ tone: 'bad', word: 'refused' });
   }
+  if (decision?.running) {
+    return stateBadge({ tone: 'busy', word: 'applying' });
+  }
+  if (results.failed > 0) {
+    return stateBadge({ tone: 'bad', word: `${results.failed} failed` });
+  }
   if (approval === null) {
-    return stateBadge({ tone: 'ok', word: 'needs no approval' });
+    const isApplied = total > 0 && results.applied === total;
+    return stateBadge({ tone: 'ok', word: isApplied ? 'applied' : 'needs no approval' });
   }
   return approval.isComplete
     ? stateBadge({ tone: 'busy', word: 'approved, not applied yet' })

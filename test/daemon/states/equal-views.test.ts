@@ -66,6 +66,8 @@ const organizationCase = fc.record({
   error: fc.option(error),
   retryIn: fc.option(fc.nat(100_000)),
   isRunning: fc.boolean(),
+  reached: fc.nat(5),
+  author: fc.option(text),
   hasDesired: fc.boolean(),
   failure: fc.option(text),
   lastRun: fc.option(text),
@@ -99,6 +101,8 @@ function toCase(given: Case): OrganizationCase {
     checked: given.checked,
     drift: (address) => given.resources[KEYS.indexOf(address.replace('space/', ''))]?.isDrift === true,
     isRunning: given.isRunning,
+    reached: given.reached,
+    author: given.author,
     ...(given.hasDesired ? {} : { lastDesired: null }),
     end: given.hasEnded ? { outcome: given.outcome, error: given.error, retryIn: given.retryIn } : null,
   };
@@ -173,7 +177,7 @@ async function contentOf(backend: Backend, state: OrganizationState): Promise<Re
     ...(lastPlan === null ? [] : [{ organization: 'org_1', checksum: lastPlan.checksum }]),
   ];
   const found = new Map<string, string>();
-  for (const page of pages.filter(({ path }) => !/^\/(conditions|deliveries|silences|audit|log)$/.test(path))) {
+  for (const page of pages.filter(({ path }) => !/^\/(alerts|deliveries|silences|audit|log)$/.test(path))) {
     for (const given of params) {
       const names = [...page.path.matchAll(/:(\w+)|\*/g)].map(([name, word]) => word ?? name);
       if (names.length === Object.keys(given).length && names.every((name) => name in given)) {
