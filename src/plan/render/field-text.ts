@@ -82,7 +82,10 @@ function pairLine(name: string, from: Json | undefined, to: Json | undefined, wh
   const [before, after] = differingTexts(from, to, whole);
   const written = (value: Json | undefined, text: string) =>
     value === undefined || value === null ? undefined : typeof value === 'string' ? bare(text) : text;
-  return { name, text: `${before} → ${after}`, from: written(from, before), to: written(to, after) };
+  const [old, now] = [written(from, before), written(to, after)];
+  // Without quotes, a number looks like its text, and a space at an end like none.
+  const isClear = old === undefined || now === undefined || !looksTheSame(old.trim(), now.trim());
+  return { name, text: `${before} → ${after}`, from: isClear ? old : before, to: isClear ? now : after };
 }
 
 /** Removes the quotes that {@link inQuotes} adds. */

@@ -1,9 +1,10 @@
 /** Planned changes in pages: what would change, why it waits, where it is declared, and how two plans differ. */
 import { html } from 'hono/html';
+import type { FieldLine } from '../../plan/render/field-text.ts';
 import { counted } from '../../plan/render/words.ts';
 import type { ChangeView, DifferingChange, PlanDifference, SourceView } from '../model/plan.ts';
 import type { Html } from '../page.ts';
-import { lineDiff } from './diff.ts';
+import { lineDiff, lineValues } from './diff.ts';
 import { type IconName, icon } from './icon.ts';
 import { link } from './link.ts';
 import { RESULT_LABELS, stateBadge } from './state.ts';
@@ -77,10 +78,16 @@ function fieldDiff({ action, lines }: ChangeView, isSplit: boolean): Html {
   if (lines.length === 0) {
     return html``;
   }
-  const list = html`<dl class="fields">${lines.map((line) => html`<div><dt>${line.name}</dt>${isSplit && line.from !== undefined ? html`<dd><del>${line.from}</del></dd><dd><ins>${line.to}</ins></dd>` : html`<dd>${lineDiff(line)}</dd>`}</div>`)}</dl>`;
+  const list = html`<dl class="fields">${lines.map((line) => html`<div><dt>${line.name}</dt>${isSplit && line.from !== undefined ? columns(line) : html`<dd>${lineDiff(line)}</dd>`}</div>`)}</dl>`;
   return action === 'create'
     ? html`<details><summary>${counted(lines.length, 'field')}</summary>${list}</details>`
     : list;
+}
+
+/** Returns the old and the new value beside each other. */
+function columns(line: FieldLine): Html {
+  const [before, after] = lineValues(line);
+  return html`<dd><del>${before}</del></dd><dd>${after === '' ? '' : html`<ins>${after}</ins>`}</dd>`;
 }
 
 /** Returns what the present plan has that another one had not, and a link to it. */

@@ -10,19 +10,29 @@ const MAX_EDITS = 40;
 const MIN_COMMON = 0.3;
 const LONGEST = 400;
 
+/** Returns the old and the new value of a line, with emoji instead of their code points unless both are the same emoji. */
+export function lineValues({ name, from = '', to = '' }: FieldLine): readonly [before: string, after: string] {
+  const [before, after] = [withEmoji(name, from), withEmoji(name, to)];
+  return before === after ? [from, to] : [before, after];
+}
+
 /** Returns what a line about a field says. */
-export function lineDiff({ name, text, value, from, to, items }: FieldLine): Html {
+export function lineDiff(line: FieldLine): Html {
+  const { name, text, value, from, to, items } = line;
   if (items !== undefined) {
     return html`${items.map((item, index) => html`${index === 0 ? '' : ' '}${signed(item)}`)}`;
   }
   if (value !== undefined) {
     return html`${withEmoji(name, value)}`;
   }
+  const [before, after] = lineValues(line);
   if (from !== undefined && to !== undefined) {
-    return wordDiff(withEmoji(name, from), withEmoji(name, to));
+    return wordDiff(before, after);
   }
-  const one = withEmoji(name, from ?? to ?? '');
-  return one === '' ? signed(text) : from === undefined ? html`<ins>${one}</ins>` : html`<del>${one}</del>`;
+  if (before + after === '') {
+    return signed(text);
+  }
+  return from === undefined ? html`<ins>${after}</ins>` : html`<del>${before}</del>`;
 }
 
 /** Returns a text that begins with a sign as removed or added. */

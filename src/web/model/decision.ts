@@ -8,6 +8,7 @@ import type { Actor } from '../../store/history.ts';
 import type { PlanDecision } from '../../store/record.ts';
 import type { OrganizationState } from './backend.ts';
 import { forgeLinks, planPath } from './paths.ts';
+import { runningChanges } from './status.ts';
 import { isoTime } from './words.ts';
 
 /** Titles that a decision lists. */
@@ -18,7 +19,7 @@ export type DecisionView = NonNullable<Awaited<ReturnType<typeof decisionView>>>
 /** Describes the decision that the present plan of an organization waits for, or its changes that are being applied; null if neither. */
 export async function decisionView(state: OrganizationState, by: Actor) {
   const plan = state.reconciler?.lastCheck?.plan ?? null;
-  const running = plan === null ? null : runningChanges(state, plan);
+  const running = state.reconciler === null ? null : runningChanges(state.reconciler);
   if (plan === null || (running === null && heldChanges(plan) === 0)) {
     return null;
   }
@@ -95,10 +96,4 @@ function approvedChecksum({ verdict, checksum, heldChecksum }: PlanDocument): st
 /** Returns the changes that an approval releases. */
 function waitingChanges({ verdict, changes }: PlanDocument): readonly ChangeDocument[] {
   return verdict.state === 'held' ? changes : changes.filter(({ held, approvable }) => held !== null && approvable);
-}
-
-function runningChanges({ reconciler }: OrganizationState, plan: PlanDocument) {
-  const isApplying = reconciler?.isRunning === true && reconciler.lastEnd?.plan !== plan;
-  const total = plan.changes.filter(({ held, paused }) => held === null && paused === null).length;
-  return isApplying && total > 0 && plan.verdict.state === 'ready' ? { reached: reconciler.reached, total } : null;
 }

@@ -166,9 +166,19 @@ export function pauseSentence({ by, until, reason }: ManualPause, now: number): 
   return `Paused by ${by.name === '' ? 'an unknown person' : by.name} ${end}: ${reason}`;
 }
 
-function approval({ lastCheck, isRunning, lastEnd }: ReconcilerState): DescribedStatus | null {
+/** Returns how many changes of the last plan have ended, and how many are being applied; null if none is. */
+export function runningChanges({ lastCheck, lastEnd, isRunning, reached }: ReconcilerState) {
   const plan = lastCheck?.plan;
-  if (plan === undefined || (isRunning && lastEnd?.plan !== plan)) {
+  if (!isRunning || plan?.verdict.state !== 'ready' || lastEnd?.plan === plan) {
+    return null;
+  }
+  const total = plan.changes.filter(({ held, paused }) => held === null && paused === null).length;
+  return total === 0 ? null : { reached, total };
+}
+
+function approval(reconciler: ReconcilerState): DescribedStatus | null {
+  const plan = reconciler.lastCheck?.plan;
+  if (plan === undefined || runningChanges(reconciler) !== null) {
     return null;
   }
   const held = heldChanges(plan);
@@ -183,19 +193,17 @@ function approval({ lastCheck, isRunning, lastEnd }: ReconcilerState): Described
 }
 
 function progress(reconciler: ReconcilerState, { state, now }: StatusInput): DescribedStatus | null {
-  const { lastCheck, lastEnd, isRunning, reached } = reconciler;
+  const { lastCheck, lastEnd } = reconciler;
   const plan = lastCheck?.plan;
   if (plan === undefined) {
     return null;
   }
-  if (isRunning && lastEnd?.plan !== plan) {
+  const running = runningChanges(reconciler);
+  if (running !== null) {
+    const { reached, total } = running;
     const of = plan.commit === null ? '' : ` of ${shortCommit(plan.commit)}`;
-    return plan.changes.length === 0
-      ? null
-      : {
-          state: 'applying',
-          sentence: `Applying ${reached === 0 ? '' : `${reached} of `}${counted(plan.changes.length, 'change')}${of}`,
-        };
+    const sentence = `Applying ${reached === 0 ? '' : `${reached} of `}${counted(total, 'change')}${of}`;
+    return { state: 'applying', sentence };
   }
   const applied = (lastEnd?.results ?? []).filter(({ status }) => status === 'applied').length;
   const left = plan.changes.length - applied;

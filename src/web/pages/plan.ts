@@ -80,13 +80,7 @@ async function currentPlan(state: OrganizationState, plan: PlanDocument, { query
   const reached = (status: string) => results.filter((result) => result.status === status).length;
   return {
     organization: id,
-    ...planContent(
-      id,
-      plan,
-      forgeLinks(config.source),
-      selectionOf(query),
-      statusesOf(results),
-    ),
+    ...planContent(id, plan, forgeLinks(config.source), selectionOf(query), statusesOf(results)),
     /** Changes that the last run has applied, and could not apply. */
     results: { applied: reached('applied'), failed: reached('failed') },
     subject: desired?.commit === plan.commit ? (desired?.subject ?? '') : '',

@@ -151,39 +151,42 @@ test.runIf(hasBrowser)('without JavaScript, a person signs in, reads, and approv
   expect(work.emulator.requests.count('deleteCollection')).toBe(1);
 });
 
-test.runIf(hasBrowser)('after an approval, a person sees how many changes are applied, until all are in sync', async () => {
-  const keys = Array.from({ length: 24 }, (_, index) => `c${index}`);
-  await using work = await openWorkspace();
-  await using opened = await open(work, {}, keys);
-  const { page, tab, problems } = opened;
-  // One after the other, however many are sent at once.
-  work.emulator.setFaults(
-    keys.map((_, index) => ({
-      match: { operation: 'deleteCollection', nth: index + 1 },
-      fault: { kind: 'delay', ms: 200 * index },
-    })),
-  );
-  await tab.goto(planUrl(page));
-  await (await openApproval(tab)).fill('They are not used');
-  const seen = new Set<number>();
-  await tab.getByRole('button', { name: 'Approve 24 changes' }).click();
-  await tab.getByText('Approved.', { exact: true }).waitFor(WAIT);
-  await tab.evaluate('window.isSame = true');
-  const status = tab.getByText(/^Applying, \d+ of 24$/);
-  await expect
-    .poll(async () => {
-      const [text = ''] = await status.allTextContents();
-      const reached = /^Applying, (\d+) of/.exec(text)?.[1];
-      return reached === undefined ? seen.size : seen.add(Number(reached)).size;
-    }, WAIT)
-    .toBeGreaterThan(2);
-  expect([...seen]).toEqual([...seen].toSorted((a, b) => a - b));
-  expect(await tab.getByRole('button', { name: /^Approve/ }).count()).toBe(0);
-  await page.daemon.organizations[0]?.idle();
-  await tab.getByRole('heading', { level: 1 }).getByText('applied', { exact: true }).waitFor(WAIT);
-  expect(await status.count()).toBe(0);
-  expect(await tab.evaluate('window.isSame')).toBe(true);
-  await tab.goto(`${page.url}/o/org_acme`);
-  await tab.getByRole('heading', { level: 1 }).getByText('in sync', { exact: true }).waitFor(WAIT);
-  expect(problems).toEqual([]);
-});
+test.runIf(hasBrowser)(
+  'after an approval, a person sees how many changes are applied, until all are in sync',
+  async () => {
+    const keys = Array.from({ length: 24 }, (_, index) => `c${index}`);
+    await using work = await openWorkspace();
+    await using opened = await open(work, {}, keys);
+    const { page, tab, problems } = opened;
+    // One after the other, however many are sent at once.
+    work.emulator.setFaults(
+      keys.map((_, index) => ({
+        match: { operation: 'deleteCollection', nth: index + 1 },
+        fault: { kind: 'delay', ms: 200 * index },
+      })),
+    );
+    await tab.goto(planUrl(page));
+    await (await openApproval(tab)).fill('They are not used');
+    const seen = new Set<number>();
+    await tab.getByRole('button', { name: 'Approve 24 changes' }).click();
+    await tab.getByText('Approved.', { exact: true }).waitFor(WAIT);
+    await tab.evaluate('window.isSame = true');
+    const status = tab.getByText(/^Applying, \d+ of 24$/);
+    await expect
+      .poll(async () => {
+        const [text = ''] = await status.allTextContents();
+        const reached = /^Applying, (\d+) of/.exec(text)?.[1];
+        return reached === undefined ? seen.size : seen.add(Number(reached)).size;
+      }, WAIT)
+      .toBeGreaterThan(2);
+    expect([...seen]).toEqual([...seen].toSorted((a, b) => a - b));
+    expect(await tab.getByRole('button', { name: /^Approve/ }).count()).toBe(0);
+    await page.daemon.organizations[0]?.idle();
+    await tab.getByRole('heading', { level: 1 }).getByText('applied', { exact: true }).waitFor(WAIT);
+    expect(await status.count()).toBe(0);
+    expect(await tab.evaluate('window.isSame')).toBe(true);
+    await tab.goto(`${page.url}/o/org_acme`);
+    await tab.getByRole('heading', { level: 1 }).getByText('in sync', { exact: true }).waitFor(WAIT);
+    expect(problems).toEqual([]);
+  },
+);

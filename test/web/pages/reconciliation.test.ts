@@ -75,7 +75,9 @@ test('what changed last names the result, the commit and the end of each run, an
     .split('<li>')
     .filter((row) => row.includes('/history/'));
   expect(failed).toMatch(/>failed<.*href="\/o\/org_1\/history\/3".*>No answer<.*>ddddddd<.*>1 minute ago</s);
-  expect(planned).toMatch(/href="\/o\/org_1\/history\/1".*>2 planned<.*>3f2a91c<.* Rename &quot;docs&quot;.*>1 minute ago</s);
+  expect(planned).toMatch(
+    /href="\/o\/org_1\/history\/1".*>2 planned<.*>3f2a91c<.* Rename &quot;docs&quot;.*>1 minute ago</s,
+  );
   // A run that changed nothing is only in the strip.
   expect(others).toEqual([]);
   const run = await render(passPage, fake, request({ number: '1' }));
