@@ -77,7 +77,7 @@ function publicChange(change: ChangeDocument): object {
     address: change.address,
     kind: change.kind,
     id: change.id,
-    title: changeTitle(change) || undefined,
+    title: writtenTitle(change),
     fields: change.fields,
     source: change.source,
     dependsOn: change.dependsOn,
@@ -87,6 +87,12 @@ function publicChange(change: ChangeDocument): object {
     impact: change.impact || undefined,
     deletes: change.deletes,
   });
+}
+
+/** Returns the title that the rest of the document does not say; undefined if it does, or there is none. */
+function writtenTitle({ title, actual, ...said }: ChangeDocument): string | undefined {
+  const full = changeTitle({ ...said, actual, ...(title === undefined ? {} : { title }) });
+  return full === '' || full === changeTitle({ ...said, actual: {} }) ? undefined : full;
 }
 
 /** Reads a plan document; null if it is not one, or of another version. What a document does not have is restored as absent. */

@@ -1,5 +1,5 @@
 /** A plan in one sentence: what a person decides on, the dangerous first. */
-import { kindOf } from '../../core/address.ts';
+import { type Address, kindOf } from '../../core/address.ts';
 import { type AccessChange, EVERYONE, WHOLE_ORGANIZATION } from '../../core/change.ts';
 import { type ChangeDocument, changeTitle, type PlanDocument } from './document.ts';
 import { capital, counted, isDeletion, kindWords, printable } from './words.ts';
@@ -94,11 +94,13 @@ function accessParts(
   changes: readonly ChangeDocument[],
   quoted: Quoted,
 ): readonly string[] {
-  const titles = new Map(changes.map((change) => [change.address, titleIn(change)]));
+  const affected = new Set(access.map(placeIn));
+  const named = changes.filter(({ address }) => affected.has(address));
+  const titles = new Map(named.map((change) => [change.address as string, titleIn(change)]));
   const places = (some: readonly AccessChange[]) => {
-    const addresses = unique(some.map(({ to, from }) => to ?? from ?? ''));
+    const addresses = unique(some.map(placeIn));
     return addresses.length > NAMED
-      ? kindCounts(addresses.map((address) => ({ kind: kindOf(address) })))
+      ? kindCounts(addresses.map((address) => ({ kind: kindOf(address as Address) })))
       : addresses.map((address) => quoted(titles.get(address) ?? address)).join(' and ');
   };
   const isPublic = ({ person, from, to }: AccessChange) =>
@@ -120,6 +122,10 @@ function accessParts(
     ...effect('takes access from', '', who(rest.filter(({ to }) => to === null))),
     ...effect('changes access of', '', who(rest.filter(({ from, to }) => from !== null && to !== null))),
   ];
+}
+
+function placeIn({ to, from }: AccessChange): string {
+  return to ?? from ?? '';
 }
 
 function effect(before: string, after: string, people: readonly string[]): readonly string[] {

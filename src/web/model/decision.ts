@@ -8,7 +8,7 @@ import type { Actor } from '../../store/history.ts';
 import type { PlanDecision } from '../../store/record.ts';
 import type { OrganizationState } from './backend.ts';
 import { forgeLinks, planPath } from './paths.ts';
-import { runningChanges } from './status.ts';
+import { appliedChanges, runningChanges } from './status.ts';
 import { isoTime } from './words.ts';
 
 /** Titles that a decision lists. */
@@ -26,14 +26,9 @@ export async function decisionView(state: OrganizationState, by: Actor) {
   const { id, config, reconciler } = state;
   const desired = reconciler?.lastDesired ?? null;
   const isOfPlan = desired !== null && desired.commit === plan.commit;
-  const changes = running === null ? waitingChanges(plan) : plan.changes;
-  const addresses = new Set(changes.map(({ address }) => address));
-  const access = plan.access.filter(({ change }) => addresses.has(change));
-  const deleted = changes.filter(isDeletion);
   return {
     organization: id,
-    /** `Deletes 21 spaces, makes Acme Team public`. */
-    sentence: planSentence({ changes, access }),
+    ...contentOf(plan, running !== null),
     path: planPath(id, plan.checksum),
     plan: plan.checksum,
     commit: plan.commit,
@@ -42,6 +37,33 @@ export async function decisionView(state: OrganizationState, by: Actor) {
     author: isOfPlan ? desired.author : null,
     /** When the plan was made. */
     at: isoTime(reconciler?.lastCheck?.at ?? null),
+    /** Changes that have ended, and all of them; null if nothing is being applied. */
+    running,
+    approval: running === null ? await approvalView(state, plan, by) : null,
+  };
+}
+
+type DecisionContent = ReturnType<typeof describeContent>;
+/** What waits, and what is being applied, by plan: reading 100,000 changes takes longer than a page may take. */
+const contents = {
+  waiting: new WeakMap<PlanDocument, DecisionContent>(),
+  running: new WeakMap<PlanDocument, DecisionContent>(),
+};
+
+function contentOf(plan: PlanDocument, isRunning: boolean): DecisionContent {
+  const known = contents[isRunning ? 'running' : 'waiting'];
+  const content = known.get(plan) ?? describeContent(plan, isRunning ? appliedChanges(plan) : waitingChanges(plan));
+  known.set(plan, content);
+  return content;
+}
+
+function describeContent(plan: PlanDocument, changes: readonly ChangeDocument[]) {
+  const addresses = new Set(changes.map(({ address }) => address));
+  const access = plan.access.filter(({ change }) => addresses.has(change));
+  const deleted = changes.filter(isDeletion);
+  return {
+    /** `Deletes 21 spaces, makes Acme Team public`. */
+    sentence: planSentence({ changes, access }),
     /** Titles of what it deletes, or addresses; of many, the first. */
     deletions: deleted.slice(0, MAX_TITLES).map((change) => ({
       kind: change.kind,
@@ -50,9 +72,6 @@ export async function decisionView(state: OrganizationState, by: Actor) {
       impact: change.impact,
     })),
     deletionCount: deleted.length,
-    /** Changes that have ended, and all of them; null if nothing is being applied. */
-    running,
-    approval: running === null ? await approvalView(state, plan, by) : null,
   };
 }
 

@@ -43,6 +43,31 @@ function listed(changes: readonly ChangeDocument[]) {
 const PAGE_SIZE = 200;
 const MAX_NOTES = 50;
 
+type PlanOverview = ReturnType<typeof describePlan>;
+/** What pages show of whole plans: describing 100,000 changes takes longer than a page may take. */
+const overviews = new WeakMap<PlanDocument, PlanOverview>();
+
+function overviewOf(plan: PlanDocument): PlanOverview {
+  const overview = overviews.get(plan) ?? describePlan(plan);
+  overviews.set(plan, overview);
+  return overview;
+}
+
+function describePlan(plan: PlanDocument) {
+  const all = orderByEffect(plan);
+  return {
+    all,
+    /** `Deletes 21 spaces, makes Acme Team public`. */
+    sentence: planSentence(plan),
+    /** Effects of the whole plan, with the number of changes by kind. */
+    effects: [...Map.groupBy(all, ({ effect }) => effect)].map(([effect, of]) => ({
+      effect,
+      count: of.length,
+      kinds: [...Map.groupBy(of, ({ change }) => change.kind)].map(([kind, each]) => ({ kind, count: each.length })),
+    })),
+  };
+}
+
 /** Changes of a plan that a page shows. Empty texts select everything. */
 export interface PlanSelection {
   /** Index of the first one, of those that are selected. */
@@ -62,13 +87,12 @@ export function planContent(
   selection: PlanSelection,
   statusOf: (change: ChangeDocument) => string | null,
 ) {
-  const all = orderByEffect(plan);
+  const { all, sentence, effects } = overviewOf(plan);
   const text = selection.text.toLowerCase();
-  const order = all.filter(
-    ({ change, effect }) =>
-      (selection.effect === '' || effect === selection.effect) &&
-      (text === '' || `${change.address}\n${changeTitle(change)}`.toLowerCase().includes(text)),
-  );
+  const isSelected = ({ change, effect }: PlanOverview['all'][number]) =>
+    (selection.effect === '' || effect === selection.effect) &&
+    (text === '' || `${change.address}\n${changeTitle(change)}`.toLowerCase().includes(text));
+  const order = selection.effect === '' && text === '' ? all : all.filter(isSelected);
   const selected = order.length;
   const start = selection.from;
   const from = Number.isSafeInteger(start) && start > 0 && start < selected ? start : 0;
@@ -81,20 +105,14 @@ export function planContent(
     verdict,
     summary,
     commitUrl: commit === null ? null : links.commit(commit),
-    /** `Deletes 21 spaces, makes Acme Team public`. */
-    sentence: planSentence(plan),
+    sentence,
+    effects,
     /** Such as `1 to create, 2 held, 38 unchanged`. */
     summaryText: summaryLine(plan),
     cost: costWords(plan),
     /** Access changes of this page, and the number of all. */
     access: access.slice(from, from + PAGE_SIZE).map(accessView),
     accessTotal: access.length,
-    /** Effects of the whole plan, with the number of changes by kind. */
-    effects: [...Map.groupBy(all, ({ effect }) => effect)].map(([effect, of]) => ({
-      effect,
-      count: of.length,
-      kinds: [...Map.groupBy(of, ({ change }) => change.kind)].map(([kind, each]) => ({ kind, count: each.length })),
-    })),
     selection: { effect: selection.effect, text: selection.text },
     /** Changes that the selection has. */
     selected,

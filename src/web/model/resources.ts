@@ -226,19 +226,32 @@ export const STATE_GROUPS = {
 } as const satisfies Record<string, readonly ResourceState[]>;
 type StateGroup = keyof typeof STATE_GROUPS;
 
-/** Returns true for a state of a group, or one that is named itself. */
-function isInGroup(state: ResourceState, wanted: string): boolean {
-  const group: readonly ResourceState[] = Object.hasOwn(STATE_GROUPS, wanted) ? STATE_GROUPS[wanted as StateGroup] : [];
-  return state === wanted || group.includes(state);
+/** Returns the states of a group, or the one that is named itself. */
+function statesIn(wanted: string): ReadonlySet<string> {
+  return new Set(Object.hasOwn(STATE_GROUPS, wanted) ? STATE_GROUPS[wanted as StateGroup] : [wanted]);
 }
 
+type StateCounts = Readonly<Record<StateGroup, number>>;
+/** Counts by what has changed: counting 100,000 takes longer than a page may take. */
+const stateCounts = new WeakMap<
+  ResourceStates['changed'],
+  { readonly tree: ResourceTree; readonly counts: StateCounts }
+>();
+
 /** Counts the resources of each group, with those that only the platform has. */
-export function countStates(tree: ResourceTree, states: ResourceStates): Readonly<Record<StateGroup, number>> {
-  const addresses = new Set([...states.changed, ...states.undeclared.map(({ address }) => address)]);
+export function countStates(tree: ResourceTree, states: ResourceStates): StateCounts {
+  const known = stateCounts.get(states.changed);
+  const counts = known?.tree === tree ? known.counts : countGroups(tree, states);
+  stateCounts.set(states.changed, { tree, counts });
+  return counts;
+}
+
+function countGroups(tree: ResourceTree, states: ResourceStates): StateCounts {
+  const groups = (['waiting', 'pending', 'failed'] as const).map((group) => [group, statesIn(group)] as const);
   const counts = { 'in-sync': tree.declared.size, waiting: 0, pending: 0, failed: 0 };
-  for (const address of addresses) {
+  for (const address of states.changed) {
     const state = states.state(address);
-    const group = (['waiting', 'pending', 'failed'] as const).find((each) => isInGroup(state, each));
+    const group = groups.find(([, of]) => of.has(state))?.[0];
     if (group !== undefined) {
       counts[group] += 1;
       counts['in-sync'] -= tree.declared.has(address) ? 1 : 0;
@@ -274,15 +287,16 @@ export function listResources(
   filter: ResourceFilter,
 ) {
   const text = filter.text.toLowerCase();
-  const isSelected = ({ kind, address }: { readonly kind: string; readonly address: Address }, title: string) =>
+  const wanted = statesIn(filter.state);
+  const isSelected = ({ kind, address }: { readonly kind: string; readonly address: Address }, title: () => string) =>
     (filter.kind === '' || kind === filter.kind) &&
-    (text === '' || `${address}\n${title}`.toLowerCase().includes(text)) &&
-    (filter.state === '' || isInGroup(states.state(address), filter.state));
+    (text === '' || `${address}\n${title()}`.toLowerCase().includes(text)) &&
+    (filter.state === '' || wanted.has(states.state(address)));
   const select = (resources: readonly Declared[]) =>
     filter.kind === '' && filter.state === '' && text === ''
       ? resources
-      : resources.filter((resource) => isSelected(resource, titleWithin(resource, tree.declared)));
-  const removed = states.undeclared.filter((change) => isSelected(change, ''));
+      : resources.filter((resource) => isSelected(resource, () => titleWithin(resource, tree.declared)));
+  const removed = states.undeclared.filter((change) => isSelected(change, () => titleOf({ fields: change.actual })));
   const declared = select(tree.resources);
   const start = startAfter(filter.after, removed, tree.resources, select);
   const shownRemoved = removed.slice(start, start + PAGE_SIZE);

@@ -7,6 +7,7 @@ import { cronFiring, windowState } from '../../config/windows.ts';
 import { DesiredStateError, messageOf, SourceError } from '../../core/errors.ts';
 import { largest, smallest } from '../../core/lists.ts';
 import { maskUrls } from '../../core/text/safe-url.ts';
+import type { PlanDocument } from '../../plan/render/document.ts';
 import { heldChanges } from '../../plan/render/sentence.ts';
 import { counted, spanWords } from '../../plan/render/words.ts';
 import type { ManualPause } from '../../store/history.ts';
@@ -172,8 +173,13 @@ export function runningChanges({ lastCheck, lastEnd, isRunning, reached }: Recon
   if (!isRunning || plan?.verdict.state !== 'ready' || lastEnd?.plan === plan) {
     return null;
   }
-  const total = plan.changes.filter(({ held, paused }) => held === null && paused === null).length;
+  const total = appliedChanges(plan).length;
   return total === 0 ? null : { reached, total };
+}
+
+/** Returns the changes that a run applies: those that wait for nobody. */
+export function appliedChanges({ changes }: PlanDocument): PlanDocument['changes'] {
+  return changes.filter(({ held, paused }) => held === null && paused === null);
 }
 
 function approval(reconciler: ReconcilerState): DescribedStatus | null {
