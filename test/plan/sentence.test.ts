@@ -33,34 +33,49 @@ describe('the sentence of a plan', () => {
     expect(await sentence(['Docs'], ['Api', 'Help'])).toBe('Deletes the space Docs, creates 2 spaces');
   });
 
-  test('says what becomes public, and whose role changes', () => {
-    const change = {
-      action: 'update' as const,
-      kind: 'site',
-      fields: [],
-      isReplacement: false,
-      actual: { title: 'Acme Team' },
+  const ofOrganization = { from: 'organization', to: 'organization' };
+  const gains = { from: null, to: 'team/writers', role: 'member' };
+  test.each<[says: string, access: readonly object[]]>([
+    [
+      'Makes Acme Team public, cy@acme.example becomes admin',
+      [
+        { person: 'everyone on the internet', from: null, to: 'site/team', role: 'read' },
+        { person: 'cy@acme.example', ...ofOrganization, role: 'read → admin' },
+      ],
+    ],
+    ['Makes Acme Team private', [{ person: 'everyone on the internet', from: 'site/team', to: null, role: 'read' }]],
+    [
+      'Changes the role of 3 people',
+      ['ana', 'bo', 'cy'].map((person) => ({ person, ...ofOrganization, role: 'read → edit' })),
+    ],
+    [
+      'Gives ana and bo access, takes access from cy',
+      [
+        { person: 'ana', ...gains },
+        { person: 'bo', ...gains },
+        { person: 'cy', ...gains, from: gains.to, to: null },
+      ],
+    ],
+    ['Gives 3 people access', ['ana', 'bo', 'cy', 'ana'].map((person) => ({ person, ...gains }))],
+    ['Changes access of \\u202ecy', [{ person: '\u202ecy', ...gains, from: 'team/readers' }]],
+  ])('says who gets access: %s', (says, access) => {
+    const change = { action: 'update', kind: 'site', address: 'site/team', fields: [], isReplacement: false };
+    const plan = {
+      changes: [{ ...change, actual: { title: 'Acme Team' } }],
+      access: access.map((each) => ({ ...each, change: 'site/team' })),
     };
-    const access = [
-      {
-        person: 'everyone on the internet',
-        from: null,
-        to: 'site/team',
-        role: 'read',
-        change: 'site/team',
-        field: 'x',
-      },
-      {
-        person: 'cy@acme.example',
-        from: 'organization',
-        to: 'organization',
-        role: 'read → admin',
-        change: 'member/cy',
-      },
+    expect(planSentence(plan as never)).toBe(says);
+  });
+
+  test('says what is replaced once, and what is moved last', () => {
+    const change = { kind: 'space', fields: [], isReplacement: false, actual: {} };
+    const changes = [
+      { ...change, action: 'move', address: 'space/m', actual: { title: 'M\u001b[31m' } },
+      { ...change, action: 'update', address: 'space/u' },
+      ...['delete', 'create'].map((action) => ({ ...change, action, address: 'space/r', isReplacement: true })),
     ];
-    const plan = { changes: [{ ...change, address: 'site/team' }], access } as never as Parameters<
-      typeof planSentence
-    >[0];
-    expect(planSentence(plan)).toBe('Makes Acme Team public, cy@acme.example becomes admin');
+    expect(planSentence({ changes, access: [] } as never)).toBe(
+      'Replaces the space space/r, updates the space space/u, moves the space M\\u001b[31m',
+    );
   });
 });

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { OrganizationState } from '../../../src/web/model/backend.ts';
 import { type AuditView, auditPage, organizationAuditPage } from '../../../src/web/pages/audit.ts';
-import { allPages, NOW, someBackend, someOrganization, someRequest, viewOf } from '../some-backend.ts';
+import { allPages, NOW, render, someBackend, someOrganization, someRequest, viewOf } from '../some-backend.ts';
 
 const entry = (at: number, subject: string) => ({
   at,
@@ -37,4 +37,33 @@ test('an unreadable position shows the first page', async () => {
   const request = someRequest({ organization: 'a' }, { before: 'nonsense' });
   const { entries } = await viewOf<AuditView>(organizationAuditPage, someBackend([state]), request);
   expect(entries).toMatchObject([{ subject: 'x', organization: 'a' }]);
+});
+
+test('each entry is a sentence that links to the plan or the resource', async () => {
+  const checksum = `sha256:${'ab'.repeat(32)}`;
+  const state = someOrganization('acme');
+  for (const given of [
+    { subject: checksum, reason: 'checked with <b>Bo</b>' },
+    { action: 'pause', subject: 'team/writers', outcome: 'refused' as const, detail: 'it is paused' },
+    { action: 'reconcile', subject: '' },
+    { action: 'x\u202e', subject: '//evil.example/a' },
+  ]) {
+    await state.history.addAudit({ ...entry(NOW, ''), ...given });
+  }
+  const shown = await render(organizationAuditPage, someBackend([state]), someRequest({ organization: 'acme' }));
+  const sentences = [...shown.matchAll(/<li>(.*?)<\/li>/gs)].map(([, each = '']) => {
+    return each
+      .replaceAll(/<[^>]*>/g, ' ')
+      .replaceAll(/\s+/g, ' ')
+      .trim();
+  });
+  expect(sentences).toEqual([
+    expect.stringContaining('ana (token) x\\u202e //evil.example/a'),
+    expect.stringContaining('ana (token) asked for a check'),
+    expect.stringMatching(/^refused ana \(token\) paused team\/writers refused it is paused/),
+    expect.stringContaining('ana (token) approved the plan abababa : “checked with &lt;b&gt;Bo&lt;/b&gt;”'),
+  ]);
+  expect(shown).toContain(`href="/o/acme/plans/${encodeURIComponent(checksum)}"`);
+  expect(shown).toContain('href="/o/acme/r/team/writers"');
+  expect(shown).not.toContain('href="//');
 });

@@ -74,3 +74,26 @@ test('the log is filtered by level, and pages back without losing a record', asy
   expect(older).toContain('m49;');
   expect(older).not.toContain('m51;');
 });
+
+test('a record of the log is a line with its level, its message and as much of its fields as there is room for', async () => {
+  const log = new LogBuffer();
+  const time = '2026-11-21T12:00:00Z';
+  log.add(
+    JSON.stringify({
+      level: 50,
+      time,
+      msg: 'apply\u202e <b>',
+      organization: 'acme',
+      attempt: 3,
+      reason: 'x'.repeat(5000),
+      late: 'y',
+    }),
+  );
+  log.add(JSON.stringify({ level: 30, time, msg: 'ready' }));
+  const shown = await render(logPage, someBackend([someOrganization('acme')], { log }), someRequest());
+  const [plain = '', failed = ''] = [...shown.matchAll(/<li>(.*?)<\/li>/gs)].map(([, each = '']) => each);
+  expect(plain).toMatch(/>info<.*<p>ready<\/p>/s);
+  expect(failed).toMatch(/>error<.*href="\/o\/acme".*<summary>apply\\u202e &lt;b&gt;.*attempt.*3.*reason.*x…/s);
+  expect(failed).not.toContain('late');
+  expect(failed.length).toBeLessThan(2500);
+});

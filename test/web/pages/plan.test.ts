@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../src/core/json.ts';
 import { type PassesView, passesPage, passPage } from '../../../src/web/pages/passes.ts';
 import { type PlanView, planFilePage, planPage } from '../../../src/web/pages/plan.ts';
 import { actual, type PlanCase } from '../../support/planning.ts';
-import { ana, COMMIT, fakeDaemon, NOW, type OrganizationCase, passOf, request } from '../fake-daemon.ts';
+import { ana, COMMIT, fakeDaemon, NOW, type OrganizationCase, passOf, request, resultsOf } from '../fake-daemon.ts';
 import { render, viewOf } from '../some-backend.ts';
 
 const bo = { name: 'bo@acme.example', method: 'oidc' } as const;
@@ -53,6 +53,99 @@ describe('a plan', () => {
     const page = (from: string) => planPage.load(backend, request({ checksum }, { query: { from } }));
     expect(await page('2')).toMatchObject({ from: 2, changes: [{ address: 'team/readers' }] });
     expect(await page('3')).toMatchObject({ from: 0, total: 3 });
+  });
+
+  test('is in groups by what changes do, of which a filter shows some', async () => {
+    const { backend, checksum } = await current();
+    const page = (query = {}) => render(planPage, backend, request({ checksum }, { query }));
+    const headings = (text: string) =>
+      [...text.matchAll(/<h[23][^>]*>(?:<svg.*?<\/svg>)?(.*?)<\/h[23]>/gs)].map(([, each = '']) =>
+        each.replaceAll(/<[^>]*>/g, '').trim(),
+      );
+    expect(headings(await page()).filter((each) => !each.startsWith('Deletes'))).toEqual([
+      ...['Deleted 1', '1 team', 'Access 1', '1 team', 'Created 1', '1 team'],
+    ]);
+    const created = await page({ effect: 'created' });
+    expect(created).toContain('1 of 3 changes');
+    expect(created).toContain('team/readers');
+    expect(created).not.toContain('team/old<');
+    const named = await page({ q: 'WRITERS' });
+    expect(named).toContain('1 of 3 changes');
+    // People who gain access are listed, whatever is filtered.
+    expect(named).toMatch(/bo@acme.example.*gains access.*team\/writers/s);
+    expect(await page({ q: '"><script>', effect: 'nothing' })).toContain('0 of 3 changes');
+    // The choice of the form keeps the filter.
+    expect(await page({ q: 'writers', view: 'split' })).toMatch(/href="[^"]*\?q=writers">In one column</);
+  });
+
+  test('shows old and new values in a line or side by side, by words where they have some in common', async () => {
+    const fields = [
+      { path: 'title', from: 'Guides for writers', to: 'Guides for <b>readers</b>' },
+      { path: 'description', from: 'one', to: 'two' },
+      { path: 'emoji', from: '1f4d8', to: '202e' },
+      { path: 'slug', from: '1', to: 1 },
+      { path: 'header', from: 'x', to: null },
+      { path: 'footer', from: `${'a '.repeat(300)}b`, to: `${'a '.repeat(300)}c` },
+      { path: 'text', from: '\u202eab\u200b cd ef gh', to: '\u202eab cd ef gh' },
+    ];
+    const { backend, checksum } = await current({
+      edit: (plan, declared) => [
+        {
+          ...plan,
+          changes: plan.changes.map((change) => (change.action === 'update' ? { ...change, fields } : change)),
+        },
+        declared,
+      ],
+    });
+    const values = async (query = {}) => {
+      const shown = await render(planPage, backend, request({ checksum }, { query }));
+      const found = [...shown.matchAll(/<dt>(\w+)<\/dt>(.*?)<\/div>/gs)].map(
+        ([, name, value]) => [name, value] as const,
+      );
+      return Object.fromEntries(found.toReversed().filter(([name]) => fields.some(({ path }) => path === name)));
+    };
+    const inOneColumn = await values();
+    expect(inOneColumn).toMatchObject({
+      title: '<dd>Guides for <del>writers</del><ins>&lt;b&gt;readers&lt;/b&gt;</ins></dd>',
+      description: '<dd><del>one</del> → <ins>two</ins></dd>',
+      emoji: '<dd><del>📘</del> → <ins>202e</ins></dd>',
+      slug: '<dd><del>&quot;</del>1<del>&quot;</del></dd>',
+      header: '<dd><del>x</del></dd>',
+      text: expect.stringMatching(/^<dd>[ -~]*\\u202eab[ -~]*\\u200b/),
+    });
+    expect(inOneColumn.footer?.length).toBeLessThan(400);
+    expect(await values({ view: 'split' })).toMatchObject({
+      title: '<dd><del>Guides for writers</del></dd><dd><ins>Guides for &lt;b&gt;readers&lt;/b&gt;</ins></dd>',
+      emoji: '<dd><del>📘</del></dd><dd><ins>202e</ins></dd>',
+      header: '<dd><del>x</del></dd><dd></dd>',
+    });
+  });
+
+  test('folds what is more than twenty changes of a kind, and the fields of what is new', async () => {
+    const teams = Array.from({ length: 30 }, (_, index) => `t${index}: { title: Team ${index} }`);
+    const { backend, plans } = await fakeDaemon({ plan: { manifests: `teams: { ${teams.join(', ')} }` } });
+    const shown = await render(planPage, backend, request({ checksum: plans[0]?.checksum ?? '' }));
+    expect(shown).toContain('<summary>10 more</summary>');
+    expect(shown.slice(0, shown.indexOf('10 more')).match(/<li class="create">/g)).toHaveLength(20);
+    expect(shown.match(/<details><summary>1 field<\/summary>/g)).toHaveLength(30);
+  });
+
+  test('says what became of it once it was applied', async () => {
+    const { plans } = await fakeDaemon({ plan: PLAN });
+    const all = plans[0] == null ? [] : resultsOf(plans[0], 'applied');
+    const badge = async (results: typeof all) => {
+      const { backend, checksum } = await current({ plan: { ...PLAN, policy: {} }, end: { results } });
+      const shown = await render(planPage, backend, request({ checksum }));
+      return /<h1>.*?<span class="badge">(.*?)<\/h1>/s
+        .exec(shown)?.[1]
+        ?.replaceAll(/<[^>]*>/g, '')
+        .trim();
+    };
+    expect(await badge([])).toBe('needs no approval');
+    expect(await badge(all)).toBe('applied');
+    expect(
+      await badge(all.map((each, index) => (index === 0 ? { ...each, status: 'failed', error: 'no' } : each))),
+    ).toBe('1 failed');
   });
 
   test('lists the decisions of people, each once', async () => {
@@ -134,6 +227,25 @@ describe('passes', () => {
     const rest = await viewOf<PassesView>(passesPage, backend, request({}, { query }));
     expect(rest?.commits[0]?.passes.map(({ number }) => number)).toEqual([10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
     expect(rest?.next).toBeNull();
+  });
+
+  test('are lines of which one is opened in place', async () => {
+    const { backend, store, plan } = await current();
+    const history = store.history('org_1');
+    await history.addPass(passOf(plan ?? null, { counts: { applied: 2, failed: 1 } }));
+    await history.addPass(passOf(null, { trigger: 'schedule', outcome: 'done', commit: 'c'.repeat(40) }));
+    const page = (query = {}) => render(passesPage, backend, request({}, { query }));
+    const closed = await page();
+    expect(closed).not.toContain('team/old');
+    expect(closed).toMatch(
+      /#2<.*nothing to do.*regular check.*#1<.*href="[^"]*run=1#run-1"[^>]*>2 applied, 1 failed</s,
+    );
+    const opened = await page({ run: '1' });
+    expect(opened).toMatch(/id="run-1".*<table.*team\/old.*Delete.*held/s);
+    expect(opened).toContain('href="/o/org_1/history#run-1"');
+    for (const run of ['9', '2', '-1', '1e3', '<b>', '99999999999999999999']) {
+      expect(await page({ run })).not.toContain('team/old');
+    }
   });
 
   test('say how many of their changes are not kept', async () => {

@@ -50,6 +50,42 @@ describe('the form of a plan', () => {
     expect(rejected).toContain('Approve 1 change<');
   });
 
+  test('says who may approve, how many have to, and what happens to a rejected plan', async () => {
+    const given = { ...DELETION, config: { approvals: { count: 2, notAuthor: true } } };
+    const fake = await fakeDaemon(given);
+    const [plan] = fake.plans;
+    const bo = { name: 'bo@acme.example', method: 'oidc' } as const;
+    const page = (asked: Parameters<typeof request>[1]) =>
+      render(planPage, fake, request({ checksum: plan?.checksum ?? '' }, asked));
+    // The author of the commit can reject, but not approve.
+    const own = await page({});
+    expect(own).toContain('Deletes the team B');
+    expect(own).toContain('Rename &quot;docs&quot; by ana@acme.example');
+    expect(own).toContain('You cannot approve this plan: ana@acme.example wrote a commit');
+    expect(own).not.toContain('>Approve…<');
+    expect(own).toContain('>Reject…<');
+    // Somebody else sees what is deleted for good, and has to say why.
+    const asked = await page({ actor: bo });
+    expect(asked).toContain('1 change waits for 2 approvals; 0 given so far.');
+    expect(asked).toMatch(/This deletes for good:<\/p>\s*<ul><li>team (<b>)?&?[^<]*B.*3 members/s);
+    expect(asked).toMatch(/>Reason<.*required.*>Approve 1 change</s);
+    expect(asked).toContain('It stays held until somebody approves it again.');
+    await fake.store.organization('org_1').decide({
+      ...{ checksum: plan?.heldChecksum ?? '', verdict: 'approved', by: bo, reason: 'fine', at: NOW },
+    });
+    expect(await page({ actor: bo })).toContain('1 change waits for 2 approvals; 1 given so far.');
+  });
+
+  test('says how far a run is, of what it applies and not of what is held', async () => {
+    const fake = await fakeDaemon({ ...DELETION, end: null, isRunning: true, reached: 0 });
+    for (const page of [organizationPage, planPage]) {
+      const shown = await render(page, fake, request({ checksum: fake.plans[0]?.checksum ?? '' }));
+      expect(shown).toMatch(/<h2[^>]*>.* Updates the team A<\/h2>/s);
+      expect(shown).toContain('Applying, 0 of 1');
+      expect(shown).not.toContain('>Approve…<');
+    }
+  });
+
   test('is missing on a plan that is refused', async () => {
     const fake = await fakeDaemon({
       ...DELETION,

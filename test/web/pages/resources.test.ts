@@ -72,6 +72,47 @@ describe('the tree of resources', () => {
     expect(await addresses({ plan, end })).toEqual(['team/b']);
   });
 
+  test('names what shows and translates a space by its title', async () => {
+    const plan: PlanCase = {
+      manifests: {
+        'docs.yaml': `
+spaces: { guides: { title: Guides } }
+translations: { guides-fr: { space: guides, from: en, to: fr } }
+sites: { help: { title: Help, structure: [{ key: guides, space: guides }] } }`,
+      },
+    };
+    const titles = new Map((await rows({ plan })).map(({ address, title }) => [address, title]));
+    expect(titles.get('site-space/help/guides' as never)).toBe('Guides');
+    expect(titles.get('translation/guides-fr' as never)).toBe('Guides (fr)');
+    expect(await addresses({ plan }, { q: 'guides (FR)' })).toContain('translation/guides-fr');
+  });
+
+  test('counts resources by what they need, and lists those of a figure', async () => {
+    const plan: PlanCase = {
+      manifests: 'teams: { same: { title: Same }, new: { title: New } }',
+      base: 'teams: { same: { title: Same }, old: { title: Old } }',
+      ids: { 'team/same': 't1', 'team/old': 't2' },
+      actuals: [actual('team', 't1', { title: 'Same' }), actual('team', 't2', { title: 'Old' })],
+      policy: { requireApproval: ['team'] },
+    };
+    const failed = resultsOf((await fakeDaemon({ plan })).plans[0] as never, 'failed', 'no').slice(-1);
+    const figures = async (given: OrganizationCase) => {
+      const { backend } = await fakeDaemon({ plan, ...given });
+      const { counts } = await viewOf<OrganizationView>(organizationPage, backend, request());
+      // Each figure is the number of the rows that it links to.
+      for (const [state, count] of Object.entries(counts ?? {})) {
+        expect((await listOf(backend, { state })).selected, state).toBe(count);
+      }
+      return counts;
+    };
+    expect(await figures({})).toEqual({ 'in-sync': 1, waiting: 1, pending: 1, failed: 0 });
+    expect(await figures({ end: { results: failed } })).toMatchObject({ 'in-sync': 1, failed: 1 });
+    // The state of old checks is not known: what changes is counted as before, the rest is not in sync.
+    expect(await figures({ checked: 60 })).toEqual({ 'in-sync': 1, waiting: 1, pending: 1, failed: 0 });
+    expect(await figures({ checked: null })).toEqual({ 'in-sync': 2, waiting: 0, pending: 0, failed: 0 });
+    expect(await listOf((await fakeDaemon({ plan })).backend, { state: 'constructor' })).toMatchObject({ selected: 0 });
+  });
+
   test('pages miss no resource and repeat none, with and without a filter', async () => {
     const teams = Array.from({ length: 250 }, (_, index) => `  t${index}: { title: T${index} }`).join('\n');
     const { backend } = await fakeDaemon({ plan: { manifests: `teams:\n${teams}\nspaces: { s: { title: S } }` } });
