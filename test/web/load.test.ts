@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { organizationPage } from '../../src/web/pages/organization.ts';
 import { organizationsPage } from '../../src/web/pages/organizations.ts';
+import { planPage } from '../../src/web/pages/plan.ts';
 import { countCases } from '../support/campaign.ts';
+import { actual } from '../support/planning.ts';
 import { fakeDaemon, request } from './fake-daemon.ts';
 import { render } from './some-backend.ts';
 
@@ -29,4 +31,24 @@ test(`the page of an organization with ${RESOURCES} resources is small`, async (
   const shown = await render(organizationPage, backend, request());
   expect(shown.length).toBeLessThan(LARGEST);
   expect(shown).toContain(`${RESOURCES} resources`);
+});
+
+test('the page of a plan of 300 changes is small', async () => {
+  const keys = Array.from({ length: 300 }, (_, index) => `team-number-${index}`);
+  const teams = (word: string) =>
+    keys.map((key, index) => `  ${key}: { title: ${word} ${index}, members: { ${word}@acme.example: member } }`);
+  const { backend, plans } = await fakeDaemon({
+    plan: {
+      manifests: { 'a.yaml': `teams:\n${teams('writers').join('\n')}` },
+      base: { 'a.yaml': `teams:\n${teams('authors').join('\n')}` },
+      ids: Object.fromEntries(keys.map((key) => [`team/${key}`, key])),
+      actuals: keys.map((key, index) =>
+        actual('team', key, { title: `authors ${index}`, members: { 'authors@acme.example': 'member' } }),
+      ),
+    },
+    config: { source: { git: { url: 'https://github.com/acme/docs.git', path: 'manifests' } } } as never,
+  });
+  const shown = await render(planPage, backend, request({ checksum: plans[0]?.checksum ?? '' }));
+  expect(shown.length).toBeLessThan(2 * LARGEST);
+  expect(shown).toContain('300 changes');
 });

@@ -40,7 +40,7 @@ function listed(changes: readonly ChangeDocument[]) {
 }
 
 /** Changes and access changes of one page. */
-const PAGE_SIZE = 200;
+const PAGE_SIZE = 100;
 const MAX_NOTES = 50;
 
 type PlanOverview = ReturnType<typeof describePlan>;
