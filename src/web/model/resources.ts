@@ -81,8 +81,11 @@ function indexChanges({ plan, drift }: Check, end: ReconcilerState['lastEnd']) {
     return change.held !== null || isWholeHeld ? 'held' : 'planned';
   };
   const state = (address: Address): ResourceState => {
-    const own = changesOf(address).map(stateOf);
-    const worst = RESOURCE_STATES.find((each) => own.includes(each)) ?? 'in-sync';
+    let worst: ResourceState = 'in-sync';
+    for (const change of changesOf(address)) {
+      const own = stateOf(change);
+      worst = RESOURCE_STATES.indexOf(own) < RESOURCE_STATES.indexOf(worst) ? own : worst;
+    }
     return worst === 'in-sync' && pending.has(address) ? 'pending' : worst;
   };
   return {

@@ -15,7 +15,7 @@ import { ORGANIZATION_STATUSES, type OrganizationSummary, summarize } from '../m
 import { definePage, type Html, type PageRequest } from '../page.ts';
 
 /** Organizations of one page. */
-const PAGE_SIZE = 100;
+const PAGE_SIZE = 50;
 
 /** Decisions that are shown as cards; the others are in the list. */
 const MAX_DECISIONS = 3;
