@@ -111,18 +111,3 @@ describe('a changed field', () => {
     );
   });
 });
-
-test.each([
-  ['1f4d8', '📘'],
-  ['1f468-200d-1f4bb', '👨‍💻'],
-  ['2764-fe0f', '❤️'],
-  ['0031-fe0f-20e3', '1️⃣'],
-  // No emoji: letters, control characters, marks that turn the text around, and what is no code point.
-  ...['0041', '0031', '202e', '0000', '001b-005b', 'd83d', '110000', '1f4d8-202e', 'e0041', 'book', ''].map((text) => [
-    text,
-    text,
-  ]),
-])('the emoji %s is shown as %s', (stored, shown) => {
-  expect(withEmoji('emoji', stored)).toBe(shown);
-  expect(withEmoji('title', stored)).toBe(stored);
-});

@@ -108,7 +108,7 @@ describe('a plan', () => {
     expect(inOneColumn).toMatchObject({
       title: '<dd>Guides for <del>writers</del><ins>&lt;b&gt;readers&lt;/b&gt;</ins></dd>',
       description: '<dd><del>one</del> → <ins>two</ins></dd>',
-      emoji: '<dd><del>📘</del> → <ins>202e</ins></dd>',
+      emoji: '<dd><del>📘</del> → <ins>\\u202e</ins></dd>',
       slug: '<dd><del>&quot;</del>1<del>&quot;</del></dd>',
       header: '<dd><del>x</del></dd>',
       text: expect.stringMatching(/^<dd>[ -~]*\\u202eab[ -~]*\\u200b/),
@@ -116,7 +116,7 @@ describe('a plan', () => {
     expect(inOneColumn.footer?.length).toBeLessThan(400);
     expect(await values({ view: 'split' })).toMatchObject({
       title: '<dd><del>Guides for writers</del></dd><dd><ins>Guides for &lt;b&gt;readers&lt;/b&gt;</ins></dd>',
-      emoji: '<dd><del>📘</del></dd><dd><ins>202e</ins></dd>',
+      emoji: '<dd><del>📘</del></dd><dd><ins>\\u202e</ins></dd>',
       header: '<dd><del>x</del></dd><dd></dd>',
     });
   });
