@@ -13,12 +13,8 @@ const ICONS = '@primer/octicons@19.42.0';
 
 /** Icons of the pages, at 16 pixels. */
 const NAMES = [
-  'alert-fill',
   'book',
   'browser',
-  'check-circle-fill',
-  'chevron-right',
-  'circle-slash',
   'clock',
   'code-square',
   'comment-discussion',
@@ -26,9 +22,7 @@ const NAMES = [
   'diff-modified',
   'diff-removed',
   'diff-renamed',
-  'dot-fill',
   'file-directory-fill',
-  'git-commit',
   'git-pull-request',
   'globe',
   'history',
@@ -45,7 +39,6 @@ const NAMES = [
   'sync',
   'trash',
   'typography',
-  'x-circle-fill',
 ];
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
