@@ -56,7 +56,6 @@ test('prints plans and results as JSON in the documented format', async () => {
         action: 'update',
         address: 'team/writers',
         kind: 'team',
-        title: 'Old writers',
         id: expect.any(String),
         fields: [{ path: 'title', from: 'Old writers', to: 'Writers' }],
         source: { file: 'teams.yaml', line: 2, column: 3 },

@@ -102,7 +102,7 @@ describe('a changed field', () => {
         const shown = fieldLines({ path: 'title', from, to });
         expect(shown.filter((line) => line.text === '')).toEqual([]);
         expect(shown.length).toBeGreaterThan(0);
-        // Values without their quotes can be told apart, too.
+        // Values without their quotes look different, too.
         for (const { from: before, to: after } of shown) {
           expect(before === undefined || after === undefined || seen(before).trim() !== seen(after).trim()).toBe(true);
         }

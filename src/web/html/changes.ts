@@ -84,7 +84,7 @@ function fieldDiff({ action, lines }: ChangeView, isSplit: boolean): Html {
     : list;
 }
 
-/** Returns the old and the new value beside each other. */
+/** Returns the old and the new value in two columns. */
 function columns(line: FieldLine): Html {
   const [before, after] = lineValues(line);
   return html`<dd><del>${before}</del></dd><dd>${after === '' ? '' : html`<ins>${after}</ins>`}</dd>`;

@@ -44,7 +44,7 @@ export async function decisionView(state: OrganizationState, by: Actor) {
 }
 
 type DecisionContent = ReturnType<typeof describeContent>;
-/** What waits, and what is being applied, by plan: reading 100,000 changes takes longer than a page may take. */
+/** Contents of decisions by their plan, while it waits and while it is applied: reading 100,000 changes takes longer than a page may take. */
 const contents = {
   waiting: new WeakMap<PlanDocument, DecisionContent>(),
   running: new WeakMap<PlanDocument, DecisionContent>(),

@@ -44,7 +44,7 @@ const PAGE_SIZE = 100;
 const MAX_NOTES = 50;
 
 type PlanOverview = ReturnType<typeof describePlan>;
-/** What pages show of whole plans: describing 100,000 changes takes longer than a page may take. */
+/** Overviews by their plan: describing 100,000 changes takes longer than a page may take. */
 const overviews = new WeakMap<PlanDocument, PlanOverview>();
 
 function overviewOf(plan: PlanDocument): PlanOverview {

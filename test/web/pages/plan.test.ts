@@ -55,7 +55,7 @@ describe('a plan', () => {
     expect(await page('3')).toMatchObject({ from: 0, total: 3 });
   });
 
-  test('is in groups by what changes do, of which a filter shows some', async () => {
+  test('is in groups by what changes do, and a filter shows some of them', async () => {
     const { backend, checksum } = await current();
     const page = (query = {}) => render(planPage, backend, request({ checksum }, { query }));
     const headings = (text: string) =>
@@ -229,7 +229,7 @@ describe('passes', () => {
     expect(rest?.next).toBeNull();
   });
 
-  test('are lines of which one is opened in place', async () => {
+  test('are lines, and one of them is opened in place', async () => {
     const { backend, store, plan } = await current();
     const history = store.history('org_1');
     await history.addPass(passOf(plan ?? null, { counts: { applied: 2, failed: 1 } }));
