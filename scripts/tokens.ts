@@ -15,7 +15,6 @@ const ICONS = '@primer/octicons@19.42.0';
 const NAMES = [
   'book',
   'browser',
-  'clock',
   'code-square',
   'comment-discussion',
   'diff-added',
@@ -23,7 +22,6 @@ const NAMES = [
   'diff-removed',
   'diff-renamed',
   'file-directory-fill',
-  'git-pull-request',
   'globe',
   'history',
   'list-unordered',
@@ -32,7 +30,6 @@ const NAMES = [
   'people',
   'person',
   'question',
-  'search',
   'shield-check',
   'shield-lock',
   'stack',
