@@ -1,8 +1,9 @@
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 
 /**
  * Writes the colors, sizes and icons of the web page, from the packages that GitHub publishes its design as. Only what
@@ -47,9 +48,12 @@ const SIZES = [
   'functional/typography/typography',
 ];
 
+const run = promisify(execFile);
+const LIMIT = { timeout: 120_000 };
+
 const folder = mkdtempSync(join(tmpdir(), 'octavo-tokens-'));
 try {
-  const tokens = unpack(TOKENS);
+  const tokens = await unpack(TOKENS);
   const css = (name: string) => declarations(readFileSync(join(tokens, 'dist/css', `${name}.css`), 'utf8'));
   const shared = new Map(SIZES.flatMap((name) => [...css(name)]));
   const light = css('functional/themes/light');
@@ -62,7 +66,7 @@ try {
   ];
   writeFileSync(join(ROOT, 'src/web/assets/tokens.css'), sheet.join('\n'));
 
-  const icons = JSON.parse(readFileSync(join(unpack(ICONS), 'build/data.json'), 'utf8'));
+  const icons = JSON.parse(readFileSync(join(await unpack(ICONS), 'build/data.json'), 'utf8'));
   const paths = NAMES.map((name) => {
     const { path } = icons[name].heights['16'] as { readonly path: string };
     return [name, [...path.matchAll(/\bd="([^"]+)"/g)].map(([, shape]) => shape).join(' ')] as const;
@@ -74,10 +78,10 @@ try {
 }
 
 /** Returns the folder of a package, without what it depends on. */
-function unpack(name: string): string {
+async function unpack(name: string): Promise<string> {
   const target = mkdtempSync(join(folder, 'package-'));
-  const archive = execFileSync('npm', ['pack', '--silent', '--pack-destination', target, name], { encoding: 'utf8' });
-  execFileSync('tar', ['-xzf', join(target, archive.trim()), '-C', target]);
+  const { stdout: archive } = await run('npm', ['pack', '--silent', '--pack-destination', target, name], LIMIT);
+  await run('tar', ['-xzf', join(target, archive.trim()), '-C', target], LIMIT);
   return join(target, 'package');
 }
 

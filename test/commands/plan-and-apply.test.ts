@@ -270,11 +270,13 @@ describe('--approve', () => {
     await using work = await openHeld();
     rename(work);
     const { checksum, heldChecksum } = await checksums(work);
-    for (const format of ['text', 'markdown']) {
-      const { stdout } = await work.inside(['plan', '--base', 'applied', '--format', format]);
-      expect(stdout).toMatch(new RegExp(`Approve only what is held:\\n.*--approve ${short(heldChecksum)}\\n`));
-      expect(stdout).toMatch(new RegExp(`Approve the whole plan:\\n.*--approve ${short(checksum)}\\n`));
-    }
+    const text = await work.inside(['plan', '--base', 'applied', '--format', 'text']);
+    expect(text.stdout).toMatch(new RegExp(`Approve only what is held:\\n.*--approve ${short(heldChecksum)}\\n`));
+    expect(text.stdout).toMatch(new RegExp(`Approve the whole plan:\\n.*--approve ${short(checksum)}\\n`));
+    const { stdout } = await work.inside(['plan', '--base', 'applied', '--format', 'markdown']);
+    const [held = '', whole = ''] = stdout.split('This approves only what waits. The whole plan:');
+    expect(held).toContain(`--approve ${short(heldChecksum)}\n`);
+    expect(whole).toContain(`--approve ${short(checksum)}\n`);
     expect(await apply(work, '--approve', checksum)).toMatchObject({ code: 0, stdout: '2 applied; 2 writes\n' });
   });
 });

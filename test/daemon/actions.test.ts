@@ -48,7 +48,8 @@ test('a held deletion waits for an approval with its checksum, which counts once
   const { entries } = JSON.parse((await run(work, 'audit', '--format', 'json')).stdout);
   const whole = approved.stdout.trim().split('  ').at(-1);
   expect(entries).toContainEqual(expect.objectContaining({ action: 'approve', subject: whole, outcome: 'done' }));
-  expect(entries.filter(({ outcome }: { outcome: string }) => outcome === 'done')).toHaveLength(1);
+  const done = (each: { action: string; outcome: string }) => each.action === 'approve' && each.outcome === 'done';
+  expect(entries.filter(done)).toHaveLength(1);
   await daemon.pass();
   const again = await run(work, 'approve', checksum);
   expect(again.code).toBe(4);

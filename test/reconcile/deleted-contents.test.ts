@@ -43,9 +43,9 @@ describe('the contents of held deletions', () => {
     expect(lastEdit).toMatch(/^20\d\d-\d\d-\d\dT/);
     expect(pages).toBeGreaterThanOrEqual(2);
     expect(of('team/a').deletes).toEqual({ title: 'A', shownOn: [] });
-    const shown = `"Guides", ${pages} pages, last edited ${lastEdit.slice(0, 10)}, shown on site/help`;
-    expect(await plan()).toContain(shown);
-    expect(await plan('--format', 'markdown')).toContain(shown);
+    const contents = `${pages} pages, last edited ${lastEdit.slice(0, 10)}, shown on site/help`;
+    expect(await plan()).toContain(`"Guides", ${contents}`);
+    expect(await plan('--format', 'markdown')).toContain(`- Guides (space/guides): ${contents}`);
   });
 
   test('are not read without held deletions', async () => {

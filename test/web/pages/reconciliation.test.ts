@@ -67,7 +67,7 @@ describe('the form of a plan', () => {
     // Somebody else sees what is deleted for good, and has to say why.
     const asked = await page({ actor: bo });
     expect(asked).toContain('1 change waits for 2 approvals; 0 given so far.');
-    expect(asked).toMatch(/This deletes for good:<\/p>\s*<ul><li>team (<b>)?&?[^<]*B.*3 members/s);
+    expect(asked).toMatch(/This deletes for good:<\/p>\s*<ul[^>]*><li>team (<b>)?&?[^<]*B.*3 members/s);
     expect(asked).toMatch(/>Reason<.*required.*>Approve 1 change</s);
     expect(asked).toContain('It stays held until somebody approves it again.');
     await fake.store.organization('org_1').decide({
