@@ -27,6 +27,8 @@ export interface Ended {
 export interface ProcessOptions {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Shell commands that run in the process before it becomes Octavo, such as setting a limit. */
+  readonly shell?: string;
 }
 
 /** One line of the daemon's log. */
@@ -91,10 +93,13 @@ export class OctavoProcess extends OctavoRun {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
 
-  constructor(args: readonly string[], { cwd, env = {} }: ProcessOptions) {
+  constructor(args: readonly string[], { cwd, env = {}, shell }: ProcessOptions) {
     super();
+    const command = [process.execPath, BIN, ...args];
+    const [program = '', ...rest] =
+      shell === undefined ? command : ['sh', '-c', `${shell}; exec "$@"`, 'sh', ...command];
     // The demonstration ends the processes that it started.
-    this.child = spawn(...endWithParent(process.execPath, [BIN, ...args], args[0] === 'demo' ? 'TERM' : 'KILL'), {
+    this.child = spawn(...endWithParent(program, rest, args[0] === 'demo' ? 'TERM' : 'KILL'), {
       cwd,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
