@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -65,6 +65,7 @@ try {
     `@media (prefers-color-scheme: dark) {\n${rule(':root', needed(used, dark)).replace(/^/gm, '  ')}\n}\n`,
   ];
   writeFileSync(join(ROOT, 'src/web/assets/tokens.css'), sheet.join('\n'));
+  copyFileSync(join(tokens, 'LICENSE'), join(ROOT, 'src/web/assets/primer-license.txt'));
 
   const icons = JSON.parse(readFileSync(join(await unpack(ICONS), 'build/data.json'), 'utf8'));
   const paths = NAMES.map((name) => {

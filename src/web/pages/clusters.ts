@@ -279,12 +279,13 @@ function questionForms(view: ClustersView, cluster: ClusterView, { query }: Page
   const open = html`<details class="menu" id="${element}-open"><summary>Open change request…${of}</summary>
 <p>Octavo describes the question <q>${shown(label)}</q> for a writer, in a change request of the space.</p>
 ${actionForm({
-  ...{ ...common, action: 'cluster-open', button: 'Open change request', class: 'primary' },
-  ...{
-    hidden: { cluster: id },
-    fields: spaceField(`${element}-space`, spaces),
-    label: `Open change request: ${shown(label)}`,
-  },
+  ...common,
+  action: 'cluster-open',
+  hidden: { cluster: id },
+  fields: spaceField(`${element}-space`, spaces),
+  button: 'Open change request',
+  label: `Open change request: ${shown(label)}`,
+  class: 'primary',
 })}
 </details>`;
   const mute = html`<details class="menu" id="${element}-mute"><summary>Mute…${of}</summary>
@@ -292,8 +293,11 @@ ${actionForm({
 ${actionForm({ ...common, action: 'cluster-mute', button: 'Mute', hidden: { cluster: id, muted: 'true' }, label: `Mute: ${shown(label)}` })}
 </details>`;
   const unmute = actionForm({
-    ...{ ...common, action: 'cluster-mute', button: 'Unmute' },
-    ...{ hidden: { cluster: id, muted: 'false' }, label: `Unmute: ${shown(label)}` },
+    ...common,
+    action: 'cluster-mute',
+    hidden: { cluster: id, muted: 'false' },
+    button: 'Unmute',
+    label: `Unmute: ${shown(label)}`,
   });
   return html`<div class="actions">${changeRequests.length === 0 && !muted ? open : ''}${muted ? unmute : mute}</div>`;
 }
@@ -365,7 +369,9 @@ export function growingQuestions(state: OrganizationState) {
     total: growing.length,
     path,
     first: growing.slice(0, NAMED).map(({ id, label, weeklyPulse, trend }) => ({
-      ...{ label, weeklyPulse, words: trend.words },
+      label,
+      weeklyPulse,
+      words: trend.words,
       path: `${path}#${elementOf(id)}`,
     })),
   };
