@@ -56,7 +56,18 @@ describe('the sentence of a plan', () => {
         { person: 'cy', ...gains, from: gains.to, to: null },
       ],
     ],
-    ['Gives 3 people access', ['ana', 'bo', 'cy', 'ana'].map((person) => ({ person, ...gains }))],
+    [
+      'Gives 3 people and 2 groups of people access',
+      [
+        'ana@a.example',
+        'bo@a.example',
+        'cy@a.example',
+        'ana@a.example',
+        'the agent',
+        'everyone in the organization',
+      ].map((person) => ({ person, ...gains })),
+    ],
+    ['Gives 3 groups of people access', ['a', 'b', 'c'].map((person) => ({ person, ...gains }))],
     ['Changes access of \\u202ecy', [{ person: '\u202ecy', ...gains, from: 'team/readers' }]],
   ])('says who gets access: %s', (says, access) => {
     const change = { action: 'update', kind: 'site', address: 'site/team', fields: [], isReplacement: false };

@@ -129,8 +129,18 @@ function placeIn({ to, from }: AccessChange): string {
 }
 
 function effect(before: string, after: string, people: readonly string[]): readonly string[] {
-  const named = people.length > NAMED ? counted(people.length, 'person', 'people') : people.join(' and ');
+  const named = people.length > NAMED ? audienceCounts(people) : people.join(' and ');
   return people.length === 0 ? [] : [[before, named, after].filter((part) => part !== '').join(' ')];
+}
+
+/** `3 people and 2 groups`: only persons have an email address; the others are such as everyone with the link. */
+function audienceCounts(names: readonly string[]): string {
+  const persons = names.filter((name) => name.includes('@')).length;
+  const groups = names.length - persons;
+  return [
+    ...(persons === 0 ? [] : [counted(persons, 'person', 'people')]),
+    ...(groups === 0 ? [] : [`${counted(groups, 'group')} of people`]),
+  ].join(' and ');
 }
 
 function unique(names: readonly string[]): readonly string[] {

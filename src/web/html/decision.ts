@@ -45,7 +45,7 @@ function waiting(view: DecisionView, request: PageRequest, isOnPlan: boolean): H
   }
   const review = isOnPlan
     ? ''
-    : link(path, 'Review', { class: 'button', label: `Review ${counted(approval.changes, 'change')}` });
+    : link(path, 'Review', { class: 'button primary', label: `Review ${counted(approval.changes, 'change')}` });
   const isApprover = request.viewer.role(organization) === 'approver';
   const words = isApprover ? approvalWords(approval) : `${approvalWords(approval)} Approving needs the role approver.`;
   const refusal =

@@ -316,8 +316,9 @@ export function listResources(
     rows,
     /** Number of resources that the filter selects. */
     selected,
-    /** Number of declared resources. */
+    /** Number of declared resources, and of those that only the platform has. */
     total: tree.resources.length,
+    undeclared: states.undeclared.length,
     kinds: tree.kinds,
     states: RESOURCE_STATES,
     /** Value of `after` for the next page; null on the last one. */

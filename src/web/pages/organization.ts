@@ -302,15 +302,16 @@ function resourcesSection({ id, list }: OrganizationView): Html {
   if (list === null) {
     return html``;
   }
-  const { filter, rows, selected, total, next } = list;
+  const { filter, rows, selected, total, undeclared, next } = list;
   if (total === 0 && rows.length === 0) {
     return html`<p class="empty">The manifests declare no resource yet.</p>`;
   }
   const path = organizationPath(id);
   const query = { kind: filter.kind, state: filter.state, q: filter.text };
   const isFiltered = Object.values(query).some((value) => value !== '');
+  const all = `${counted(total, 'resource')}${undeclared === 0 ? '' : ` and ${undeclared} no longer declared`}`;
   return html`<section aria-labelledby="resources"><div class="head"><h2 id="resources">Resources</h2>
-<p class="count" role="status">${isFiltered ? `${selected} of ${counted(total, 'resource')}` : counted(total, 'resource')}</p></div>
+<p class="count" role="status">${isFiltered ? `${selected} of ${all}` : all}</p></div>
 ${filterForm(path, list)}
 ${rows.length === 0 ? html`<p class="empty">No resource matches. ${link(path, 'Show all')}</p>` : resourceGroups(list)}
 ${paging(

@@ -253,7 +253,9 @@ function changesSection(view: PlanView, { query }: PageRequest): Html {
   const sections = effects.map(({ effect, count, kinds }) => {
     const own = groups.get(effect) ?? [];
     const access = effect === 'access' ? accessList(view) : html``;
-    return own.length === 0 && String(access) === '' ? '' : effectSection(effect, count, kinds, own, access, isSplit);
+    return own.length === 0 && String(access) === ''
+      ? ''
+      : effectSection(effect, effect === 'access' ? view.accessTotal : count, kinds, own, access, isSplit);
   });
   const isAccessOnly = effects.every(({ effect }) => effect !== 'access') && view.access.length > 0;
   return html`${filterForm(path, view)}

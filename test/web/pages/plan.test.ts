@@ -63,7 +63,7 @@ describe('a plan', () => {
         each.replaceAll(/<[^>]*>/g, '').trim(),
       );
     expect(headings(await page()).filter((each) => !each.startsWith('Deletes'))).toEqual([
-      ...['Deleted 1', '1 team', 'Access 1', '1 team', 'Created 1', '1 team'],
+      ...['Deleted 1', '1 team', 'Access 2', '1 team', 'Created 1', '1 team'],
     ]);
     const created = await page({ effect: 'created' });
     expect(created).toContain('1 of 3 changes');
