@@ -89,4 +89,17 @@ describe('the sentence of a plan', () => {
       'Replaces the space space/r, updates the space space/u, moves the space M\\u001b[31m',
     );
   });
+
+  test('shows no password of an address in a title or a role', () => {
+    const change = { action: 'delete', kind: 'space', address: 'space/a', fields: [], isReplacement: false };
+    const title = 'See https://ana:hunter2@example.com/';
+    const access = [
+      { person: title, from: 'organization', to: 'organization', role: `read → ${title}`, change: 'space/a' },
+      { person: title, from: null, to: 'space/a', role: 'read', change: 'space/a' },
+    ];
+    const plan = { changes: [{ ...change, actual: { title } }], access };
+    const text = planSentence(plan as never);
+    expect(text).toContain('Deletes the space See https://');
+    expect(text).not.toContain('hunter2');
+  });
 });

@@ -114,7 +114,7 @@ export function shortenedNote({ runUrl }: Pick<MarkdownPlace, 'runUrl'>, what: s
 /** Says what the plan does, and what waits for a person. */
 function sentences(plan: PlanDocument): string {
   const { verdict, changes } = plan;
-  const does = planSentence(plan, (name) => codeSpan(printable(maskUrls(name))));
+  const does = planSentence(plan, (name) => codeSpan(printable(name)));
   const held = heldChanges(plan);
   const more = verdict.reasons.length - MAX_REASONS;
   const reasons = [

@@ -1,6 +1,7 @@
 /** A plan in one sentence: what a person decides on, the dangerous first. */
 import { type Address, kindOf } from '../../core/address.ts';
 import { type AccessChange, EVERYONE, WHOLE_ORGANIZATION } from '../../core/change.ts';
+import { maskUrls } from '../../core/text/safe-url.ts';
 import { type ChangeDocument, changeTitle, type PlanDocument } from './document.ts';
 import { capital, counted, isDeletion, kindWords, printable } from './words.ts';
 
@@ -43,9 +44,13 @@ export function approvalSentence(plan: PlanDocument, checksum: string): string {
   if (checksum === plan.checksum) {
     return planSentence(plan);
   }
-  const changes = plan.changes.filter(({ held, approvable }) => held !== null && approvable);
+  return partSentence(plan, heldApart(plan));
+}
+
+/** Returns what some changes of a plan do, in words. */
+export function partSentence({ access }: Pick<PlanDocument, 'access'>, changes: readonly ChangeDocument[]): string {
   const addresses = new Set(changes.map(({ address }) => address));
-  return planSentence({ changes, access: plan.access.filter(({ change }) => addresses.has(change)) });
+  return planSentence({ changes, access: access.filter(({ change }) => addresses.has(change)) });
 }
 
 /** `deletes 10 spaces, 1 site`: the deletions that wait for approval; null if there are none. */
@@ -56,17 +61,24 @@ export function waitingDeletions({ changes, verdict }: Pick<PlanDocument, 'chang
   return waits.length === 0 ? null : `deletes ${kindCounts(waits)}`;
 }
 
-/** Returns the number of changes that wait for approval: all if the whole plan is held, none if it is refused. */
-export function heldChanges(plan: Pick<PlanDocument, 'changes' | 'verdict' | 'heldChecksum'>): number {
-  if (plan.verdict.state === 'refused') {
-    return 0;
-  }
+type Verdict = Pick<PlanDocument, 'changes' | 'verdict' | 'heldChecksum'>;
+
+/** Returns the changes that wait for approval: all if the whole plan is held, none if it is refused. */
+export function waitingChanges(plan: Verdict): readonly ChangeDocument[] {
   if (plan.verdict.state === 'held') {
-    return plan.changes.length;
+    return plan.changes;
   }
-  return plan.heldChecksum === null
-    ? 0
-    : plan.changes.filter(({ held, approvable }) => held !== null && approvable).length;
+  return plan.verdict.state === 'refused' || plan.heldChecksum === null ? [] : heldApart(plan);
+}
+
+/** Returns the number of changes that wait for approval. */
+export function heldChanges(plan: Verdict): number {
+  return waitingChanges(plan).length;
+}
+
+/** Returns the changes that are held on their own, and that an approval of these alone releases. */
+function heldApart({ changes }: Pick<PlanDocument, 'changes'>): readonly ChangeDocument[] {
+  return changes.filter(({ held, approvable }) => held !== null && approvable);
 }
 
 /** Formats a name that comes from elsewhere, so that nothing in it has an effect where it is shown. */
@@ -111,13 +123,16 @@ function accessParts(
   const closed = access.filter((each) => isPublic(each) && each.to === null);
   const roles = access.filter(isRole);
   const rest = access.filter((each) => !isPublic(each) && !isRole(each));
-  const who = (some: readonly AccessChange[]) => unique(some.map(({ person }) => quoted(person)));
+  const who = (some: readonly AccessChange[]) => unique(some.map(({ person }) => quoted(maskUrls(person))));
   return [
     ...(opened.length === 0 ? [] : [`makes ${places(opened)} public`]),
     ...(closed.length === 0 ? [] : [`makes ${places(closed)} private`]),
     ...(roles.length > NAMED
       ? [`changes the role of ${counted(who(roles).length, 'person', 'people')}`]
-      : roles.map(({ person, role }) => `${quoted(person)} becomes ${quoted(role.split(' → ').at(-1) ?? role)}`)),
+      : roles.map(
+          ({ person, role }) =>
+            `${quoted(maskUrls(person))} becomes ${quoted(maskUrls(role.split(' → ').at(-1) ?? role))}`,
+        )),
     ...effect('gives', 'access', who(rest.filter(({ from }) => from === null))),
     ...effect('takes access from', '', who(rest.filter(({ to }) => to === null))),
     ...effect('changes access of', '', who(rest.filter(({ from, to }) => from !== null && to !== null))),
@@ -150,5 +165,5 @@ function unique(names: readonly string[]): readonly string[] {
 /** Returns the title of a resource, or its address. */
 function titleIn(change: ChangeDocument): string {
   const title = changeTitle(change);
-  return title === '' ? change.address : title;
+  return maskUrls(title === '' ? change.address : title);
 }

@@ -1,7 +1,7 @@
 /** A plan that waits: the decision of a person, in words, or the changes that are being applied. */
 import { approvalsOf } from '../../plan/guard.ts';
 import { type ChangeDocument, changeTitle, type PlanDocument } from '../../plan/render/document.ts';
-import { heldChanges, planSentence } from '../../plan/render/sentence.ts';
+import { heldChanges, partSentence, waitingChanges } from '../../plan/render/sentence.ts';
 import { isDeletion } from '../../plan/render/words.ts';
 import { approvedChecksums, authorsNotice, countApprovers, refusalOf } from '../../reconcile/approvals.ts';
 import type { Actor } from '../../store/history.ts';
@@ -58,12 +58,10 @@ function contentOf(plan: PlanDocument, isRunning: boolean): DecisionContent {
 }
 
 function describeContent(plan: PlanDocument, changes: readonly ChangeDocument[]) {
-  const addresses = new Set(changes.map(({ address }) => address));
-  const access = plan.access.filter(({ change }) => addresses.has(change));
   const deleted = changes.filter(isDeletion);
   return {
     /** `Deletes 21 spaces, makes Acme Team public`. */
-    sentence: planSentence({ changes, access }),
+    sentence: partSentence(plan, changes),
     /** Titles of what it deletes, or addresses; of many, the first. */
     deletions: deleted.slice(0, MAX_TITLES).map((change) => ({
       kind: change.kind,
@@ -110,9 +108,4 @@ export function decisionsOn(plan: PlanDocument, decisions: readonly PlanDecision
 /** Returns the checksum that releases what waits, and nothing else. */
 function approvedChecksum({ verdict, checksum, heldChecksum }: PlanDocument): string {
   return verdict.state === 'held' ? checksum : (heldChecksum ?? checksum);
-}
-
-/** Returns the changes that an approval releases. */
-function waitingChanges({ verdict, changes }: PlanDocument): readonly ChangeDocument[] {
-  return verdict.state === 'held' ? changes : changes.filter(({ held, approvable }) => held !== null && approvable);
 }
