@@ -126,6 +126,11 @@ const BASE = [
   'Last applied commit, or "none" (default: "applied", recorded in git by --record); what only it declares is deleted',
 ] as const;
 
+const TARGET = [
+  '--target <addresses...>',
+  'Limit the plan to these resources, what is in them and what that requires',
+] as const;
+
 function everydayCommands(program: LazyCommand): void {
   program
     .command('init')
@@ -177,6 +182,7 @@ function everydayCommands(program: LazyCommand): void {
     .with(BASE, format('Output format', ['markdown', 'json']))
     .option('--compact', 'Print one line for each change, with its title and address')
     .option('--snapshot <file>', 'Use the actual state saved by octavo snapshot; needs no token and no network')
+    .addOption(new Option(...TARGET).conflicts('comment'))
     .option('--out <file>', 'Save the plan to a file, to apply exactly this plan later')
     .option(
       '--comment',
@@ -195,6 +201,7 @@ function everydayCommands(program: LazyCommand): void {
     .description('Apply the plan, after confirmation')
     .argument('[dir-or-plan]', 'Manifest directory, or a plan file saved by plan --out', '.')
     .with(BASE)
+    .option(...TARGET)
     .option('--yes', 'Apply without asking for confirmation')
     .option('--approve <checksum>', 'Approve the plan, or only its held changes, by checksum or its first 8 digits')
     .option('--allow-deletes <n>', 'Raise the deletion limit to <n> for this run', count)

@@ -136,6 +136,8 @@ export interface Plan {
    */
   readonly heldChecksum: string | null;
   readonly changes: readonly Change[];
+  /** Addresses that the plan is limited to, and those whose changes this leaves out; absent in a whole plan. */
+  readonly targets?: { readonly addresses: readonly Address[]; readonly leftOut: readonly Address[] };
   readonly adopted: readonly { readonly address: Address; readonly id: string }[];
   readonly unmanaged: readonly { readonly kind: string; readonly id: string; readonly title: string }[];
   readonly pending: readonly { readonly address: Address; readonly reason: string }[];

@@ -17,6 +17,8 @@ export interface Ordering {
   readonly hard: ReadonlyMap<string, readonly string[]>;
   /** Changes that should be done with before, however they end. */
   readonly soft: ReadonlyMap<string, readonly string[]>;
+  /** Changes that free a natural key that this one takes. */
+  readonly freed: ReadonlyMap<string, readonly string[]>;
   /** Additional dependencies of the second half of a change: the default section of a site must exist first. */
   readonly late: ReadonlyMap<string, { readonly hard: readonly string[]; readonly soft: readonly string[] }>;
   /**
@@ -43,6 +45,50 @@ export function orderChanges(
   return new ChangeOrder(kinds, changes, declaredOf).order();
 }
 
+/**
+ * Returns the part of an order that concerns these wholes, such as sites, and those that it requires or that free the
+ * natural keys that it takes. The parts of a whole refer to each other in too many ways to apply one without the others.
+ */
+export function partOf(
+  ordering: Ordering,
+  targets: ReadonlySet<Address>,
+  wholeOf: (address: Address) => Address,
+): Ordering {
+  const { hard, freed, late } = ordering;
+  const wholes = new Map(ordering.sequence.map((change) => [changeId(change), wholeOf(change.address)]));
+  const byWhole = Map.groupBy(wholes.keys(), (id) => wholes.get(id));
+  const needed = new Set<Address | undefined>(targets);
+  // The set grows during the iteration, which visits the added wholes too.
+  for (const whole of needed) {
+    for (const id of byWhole.get(whole) ?? []) {
+      const before = [hard.get(id), freed.get(id), late.get(id)?.hard].flatMap((ids) => ids ?? []);
+      for (const each of before.flatMap((name) => (wholes.has(name) ? name : (hard.get(name) ?? [])))) {
+        needed.add(wholes.get(each));
+      }
+    }
+  }
+  return restrictOrder(
+    ordering,
+    [...needed].flatMap((whole) => byWhole.get(whole) ?? []),
+  );
+}
+
+/** Returns the order of some changes, by id. */
+export function restrictOrder(ordering: Ordering, wanted: Iterable<string>): Ordering {
+  const names = new Set([...wanted, ...ordering.barriers]);
+  const within = (ids: readonly string[]) => ids.filter((id) => names.has(id));
+  const restricted = (edges: ReadonlyMap<string, readonly string[]>) =>
+    new Map([...edges].filter(([id]) => names.has(id)).map(([id, ids]) => [id, within(ids)]));
+  return {
+    sequence: ordering.sequence.filter((change) => names.has(changeId(change))),
+    hard: restricted(ordering.hard),
+    soft: restricted(ordering.soft),
+    freed: restricted(ordering.freed),
+    late: new Map([...ordering.late].map(([id, { hard, soft }]) => [id, { hard: within(hard), soft: within(soft) }])),
+    barriers: ordering.barriers,
+  };
+}
+
 class ChangeOrder {
   readonly #kinds: ReadonlyMap<string, KindRules>;
   readonly #changes: readonly Change[];
@@ -56,6 +102,7 @@ class ChangeOrder {
   /** Changes that need a temporary key first. */
   readonly #aside = new Set<string>();
   readonly #barriers: string[] = [];
+  readonly #freed = new Map<string, string[]>();
   readonly #late = new Map<string, { hard: string[]; soft: string[] }>();
 
   constructor(kinds: readonly KindRules[], changes: readonly Change[], declaredOf: DeclaredOf) {
@@ -108,7 +155,7 @@ class ChangeOrder {
       const dependsOn = [...new Set(named.map((each) => byId.get(each)?.address ?? ''))].toSorted(compareText);
       return [{ ...change, dependsOn, ...(this.#aside.has(id) ? { needsTemporaryKey: true } : {}) }];
     });
-    return { sequence: ordered, hard, soft, late: this.#late, barriers: this.#barriers };
+    return { sequence: ordered, hard, soft, freed: this.#freed, late: this.#late, barriers: this.#barriers };
   }
 
   #afterWhatItRefersTo(change: Change): void {
@@ -258,6 +305,7 @@ class ChangeOrder {
     const inCircles = findKeyCycles(this.#kinds, passed);
     for (const pass of passed) {
       const [taker, holder] = [changeId(pass.taker), changeId(pass.holder)];
+      this.#freed.set(taker, [...(this.#freed.get(taker) ?? []), holder]);
       if (inCircles.has(pass)) {
         this.#aside.add(taker);
         this.#lateOf(taker).soft.push(holder);

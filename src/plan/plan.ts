@@ -1,7 +1,8 @@
 /** Plan from the actual to the desired state. */
 import type { Address } from '../core/address.ts';
-import type { Change, Cost, Plan, PlanSummary } from '../core/change.ts';
+import { type Change, type Cost, changeId, type Plan, type PlanSummary } from '../core/change.ts';
 import { DesiredStateError } from '../core/errors.ts';
+import { present } from '../core/json.ts';
 import { compareText } from '../core/lists.ts';
 import type { Base, Declared, Observation } from '../core/resource.ts';
 import { ROOT_SCOPE } from '../core/scope.ts';
@@ -11,7 +12,7 @@ import { arrangeSiblings } from './arrange.ts';
 import { draftChanges } from './changes.ts';
 import { computeVerdict, heldChecksum, holdChanges, type Policy, planChecksum } from './guard.ts';
 import { type Identity, identify, type OtherScopes, overlapProblems, withoutOtherScopes } from './identity.ts';
-import { type Ordering, orderChanges } from './order.ts';
+import { type Ordering, orderChanges, partOf } from './order.ts';
 import { isDeletion } from './render/words.ts';
 import { type KindRules, PeopleAddresses } from './rules.ts';
 
@@ -30,6 +31,8 @@ export interface PlanInput {
   readonly base: Base;
   readonly observation: Observation;
   readonly policy: Policy;
+  /** Addresses to which the plan is limited, with what is in them and what that requires; the whole plan if absent. */
+  readonly targets?: readonly Address[] | undefined;
   /** Computes the cost of applying these changes, including the reads already made. */
   readonly cost: (ordering: Ordering) => Cost;
 }
@@ -71,7 +74,10 @@ export function computePlan(input: PlanInput): PlannedChanges {
   const arranged = arrangeSiblings(kinds, draft.changes, declared, identity);
   const guard = { kinds, identity, observation, base, policy };
   const held = holdChanges(arranged, guard);
-  const ordering = orderChanges(kinds, held, (address) => declared.get(address));
+  const all = orderChanges(kinds, held, (address) => declared.get(address));
+  const wholeOf = wholes(input, all.sequence);
+  const targets = input.targets === undefined ? undefined : new Set(input.targets.map(wholeOf));
+  const ordering = targets === undefined ? all : partOf(all, targets, wholeOf);
   // 4. Assess the risk, and release what is approved.
   const checksum = planChecksum(input.organization, scope, ordering.sequence);
   const waiting = ordering.sequence.filter((change) => change.held !== null);
@@ -84,6 +90,10 @@ export function computePlan(input: PlanInput): PlannedChanges {
     const released = approved && change.approvable ? { ...change, held: null } : change;
     return withAccessFields(released, rules.get(change.kind)?.fields ?? {});
   });
+  const kept = new Set(changes.map(changeId));
+  const leftOut = all.sequence.filter((change) => !kept.has(changeId(change))).map(({ address }) => address);
+  const concerned = targets && new Set([...targets, ...changes.map(({ address }) => wholeOf(address))]);
+  const pending = draft.pending.filter(({ address }) => concerned?.has(wholeOf(address)) ?? true);
   // 5. Assemble the plan.
   const own = kinds.find((kind) => kind.isOrganization === true)?.name ?? '';
   const plan: Plan = {
@@ -96,17 +106,33 @@ export function computePlan(input: PlanInput): PlannedChanges {
     checksum,
     heldChecksum: waits,
     changes,
+    ...present({ targets: targets && { addresses: [...targets], leftOut } }),
     adopted: identity.adopted,
     unmanaged: identity.unmanaged.map(({ kind, id, title }) => ({ kind, id, title })).toSorted(byKindAndTitle),
-    pending: draft.pending.toSorted((a, b) => compareText(a.address, b.address)),
+    pending: pending.toSorted((a, b) => compareText(a.address, b.address)),
     notes: [...identity.notes, ...draft.notes].toSorted((a, b) => compareText(a.address, b.address)),
     access: accessChanges(kinds, changes, identity),
-    summary: summarize(changes, identity),
+    summary: summarize(changes, identity, leftOut),
     cost: input.cost({ ...ordering, sequence: changes }),
     verdict,
     bindings: bindingsOf(kinds, identity, observation),
   };
   return { plan, ordering: { ...ordering, sequence: changes }, identity };
+}
+
+/** Levels of resources within each other: a site space is within a section, which is within a site. */
+const LEVELS = 3;
+
+/** Returns a function from an address to that of the whole that it is part of, such as the site of a section. */
+function wholes({ declared, base }: PlanInput, changes: readonly Change[]): (address: Address) => Address {
+  const parents = new Map(changes.map(({ address, within }) => [address, within]));
+  return (address) => {
+    let whole = address;
+    for (let level = 1; level < LEVELS; level += 1) {
+      whole = parents.get(whole) ?? declared.get(whole)?.within ?? base?.get(whole)?.within ?? whole;
+    }
+    return whole;
+  };
 }
 
 /** Returns the whole checksums that are approved; one that a person typed is looked for only in this plan. */
@@ -121,8 +147,8 @@ function withAccessFields(change: Change, fields: KindRules['fields']): Change {
   return accessFields.length === 0 ? change : { ...change, accessFields };
 }
 
-function summarize(changes: readonly Change[], identity: Identity): PlanSummary {
-  const changed = new Set(changes.map((change) => change.address));
+function summarize(changes: readonly Change[], identity: Identity, leftOut: readonly Address[]): PlanSummary {
+  const changed = new Set([...changes.map((change) => change.address), ...leftOut]);
   const due = Map.groupBy(
     changes.filter((change) => change.held === null && change.paused === null),
     (change) => change.action,

@@ -58,9 +58,9 @@ export async function apply(input: PlanningInput, planned: Planned, options: App
   if (stop.storeError !== null) {
     throw stop.storeError;
   }
-  // 4. Record the commit as applied, unless a change failed or the apply was stopped.
+  // 4. Record the commit as applied, unless a change failed or was left out, or the apply was stopped.
   const hasFailed = applied.results.some((result) => result.status === 'failed');
-  if (record !== null && !hasFailed && !stop.signal.aborted) {
+  if (record !== null && plan.targets === undefined && !hasFailed && !stop.signal.aborted) {
     // An approval is for one plan: if it was not needed for this one, it must not approve a later one.
     await record.moveHead({ commit: input.commit, at: clock.now() }, input.policy.approved);
   }

@@ -6,7 +6,7 @@ import { messageOf, TransientError } from '../core/errors.ts';
 import { canonicalJson, sameJson } from '../core/json.ts';
 import type { Actual, Observation } from '../core/resource.ts';
 import type { Kind, Progress } from '../kinds/model/kind.ts';
-import type { Ordering } from '../plan/order.ts';
+import { restrictOrder } from '../plan/order.ts';
 import type { Reader } from '../platform/client.ts';
 import { withIds } from './applied.ts';
 import { type ApplyResult, FIRST_POLL_DELAY, nextPause, PLATFORM_IS_WORKING } from './apply.ts';
@@ -171,20 +171,10 @@ function only(planned: Planned, wanted: readonly Change[]): Planned {
       kept.delete(id);
     }
   }
-  const names = new Set([...kept.keys(), ...ordering.barriers]);
   const sequence = ordering.sequence.flatMap((change) => kept.get(changeId(change)) ?? []);
-  return { ...planned, ordering: restrict({ ...ordering, sequence }, names), plan: { ...plan, changes: sequence } };
-}
-
-function restrict({ sequence, hard, soft, late, barriers }: Ordering, names: ReadonlySet<string>): Ordering {
-  const within = (ids: readonly string[]) => ids.filter((id) => names.has(id));
-  const restricted = (edges: ReadonlyMap<string, readonly string[]>) =>
-    new Map([...edges].filter(([id]) => names.has(id)).map(([id, ids]) => [id, within(ids)]));
   return {
-    sequence,
-    barriers,
-    hard: restricted(hard),
-    soft: restricted(soft),
-    late: new Map([...late].map(([id, after]) => [id, { hard: within(after.hard), soft: within(after.soft) }])),
+    ...planned,
+    ordering: { ...restrictOrder(ordering, kept.keys()), sequence },
+    plan: { ...plan, changes: sequence },
   };
 }

@@ -85,7 +85,7 @@ export class Recorder {
   /** Records the declared resources that need no change, and removes those that no longer exist. */
   async recordUnchanged(): Promise<void> {
     const { plan, identity } = this.#planned;
-    const recordChange = new Set(plan.changes.map((change) => change.address));
+    const recordChange = new Set([...plan.changes.map((change) => change.address), ...(plan.targets?.leftOut ?? [])]);
     const entries: RecordEntry[] = [];
     for (const [address, actual] of identity.bound) {
       const resource = recordChange.has(address) ? undefined : this.#declared.get(address);

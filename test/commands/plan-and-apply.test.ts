@@ -358,6 +358,76 @@ test('plan --compact prints one line a change, as text only', async () => {
   expect([refused.code, refused.stderr]).toEqual([3, expect.stringContaining('--compact is for text')]);
 });
 
+describe('--target', () => {
+  const MANIFESTS = [
+    'collections: { shelf: { title: Shelf } }',
+    'teams: { writers: { title: Writers }, editors: { title: Editors } }',
+    'spaces: { guides: { title: Guides, collection: shelf }, other: { title: Other } }',
+    'sites: { help: { title: Help, structure: [{ section: main, title: Main, spaces: [{ key: en, space: guides, path: en }] }] } }',
+  ].join('\n');
+
+  async function withSite(): Promise<Workspace> {
+    const work = await openWorkspace();
+    work.repository.commit('A site', { 'octavo.yaml': `${MANIFESTS}\n` });
+    return work;
+  }
+
+  test('limits a plan to resources, what is in them and what that requires, and an apply to that plan', async () => {
+    await using work = await withSite();
+    const whole = await work.inside(['plan', '--compact', '--target', 'site/help']);
+    expect(whole.stdout.match(/\S+\/\S+$/gm)).toEqual(
+      expect.arrayContaining(['collection/shelf', 'space/guides', 'site/help', 'section/help/main']),
+    );
+    expect(whole.stdout).toContain(
+      'Targets   site/help, with what is in it and what that requires; 3 other changes are left out',
+    );
+    expect(whole.stdout).toMatch(/\n5 to create, 0 unchanged\n$/);
+    const part = await work.inside(['plan', '--format', 'json', '--target', 'section/help/main']);
+    const { targets, changes } = JSON.parse(part.stdout) as Record<string, readonly unknown[]>;
+    expect(targets).toEqual({ addresses: ['site/help'], leftOut: ['team/editors', 'team/writers', 'space/other'] });
+    expect(changes).toHaveLength(5);
+    await work.inside(['plan', '--out', '../plan.json', '--target', 'team/writers']);
+    expect((await work.inside(['apply', '../plan.json'])).stderr).toContain('pass --yes');
+    expect(await work.inside(['apply', '../plan.json', '--yes'])).toMatchObject({
+      code: 0,
+      stdout: '1 applied; 1 write\n',
+    });
+    expect(work.teams()).toEqual(['Writers']);
+    const applied = await work.inside(['apply', '--yes', '--target', 'space/guides', 'team/editors']);
+    expect(applied.stdout).toMatch(/^3 applied; /);
+    const rest = await work.inside(['plan', '--compact']);
+    expect(rest.stdout).toMatch(/\n4 to create, 4 unchanged\n$/);
+  });
+
+  test('names the whole command in what approves, refuses unknown addresses, and never records a part', async () => {
+    await using work = await withSite();
+    expect((await work.inside(['apply', '--yes', '--record'])).code).toBe(0);
+    work.repository.commit('Fewer', { 'octavo.yaml': 'teams: { writers: { title: Writers } }\n' });
+    const flags = ['--base', 'applied', '--target', 'space/other', 'team/editors'];
+    const { stdout } = await work.inside(['plan', ...flags]);
+    expect(stdout).toMatch(
+      /octavo apply \. --base applied --target space\/other team\/editors --approve [0-9a-f]{8}$/m,
+    );
+    expect(stdout).not.toContain('site/help  ');
+    const wrong = await work.inside(['plan', '--target', 'team/writer', 'space/none']);
+    expect(wrong).toMatchObject({ code: 3, stdout: '' });
+    expect(wrong.stderr).toContain(
+      '--target "team/writer": no resource has this address; did you mean "team/writers"?\n',
+    );
+    expect(wrong.stderr).toContain('--target "space/none": no resource has this address');
+    const before = work.writes();
+    const recorded = await work.inside(['apply', '--yes', '--record', ...flags]);
+    expect(recorded).toMatchObject({ code: 3, stderr: expect.stringContaining('--record needs the whole plan') });
+    await work.inside(['plan', '--out', '../plan.json', ...flags]);
+    const fromFile = await work.inside(['apply', '../plan.json', '--yes', '--record']);
+    expect(fromFile.stderr).toContain('--record needs the whole plan');
+    expect((await work.inside(['apply', '../plan.json', '--target', 'team/editors'])).stderr).toContain(
+      '--target cannot be combined with a plan file',
+    );
+    expect(work.writes()).toBe(before);
+  });
+});
+
 test('says that the platform limits an apply, and folds what was not started when it is stopped', async () => {
   await using work = await openWorkspace({ limits: { write: { kind: 'first-call', limit: 2, window: 60_000 } } });
   const titles = Array.from({ length: 60 }, (_, index) => `  t${index}: { title: T${index} }\n`);

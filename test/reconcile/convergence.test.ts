@@ -80,6 +80,27 @@ describe.each(sampleVersions)('platform %s', (version) => {
       );
     });
 
+    test('one resource after the other, each with what it requires', async () => {
+      await fc.assert(
+        fc.asyncProperty(twoModels, fc.infiniteStream(fc.nat()), async ([a, b], picks) => {
+          await world.begin(start);
+          await expectConverges(a, { policy: UNLIMITED });
+          const { plan } = await world.plan(manifestsOf(b), { policy: UNLIMITED });
+          const left = new Set(plan.changes.map(({ address }) => address));
+          while (left.size > 0) {
+            const target = [...left][(picks.next().value ?? 0) % left.size] ?? '';
+            left.delete(target);
+            const options = { policy: UNLIMITED, targets: [target] };
+            const { planned, results } = await world.apply(manifestsOf(b), options);
+            expect(results.filter((result) => result.status === 'failed')).toEqual([]);
+            expect(planned.plan.targets?.leftOut).not.toContain(target);
+          }
+          await expectConverges(b, { policy: UNLIMITED });
+        }),
+        { seed: SEED, numRuns: RUNS, endOnFailure },
+      );
+    });
+
     test('with a git ref as base, which has no ids', async () => {
       await fc.assert(
         fc.asyncProperty(twoModels, async ([a, b]) => {

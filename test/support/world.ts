@@ -39,6 +39,8 @@ export interface PassOptions {
     | null
     | { readonly manifests: Manifests; readonly ids?: ReadonlyMap<Address, string> | undefined };
   readonly policy?: Partial<Policy>;
+  /** Addresses to which the plan is limited; the whole plan by default. */
+  readonly targets?: readonly Address[];
   /** True if confirmed changes are recorded; the default where the base is the record. */
   readonly records?: boolean;
 }
@@ -165,8 +167,9 @@ export class World {
     );
   }
 
-  async #input(manifests: Manifests, { base, policy }: PassOptions): Promise<PlanningInput> {
-    return planningInput(this.emulator.organization, await declare(manifests), await this.#base(base), policy);
+  async #input(manifests: Manifests, { base, policy, targets }: PassOptions): Promise<PlanningInput> {
+    const declared = await declare(manifests);
+    return { ...planningInput(this.emulator.organization, declared, await this.#base(base), policy), targets };
   }
 
   async #base(base: PassOptions['base']): Promise<Base> {

@@ -33,6 +33,7 @@ import {
   planAgainstPlatform,
   planFolder,
   policyOf,
+  recordedTargets,
   requireApproval,
 } from './planning.ts';
 import { elapsed, showProgress, showWaiting } from './progress.ts';
@@ -109,11 +110,14 @@ async function planFile(
   flags: ApplyFlags,
   context: CommandContext,
 ): Promise<{ readonly input: CommandInput; readonly planned: Planned }> {
-  const given = (['base', 'scope'] as const).find((name) => flags[name] !== undefined);
+  const given = (['base', 'scope', 'target'] as const).find((name) => flags[name] !== undefined);
   if (given !== undefined) {
     throw new ConfigError(
       `--${given} cannot be combined with a plan file; create a new plan with the ${given} you want`,
     );
+  }
+  if (file.targets !== undefined && flags.record === true) {
+    throw recordedTargets();
   }
   if (file.organization !== organization.id) {
     throw new RefusedPlanError(`the plan file is for organization ${file.organization}, not ${organization.id}`);

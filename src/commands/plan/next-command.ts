@@ -23,13 +23,14 @@ export function nextCommand(words: readonly string[], { config, organization }: 
 export interface ApprovalFlags extends TargetFlags {
   readonly base?: string | undefined;
   readonly scope?: string | undefined;
+  readonly target?: readonly string[] | undefined;
   readonly record?: boolean | undefined;
   readonly yes?: boolean | undefined;
 }
 
 /** Returns the command that approves the held changes of a plan; `target` is the folder or the plan file. */
 export function approvalFor(target: string, flags: ApprovalFlags, when = ''): Approval {
-  const { base, scope, record, yes } = flags;
+  const { base, scope, target: addresses = [], record, yes } = flags;
   return {
     when,
     command: (checksum) =>
@@ -39,6 +40,7 @@ export function approvalFor(target: string, flags: ApprovalFlags, when = ''): Ap
           pathArgument(target),
           ...(base === undefined ? [] : ['--base', base]),
           ...(scope === undefined ? [] : ['--scope', scope]),
+          ...(addresses.length === 0 ? [] : ['--target', ...addresses]),
           ...(record === true ? ['--record'] : []),
           ...(yes === true ? ['--yes'] : []),
           '--approve',

@@ -11,10 +11,10 @@ import type { CommandInput } from './planning.ts';
 
 const FORMAT = 'octavo.plan-file/3';
 
-type ShownPlan = Pick<Plan, 'organization' | 'scope' | 'commit' | 'baseCommit' | 'checksum'>;
+type SavedPlan = Pick<Plan, 'organization' | 'scope' | 'commit' | 'baseCommit' | 'checksum'>;
 
 /** Everything that `apply` needs to create the same plan again: the declarations and their base. */
-export interface PlanFile extends ShownPlan {
+export interface PlanFile extends SavedPlan {
   /** Path of the manifest directory inside its repository; null outside of one. */
   readonly directory: string | null;
   readonly declared: ReadonlyMap<string, Declared>;
@@ -22,6 +22,8 @@ export interface PlanFile extends ShownPlan {
   /** The changes that were shown, to report differences. */
   readonly changes: readonly Pick<Change, 'action' | 'address' | 'fields' | 'held' | 'paused'>[];
   readonly verdict: Pick<Plan['verdict'], 'state'>;
+  /** Addresses to which the plan is limited; absent in a whole plan. */
+  readonly targets: readonly string[] | undefined;
 }
 
 /** The parts of a plan file that are read here; the digest protects the rest. */
@@ -34,6 +36,7 @@ const shape = z.object({
     checksum: z.string(),
     verdict: z.object({ state: z.string() }),
     changes: z.array(z.object({ action: z.string(), address: z.string(), fields: z.array(z.unknown()) })),
+    targets: z.object({ addresses: z.array(z.string()) }).optional(),
   }),
   directory: z.string().nullable(),
   declared: z.array(z.object({ address: z.string(), kind: z.string(), fields: z.record(z.string(), z.unknown()) })),
@@ -68,7 +71,8 @@ export function readPlanFile(text: string, name: string): PlanFile {
   if (sha256 !== digestOf({ plan, directory, declared, base })) {
     throw new RefusedPlanError(`${name} was altered after it was created; create a new plan`);
   }
-  if (!shape.safeParse(parsed).success) {
+  const checked = shape.safeParse(parsed);
+  if (!checked.success) {
     throw wrongVersion(name);
   }
   const { organization, scope, commit, baseCommit, checksum, changes, verdict } = plan as unknown as PlanFile;
@@ -81,6 +85,7 @@ export function readPlanFile(text: string, name: string): PlanFile {
     checksum,
     changes,
     verdict,
+    targets: checked.data.plan.targets?.addresses,
     directory: directory as string | null,
     declared: byAddress(declared as unknown as Declared[]),
     base: entries === null ? null : byAddress(entries),

@@ -54,9 +54,9 @@ export async function planCommand(folder: string, flags: PlanFlags, context: Com
   return isShown ? exitCodeOf(plan, flags) : EXIT.failed;
 }
 
-/** Leaves out the base and the scope where the plan is saved, because the plan file contains them. */
-function withoutBase({ base, scope, ...flags }: PlanFlags): ApprovalFlags {
-  return flags.out === undefined ? { ...flags, base, scope } : flags;
+/** Leaves out what a plan file contains where the plan is saved. */
+function withoutBase({ base, scope, target, ...flags }: PlanFlags): ApprovalFlags {
+  return flags.out === undefined ? { ...flags, base, scope, target } : flags;
 }
 
 /** The command in a comment applies the merged commit, based on the last applied one. */

@@ -4,6 +4,7 @@ import type { Config, OrganizationConfig } from '../../config/config.ts';
 import type { Plan } from '../../core/change.ts';
 import { ConfigError } from '../../core/errors.ts';
 import { isScope } from '../../core/scope.ts';
+import { didYouMean, quote } from '../../core/text/suggest.ts';
 import { kinds } from '../../kinds/registry.ts';
 import type { OnSections } from '../../manifests/file-reader.ts';
 import { chosenApproval, meantApprovals, planChoices } from '../../plan/approval-choice.ts';
@@ -24,6 +25,8 @@ export interface PlanningFlags {
   readonly config?: string;
   readonly allowDeletes?: number;
   readonly approve?: string;
+  /** Addresses to which the plan is limited; the whole plan if absent. */
+  readonly target?: readonly string[];
   /** Snapshot file that is used instead of the platform. */
   readonly snapshot?: string;
   /** Scope of the folder; derived from its path if absent. */
@@ -70,6 +73,7 @@ export async function planningInput(
   return {
     organization: organization.id,
     ...base,
+    targets: targetsOf(flags, [...state.declared.keys(), ...(base.base?.keys() ?? [])]),
     kinds,
     declared: state.declared,
     commit,
@@ -89,6 +93,31 @@ export function scopeOf(
     );
   }
   return scope ?? organization.scope;
+}
+
+/**
+ * Returns the targets of a command: declared addresses, applied ones, and `#id` of what nothing declares. Throws
+ * ConfigError with every other one, and for a command that needs the whole plan.
+ */
+function targetsOf({ target, record }: PlanningFlags, known: readonly string[]): readonly string[] | undefined {
+  if (target !== undefined && record === true) {
+    throw recordedTargets();
+  }
+  const unknown = target?.filter((address) => !address.startsWith('#') && !known.includes(address)) ?? [];
+  if (unknown.length > 0) {
+    const lines = unknown.map(
+      (each) => `--target ${quote(each)}: no resource has this address${didYouMean(each, known)}`,
+    );
+    throw new ConfigError([...lines, 'an address is a kind and a key, as in a plan: site/help'].join('\n'));
+  }
+  return target === undefined ? undefined : [...new Set(target)];
+}
+
+/** The error for a record of a limited plan: a later plan would take everything else for applied, too. */
+export function recordedTargets(): ConfigError {
+  return new ConfigError(
+    '--record needs the whole plan: it says that everything in the commit was applied; leave out --target',
+  );
 }
 
 /** Deletions and records need the applied refs of the remote; a plan alone does not need the network. */

@@ -56,6 +56,7 @@ function toJson(plan: PlanDocument, seconds: number, change: (change: ChangeDocu
     hasBase: plan.hasBase,
     verdict: plan.verdict,
     changes: plan.changes.map(change),
+    ...present({ targets: plan.targets }),
     adopted: plan.adopted,
     unmanaged: plan.unmanaged,
     pending: plan.pending,

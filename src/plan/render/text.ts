@@ -172,10 +172,11 @@ function accessRows({ access }: PlanDocument): readonly Row[] {
 
 /** Returns the parts of a plan other than its changes, access and verdict: rows with a name and a text. */
 export function listRows(
-  plan: Pick<PlanDocument, 'adopted' | 'pending' | 'notes' | 'hasBase' | 'unmanaged'>,
+  plan: Pick<PlanDocument, 'targets' | 'adopted' | 'pending' | 'notes' | 'hasBase' | 'unmanaged'>,
 ): readonly Row[] {
   const rows = (name: string, texts: readonly string[]) => texts.map((text): Row => [name, text]);
   return [
+    ...rows('Targets', plan.targets === undefined ? [] : [targetWords(plan.targets)]),
     ...rows(
       'Adopted',
       named(plan.adopted, ({ address, id }) => `${printable(address)} is ${id}`),
@@ -194,6 +195,14 @@ export function listRows(
       named(plan.unmanaged, ({ kind, title, id }) => `${kind} "${printable(title)}" (${id})`),
     ),
   ];
+}
+
+/** `site/help, with what is in it and what that requires; 3 other changes are left out`. */
+function targetWords({ addresses, leftOut }: NonNullable<PlanDocument['targets']>): string {
+  const what =
+    addresses.length === 1 ? 'what is in it and what that requires' : 'what is in them and what that requires';
+  const rest = leftOut.length === 0 ? 'nothing' : counted(leftOut.length, 'other change');
+  return `${addresses.map(printable).join(', ')}, with ${what}; ${rest} ${leftOut.length > 1 ? 'are' : 'is'} left out`;
 }
 
 const NO_BASE = 'there is no base, so nothing is deleted and renames are not recognized; set one with --base REF';
