@@ -1,7 +1,7 @@
 /** Entry point of the program: parses the command line, runs the command, and turns errors into messages and exit codes. */
 import { readFileSync } from 'node:fs';
 import { CommanderError } from 'commander';
-import { type CommandContext, paintFor, processTerminal } from './commands/cli/context.ts';
+import { type CommandContext, fitted, paintFor, processTerminal } from './commands/cli/context.ts';
 import { createProgram } from './commands/program.ts';
 import { systemClock } from './core/clock.ts';
 import {
@@ -129,7 +129,10 @@ function report(error: unknown, argv: readonly string[], { terminal, secrets }: 
   }
   const clean = createRedactor(secrets ?? []);
   // Messages quote manifests, file names and responses, which must not control a terminal or a CI runner.
-  const print = (text: string) => terminal.err(printableLines(clean(text)));
+  const print = (text: string) => {
+    const shown = printableLines(clean(text));
+    terminal.err(terminal.isErrTerminal ? fitted(shown, terminal.columns) : shown);
+  };
   if (wantsJson(argv)) {
     terminal.out(clean(`${shownJson(failureAsJson(error))}\n`));
   }

@@ -40,7 +40,7 @@ export function excerptOf(
   const all = [...shown];
   const caret = Math.min(all.length, [...spaced(beforeCaret(line, column, clean))].length);
   const gutter = String(number);
-  const room = Math.max(20, columns - gutter.length - 6);
+  const room = Math.max(20, columns - gutter.length - 7);
   // 1. The start of the part that fits, with a third of it after the caret.
   let [from, to] = [caret, caret];
   let width = 0;

@@ -1,5 +1,6 @@
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import { serveLocally } from '../support/local-server.ts';
 import { openWorkspace } from '../support/workspace.ts';
@@ -114,6 +115,19 @@ test('refuses a symbolic link to a file outside of the repository, and prints no
   expect(stderr).toContain('\n1 problem\n');
   expect(stderr).not.toContain('somebody else');
   expect(code).toBe(3);
+});
+
+test('breaks the lines of errors on a terminal, and nowhere else: programs look for the place at their start', async () => {
+  await using work = await openWorkspace();
+  work.repository.write('a.yaml', `teams:\n  writers: { titel: Writers, ${'member: {}, '.repeat(12)} }\n`);
+  const [piped, shown] = [{}, { isErrTerminal: true, columns: 80 }];
+  const lines = async (terminal: object) =>
+    stripVTControlCharacters((await work.inside(['plan'], {}, '.', terminal)).stderr).split('\n');
+  expect((await lines(piped)).filter((line) => line.startsWith('a.yaml:2:14: team/writers: '))).toHaveLength(1);
+  const broken = await lines(shown);
+  expect(broken.filter((line) => line.length > 80)).toEqual([]);
+  expect(broken.find((line) => line.startsWith('a.yaml:2:14: team/writers: '))).toBeDefined();
+  expect(broken.join(' ').replaceAll(/\s+/g, ' ')).toContain('did you mean "title"?');
 });
 
 test('asks for an id and writes nothing when a key matches two resources', async () => {

@@ -36,7 +36,7 @@ export function printResult(
 }
 
 /** Breaks lines that are wider than the terminal, except commands: these have a line of their own, to be copied. */
-function fitted(lines: string, columns: number): string {
+export function fitted(lines: string, columns: number): string {
   const each = lines.split('\n').map((line) => {
     const lead = /^ */.exec(line)?.[0] ?? '';
     return line.startsWith(`${lead}octavo `) ? line : wrap(lead, line.slice(lead.length), columns, lead.length + 2);
