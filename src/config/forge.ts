@@ -5,10 +5,13 @@ import { isObject } from '../core/json.ts';
 import { readSigningKey } from '../core/signature.ts';
 import type { ConfigDocument } from './document.ts';
 import { choice, secret, setting, text, token } from './settings.ts';
-import { asList, asMapping, type Path, type RawSettings, readBaseUrl } from './values.ts';
+import { asList, asMapping, type Path, type RawSettings, readBaseUrl, readFlag } from './values.ts';
 
 const FORGES = ['github', 'gitlab', 'gitea', 'bitbucket'] as const;
 type ForgeType = (typeof FORGES)[number];
+
+/** Permissions in a repository that people can need to approve by comment, lowest first. */
+const PERMISSIONS = ['write', 'maintain', 'admin'] as const;
 
 /** Schema of the forge of one organization. */
 export function forgeSchema() {
@@ -26,6 +29,13 @@ export function forgeSchema() {
     environment: text('the name of an environment, such as docs/acme').optional(),
     /** Undefined: no webhook. */
     webhookSecret: secret('the secret of the webhook').optional(),
+    /** Undefined: comments on pull requests approve nothing. `users`: only they may; undefined: everybody with the permission. */
+    approveByComment: z
+      .strictObject({
+        permission: choice(PERMISSIONS).prefault('maintain'),
+        users: z.array(text('the name of an account at the forge')).optional(),
+      })
+      .optional(),
   });
 }
 
@@ -98,10 +108,11 @@ const SHORTEST = 16;
 /** Checks the forge of every organization. The checks use raw values, like all that involve several settings. */
 export function forgeProblems(document: ConfigDocument): readonly Problem[] {
   const settings = asList(asMapping(document.values).organizations).flatMap((organization, index) => {
-    const { forge, source } = asMapping(organization);
+    const { forge, source, approvals } = asMapping(organization);
     const { data } = forgeSchema().safeParse(forge);
     const at: Path = ['organizations', index, 'forge'];
-    return isObject(forge) ? [{ at, forge, data, url: asMapping(asMapping(source).git).url }] : [];
+    const { notAuthor } = asMapping(approvals);
+    return isObject(forge) ? [{ at, forge, data, url: asMapping(asMapping(source).git).url, notAuthor }] : [];
   });
   return [
     ...settings.flatMap(({ at, data, url }) => {
@@ -109,7 +120,29 @@ export function forgeProblems(document: ConfigDocument): readonly Problem[] {
       return message === null ? [] : [document.problemAt([...at, 'webhookSecret'], message)];
     }),
     ...settings.flatMap(({ at, forge, data, url }) => statusProblems(document, at, forge, data, url)),
+    ...settings.flatMap(({ at, data, url, notAuthor }) => {
+      const message = data?.approveByComment === undefined ? null : commentProblem(data, url, notAuthor);
+      return message === null ? [] : [document.problemAt([...at, 'approveByComment'], message)];
+    }),
   ];
+}
+
+/** Says what approvals by comment lack; null if nothing. */
+function commentProblem(forge: ForgeConfig, url: unknown, notAuthor: unknown): string | null {
+  const missing = [
+    ...(forge.token === undefined ? ['forge.token, which reads permissions and answers'] : []),
+    ...(forge.webhookSecret === undefined ? ['forge.webhookSecret, because comments arrive by webhook'] : []),
+  ];
+  if (missing.length > 0) {
+    return `requires ${missing.join(', and ')}`;
+  }
+  const { type } = forgeTarget(forge, String(url));
+  if (type !== null && type !== 'github' && type !== 'gitlab') {
+    return 'is for GitHub and GitLab; leave it out';
+  }
+  return readFlag(notAuthor) === true
+    ? 'does nothing with approvals.notAuthor, because forges do not tell the emails of people who comment; set one of them'
+    : null;
 }
 
 function webhookProblem(forge: ForgeConfig, secret: string, url: unknown): string | null {

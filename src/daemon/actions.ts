@@ -3,18 +3,17 @@
 import type { Address } from '../core/address.ts';
 import type { Plan } from '../core/change.ts';
 import { LAST_TIME } from '../core/clock.ts';
-import { ConfigError, messageOf, RefusedPlanError } from '../core/errors.ts';
+import { ConfigError, RefusedPlanError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
 import { approvalChoices, approvedPart, chosenApproval, meantApprovals } from '../plan/approval-choice.ts';
 import { approvalSentence } from '../plan/render/sentence.ts';
 import { counted } from '../plan/render/words.ts';
 import type { OrganizationReconciler } from '../reconcile/organization.ts';
 import type { RequestHandlers, RequestKind, RequestOf } from '../server/requests.ts';
-import { type Actor, DAEMON_HISTORY, type History, type NewAuditEntry } from '../store/history.ts';
-import type { NotificationEvent } from '../store/notifications.ts';
+import { type Actor, DAEMON_HISTORY, type NewAuditEntry } from '../store/history.ts';
 import type { SessionRecord } from '../store/sessions.ts';
-import { untilStored } from '../store/until-stored.ts';
 import { decisionEvents } from './facts/reporting.ts';
+import { carryOut, recordAction } from './organization/audit.ts';
 import type { DaemonContext } from './organization/feature.ts';
 import type { ManagedOrganization } from './organization/managed-organization.ts';
 import type { DaemonParts } from './parts.ts';
@@ -39,64 +38,6 @@ export function describeRequest(kind: string, request: AuditedRequest) {
   const verb = subcommand === 'mute' && muted === false ? 'unmute' : subcommand;
   const subject = checksum ?? address ?? cluster ?? account ?? (key || source);
   return { action: kind === 'act' ? verb : `${kind} ${verb}`, subject, reason };
-}
-
-type AuditContext = Pick<DaemonContext, 'clock' | 'log' | 'stopping'>;
-type AuditTable = Pick<History, 'addAudit'>;
-
-/**
- * Carries out an action and records it: as refused if it fails, with its error, which is thrown. `events` returns the events
- * of an action that was carried out.
- */
-export async function carryOut(
-  context: AuditContext,
-  history: AuditTable,
-  about: Pick<NewAuditEntry, 'actor' | 'action' | 'subject' | 'reason'>,
-  work: () => Promise<JsonObject>,
-  events: (entry: NewAuditEntry) => readonly NotificationEvent[],
-): Promise<JsonObject> {
-  const { clock } = context;
-  let result: JsonObject;
-  try {
-    result = await work();
-  } catch (error) {
-    const refused = { at: clock.now(), outcome: 'refused', detail: messageOf(error) } as const;
-    await recordAction(context, history, { ...about, ...refused });
-    throw error;
-  }
-  const entry = { ...about, at: clock.now(), outcome: 'done', detail: '' } as const;
-  await recordAction(context, history, entry, events(entry));
-  return result;
-}
-
-/**
- * Records an entry of the audit. Resolves when it is stored, or when the store failed: then it is written later, unless the
- * daemon stops. Throws LeaseLostError.
- */
-export async function recordAction(
-  { clock, log, stopping }: AuditContext,
-  history: AuditTable,
-  entry: NewAuditEntry,
-  events: readonly NotificationEvent[] = [],
-): Promise<void> {
-  const { action } = entry;
-  let hasFailed = false;
-  const failed = Promise.withResolvers<void>();
-  const stored = untilStored((isRepeated) => history.addAudit(entry, events, isRepeated), {
-    clock,
-    signal: stopping,
-    onError: (error) => {
-      hasFailed = true;
-      log.warn({ action, reason: error.message }, 'cannot record an action in the audit; retrying');
-      failed.resolve();
-    },
-  }).catch((error: unknown) => {
-    if (!hasFailed) {
-      throw error;
-    }
-    log.error({ action, reason: messageOf(error) }, 'cannot record an action in the audit');
-  });
-  await Promise.race([stored, failed.promise]);
 }
 
 /** Describes a session, without what could be used to sign in. */

@@ -186,6 +186,7 @@ export class CommandRunner {
       }
       case 'push':
         managed.reconciliation?.fetchNow();
+        managed.comments?.wake();
         return {};
       case 'hints':
         managed.conversations.wake();

@@ -7,6 +7,7 @@ import type { OrganizationOpener } from './fleet/organizations.ts';
 import { leaseRefusal, sendingTerms, userAgent } from './fleet/sending-terms.ts';
 import type { TokenConnections } from './fleet/token-connections.ts';
 import { OrganizationClusters } from './organization/clusters.ts';
+import { OrganizationCommentApprovals } from './organization/comment-approvals.ts';
 import { OrganizationCommitStatuses } from './organization/commit-statuses.ts';
 import { OrganizationConversations } from './organization/conversations.ts';
 import type { DaemonContext, OrganizationContext, OrganizationEvents } from './organization/feature.ts';
@@ -68,10 +69,22 @@ function assemble(
   const { id, source } = organization;
   const statuses = OrganizationCommitStatuses.open(context);
   const reconciliation = source === null ? null : new Reconciliation(context, source);
+  const comments = reconciliation && OrganizationCommentApprovals.open(context, reconciliation);
   const conversations = new OrganizationConversations(context, pseudonymizeId);
   const clusters = new OrganizationClusters(context, reconciliation);
-  subscribeToOrganization(context, { reconciliation, statuses, clusters }, subscribers);
-  const features = [reconciliation, statuses, conversations, clusters].filter((feature) => feature !== null);
+  subscribeToOrganization(context, { reconciliation, statuses, comments, clusters }, subscribers);
+  const features = [reconciliation, statuses, comments, conversations, clusters].filter((feature) => feature !== null);
   const { queue } = connection;
-  return { id, config: organization, lease, queue, reconciliation, statuses, conversations, clusters, features };
+  return {
+    id,
+    config: organization,
+    lease,
+    queue,
+    reconciliation,
+    statuses,
+    comments,
+    conversations,
+    clusters,
+    features,
+  };
 }

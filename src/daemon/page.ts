@@ -5,7 +5,7 @@ import type { ViewLoader } from '../server/control.ts';
 import type { RequestHandlers } from '../server/requests.ts';
 import { DAEMON_HISTORY } from '../store/history.ts';
 import type { Backend } from '../web/model/backend.ts';
-import { recordAction } from './actions.ts';
+import { recordAction } from './organization/audit.ts';
 import type { DaemonContext } from './organization/feature.ts';
 
 /** Serves the page. Returns its server and its URL; null if it is not configured. */

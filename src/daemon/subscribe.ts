@@ -60,7 +60,12 @@ export interface OrganizationSubscribers {
 /** Subscribes everything that follows an organization to its events. */
 export function subscribeToOrganization(
   context: OrganizationContext,
-  { reconciliation, statuses, clusters }: Pick<ManagedOrganization, 'reconciliation' | 'statuses' | 'clusters'>,
+  {
+    reconciliation,
+    statuses,
+    comments,
+    clusters,
+  }: Pick<ManagedOrganization, 'reconciliation' | 'statuses' | 'comments' | 'clusters'>,
   subscribers: OrganizationSubscribers,
 ): void {
   const {
@@ -87,6 +92,7 @@ export function subscribeToOrganization(
   // 3. Pages, commit statuses and notifications.
   events.subscribe(changesOfPages(() => daemon.publish.onStateChange?.(id)));
   events.subscribe(statuses?.events() ?? {});
+  events.subscribe(comments?.events() ?? {});
   events.subscribe(activities.events(id));
   events.subscribe(changeRequestEvents(id, clock, (event) => void storeEvent(context, notifications, event)));
   events.subscribe({ onRecorded: () => notifications.wake(), onPassEnd: () => daemon.publish.onPassEnd?.() });

@@ -3,8 +3,9 @@ import type { Plan } from '../core/change.ts';
 import type { Clock } from '../core/clock.ts';
 import { TransientError } from '../core/errors.ts';
 import { ROOT_SCOPE, scopeSuffix } from '../core/scope.ts';
+import { heldChecksums } from '../plan/guard.ts';
 import { codeSpan, fenced, type MarkdownPlace, renderPlanMarkdown, shortenedNote } from '../plan/render/markdown.ts';
-import { waitingDeletions } from '../plan/render/sentence.ts';
+import { heldChanges, waitingDeletions } from '../plan/render/sentence.ts';
 import { summaryLine } from '../plan/render/text.ts';
 import { type Approval, takeLines } from '../plan/render/text-layout.ts';
 import { printable, printableLines } from '../plan/render/words.ts';
@@ -46,6 +47,23 @@ export function readMarker(body: string): Marker | null {
       };
 }
 
+/** Writes the second line of a comment: the commit that was planned, and the checksums that approve what waits; empty without any. */
+function writeOffer(plan: Plan, head: string): string {
+  const { checksum } = plan;
+  const [first] = heldChanges(plan) === 0 ? [] : heldChecksums(plan, 'one');
+  const checksums = first === undefined ? [] : [...new Set([first, checksum])];
+  return checksums.length === 0
+    ? ''
+    : `<!-- octavo:approve commit=${head} checksums=${checksums.map((each) => each.replace('sha256:', '')).join()} -->\n`;
+}
+
+/** Reads the second line of a comment; null if it has none, because nothing in its plan can be approved. */
+export function readOffer(body: string): { readonly commit: string; readonly checksums: readonly string[] } | null {
+  const [, commit, checksums] =
+    /^[^\n]*\n<!-- octavo:approve commit=([0-9a-f]{40,64}) checksums=([0-9a-f,]{64,129}) -->\r?\n/.exec(body) ?? [];
+  return commit === undefined || checksums === undefined ? null : { commit, checksums: checksums.split(',') };
+}
+
 /** Compares runs; negative if `a` is the earlier one. */
 export function compareRuns(a: RunNumber, b: RunNumber): number {
   return a[0] - b[0] || a[1] - b[1];
@@ -68,11 +86,17 @@ function decode(text: string): string {
 const MAX_DESCRIPTION_LENGTH = 140;
 
 /**
- * Builds the comment that shows a plan, below a hidden marker. If the plan is longer than a comment may be, the riskiest
+ * Builds the comment that shows a plan of the commit `head`, below a hidden marker. If the plan is longer than a comment may be, the riskiest
  * changes are kept, the others are counted, and a link leads to the whole plan.
  */
-export function planComment(plan: Plan, marker: Marker, place: MarkdownPlace, approval?: Approval): string {
-  const start = `${writeMarker(marker)}\n`;
+export function planComment(
+  plan: Plan,
+  marker: Marker,
+  place: MarkdownPlace,
+  head: string,
+  approval?: Approval,
+): string {
+  const start = `${writeMarker(marker)}\n${writeOffer(plan, head)}`;
   return start + renderPlanMarkdown(plan, approval, { ...place, maxLength: place.maxLength - start.length });
 }
 

@@ -7,6 +7,54 @@ export interface ForgeComment {
   readonly body: string;
 }
 
+/** An account at a forge. */
+export interface ForgeAccount {
+  readonly id: number;
+  readonly login: string;
+}
+
+/** A comment on a pull request, by anybody. Times are milliseconds since the epoch. */
+export interface PullComment extends ForgeComment {
+  /** Null if the account no longer exists. */
+  readonly author: ForgeAccount | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** A pull request that people comment on. */
+export interface CommentedPull {
+  readonly state: 'open' | 'closed' | 'merged';
+  /** Commit that it proposes. */
+  readonly head: string;
+  /** Branch that it goes to. */
+  readonly into: string;
+  /** Account that opened it. */
+  readonly author: number | undefined;
+  /** Address of its page; null if the forge gives no link that can be shown. */
+  readonly url: string | null;
+}
+
+/** What an account may do in a repository. */
+export interface Membership {
+  readonly permission: 'none' | 'write' | 'maintain' | 'admin';
+  readonly isBot: boolean;
+  /** True if a comment by it counts as that of a job: outsiders can write comments, too. */
+  readonly showsPlans: boolean;
+}
+
+/** What a forge tells of comments that approve plans. */
+export interface ApprovalApi {
+  /** Text between the address of a pull request and the id of a comment. */
+  readonly anchor: string;
+  readPull(pull: number): Promise<CommentedPull>;
+  /** Lists the comments, by whom they may be. */
+  listComments(pull: number): Promise<PullComment[]>;
+  /** Reads what an account may do now. Rejected with 404 if it is not a member. */
+  readMembership(account: ForgeAccount): Promise<Membership>;
+  /** Returns whether an account wrote a commit of the pull request, as far as the forge tells; null: not known. */
+  hasCommit(pull: number, account: ForgeAccount): Promise<boolean | null>;
+}
+
 /** Source and target branch of a pull request. */
 export interface PullBranches {
   readonly from: string;
@@ -85,6 +133,8 @@ export interface ForgeAccess {
 export interface HookTarget {
   readonly url: string;
   readonly secret: string;
+  /** True: comments on pull requests are sent, too. */
+  readonly hasComments: boolean;
 }
 
 /** Commit statuses of a repository. */
@@ -122,6 +172,8 @@ export interface PullApi extends ForgeApi {
   readonly noun: 'pull request' | 'merge request';
   /** Maximum length of a comment and of a description, in characters. */
   readonly maxLength: number;
+  /** Null if Octavo does not support approvals by comment there. */
+  readonly approvals: ApprovalApi | null;
   /** Lists the comments on a pull request by the owner of the token: those of others never count as plans. */
   listOwn(pull: number): Promise<ForgeComment[]>;
   createComment(pull: number, body: string): Promise<ForgeComment>;

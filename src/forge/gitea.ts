@@ -35,6 +35,7 @@ export function openGitea({ apiUrl, repository, token, signal }: ForgeAccess): P
     maxLength: MAX_LENGTH,
     maxDescription: MAX_DESCRIPTION,
     deployments: null,
+    approvals: null,
     refusalOf: refusalOfResponse,
     async listOwn(pull) {
       const self = writer ?? (await whoAmI());

@@ -1,7 +1,15 @@
 /** Repositories at GitHub: github.com, ghe.com, or GitHub Enterprise Server by the address of its API. */
 import { Octokit } from '@octokit/core';
 import { link } from './ci-job.ts';
-import { type ForgeAccess, type HookTarget, type OpenPull, PLAIN_STATES, type PullApi } from './forge.ts';
+import {
+  type CommentedPull,
+  type ForgeAccess,
+  type HookTarget,
+  type Membership,
+  type OpenPull,
+  PLAIN_STATES,
+  type PullApi,
+} from './forge.ts';
 import { boundedFetch, type Refusal, readPages } from './requests.ts';
 
 /**
@@ -12,6 +20,11 @@ const MAX_LENGTH = 65_535;
 /** Maximum length of a description, in characters (GitHub REST API, commit statuses and deployment statuses). */
 const MAX_DESCRIPTION = 140;
 const PATCH_PULL = 'PATCH /repos/{owner}/{repo}/pulls/{pull_number}';
+
+/** Account that comments for the token of a workflow. No person can have a name with brackets. */
+const JOB_ACCOUNT = 'github-actions[bot]';
+/** Number of commits of a pull request that GitHub lists at most. */
+const MAX_COMMITS = 250;
 
 export function openGitHub({ apiUrl, repository, token, signal, userAgent }: ForgeAccess): PullApi {
   const [owner = '', repo = ''] = repository.split('/');
@@ -24,10 +37,15 @@ export function openGitHub({ apiUrl, repository, token, signal, userAgent }: For
     request: { fetch: boundedFetch(apiUrl, signal) },
     log: { debug: silent, info: silent, warn: silent, error: silent },
   });
-  const hookOf = ({ url, secret }: HookTarget) => ({
+  const listComments = (pull: number) => {
+    const path = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments';
+    const wanted = { ...at, issue_number: pull, per_page: 100 };
+    return readAll((page) => octokit.request(path, { ...wanted, page }));
+  };
+  const hookOf = ({ url, secret, hasComments }: HookTarget) => ({
     ...at,
     active: true,
-    events: ['push'],
+    events: ['push', ...(hasComments ? ['issue_comment'] : [])],
     config: { url, content_type: 'json', secret, insecure_ssl: '0' },
   });
   return {
@@ -39,9 +57,7 @@ export function openGitHub({ apiUrl, repository, token, signal, userAgent }: For
     async listOwn(pull) {
       // The token of a workflow cannot read its user from the REST API.
       const { viewer } = await octokit.graphql<{ viewer: { databaseId: number } }>('{ viewer { databaseId } }');
-      const path = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments';
-      const wanted = { ...at, issue_number: pull, per_page: 100 };
-      const all = await readAll((page) => octokit.request(path, { ...wanted, page }));
+      const all = await listComments(pull);
       return all
         .filter(({ user }) => user?.id === viewer.databaseId)
         .map(({ id, body }) => ({ id: Number(id), body: body ?? '' }));
@@ -119,6 +135,49 @@ export function openGitHub({ apiUrl, repository, token, signal, userAgent }: For
         });
       },
     },
+    approvals: {
+      anchor: '#issuecomment-',
+      async readPull(pull) {
+        const { data } = await octokit.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', {
+          ...at,
+          pull_number: pull,
+        });
+        const closed: CommentedPull['state'] = data.merged ? 'merged' : 'closed';
+        return {
+          state: data.state === 'open' ? 'open' : closed,
+          head: data.head.sha,
+          into: data.base.ref,
+          author: Number(data.user?.id),
+          url: link(data.html_url),
+        };
+      },
+      async listComments(pull) {
+        return (await listComments(pull)).map(({ id, body, user, created_at, updated_at }) => ({
+          id: Number(id),
+          body: body ?? '',
+          author: user === null ? null : { id: Number(user.id), login: user.login },
+          createdAt: Date.parse(created_at),
+          updatedAt: Date.parse(updated_at),
+        }));
+      },
+      async readMembership({ id, login }) {
+        if (login === JOB_ACCOUNT) {
+          return { permission: 'none', isBot: true, showsPlans: true };
+        }
+        const path = 'GET /repos/{owner}/{repo}/collaborators/{username}/permission';
+        const { data } = await octokit.request(path, { ...at, username: login });
+        // Somebody else may have taken the name since.
+        const permission = Number(data.user?.id) === id ? permissionOf(data.role_name, data.permission) : 'none';
+        return { permission, isBot: data.user?.type === 'Bot', showsPlans: permission !== 'none' };
+      },
+      async hasCommit(pull, { id }) {
+        const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/commits';
+        const wanted = { ...at, pull_number: pull, per_page: 100 };
+        const all = await readAll((page) => octokit.request(path, { ...wanted, page }));
+        const isTheirs = all.some(({ author, committer }) => author?.id === id || committer?.id === id);
+        return isTheirs || all.length < MAX_COMMITS ? isTheirs : null;
+      },
+    },
     async listHooks() {
       const path = 'GET /repos/{owner}/{repo}/hooks';
       const all = await readAll((page) => octokit.request(path, { ...at, per_page: 100, page }));
@@ -128,6 +187,12 @@ export function openGitHub({ apiUrl, repository, token, signal, userAgent }: For
     updateHook: (id, hook) =>
       octokit.request('PATCH /repos/{owner}/{repo}/hooks/{hook_id}', { ...hookOf(hook), hook_id: Number(id) }),
   };
+}
+
+/** Returns a permission. That of a role of an organization's own is the one that it extends, and `maintain` is below that. */
+function permissionOf(role: string, permission: string): Membership['permission'] {
+  const known = (['admin', 'maintain', 'write'] as const).find((each) => each === role);
+  return known ?? (['admin', 'write'] as const).find((each) => each === permission) ?? 'none';
 }
 
 interface GitHubPull {

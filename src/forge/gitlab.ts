@@ -7,10 +7,11 @@ import {
   MergeRequestNotes,
   MergeRequests,
   ProjectHooks,
+  ProjectMembers,
   Users,
 } from '@gitbeaker/rest';
 import { link } from './ci-job.ts';
-import type { CommitState, DeploymentState, ForgeAccess, HookTarget, OpenPull, PullApi } from './forge.ts';
+import type { CommitState, DeploymentState, ForgeAccess, HookTarget, Membership, OpenPull, PullApi } from './forge.ts';
 import { boundedFetch, readPages } from './requests.ts';
 
 /** GitLab instance limits: size of comments and descriptions, in characters. */
@@ -46,6 +47,10 @@ export function openGitLab({ apiUrl, repository: project, token, signal, ref }: 
   const commits = new Commits(options);
   const deployments = new GitLabDeployments(options);
   const hooks = new ProjectHooks(options);
+  const members = new ProjectMembers(options);
+  const users = new Users(options);
+  const listNotes = (pull: number) =>
+    readAll((page) => notes.all(project, pull, { ...page, sort: 'asc', orderBy: 'created_at' }));
   return {
     label: 'GitLab',
     noun: 'merge request',
@@ -56,8 +61,8 @@ export function openGitLab({ apiUrl, repository: project, token, signal, ref }: 
       return response === undefined ? null : { status: response.status, header: (name) => response.headers.get(name) };
     },
     async listOwn(pull) {
-      const self = await new Users(options).showCurrentUser();
-      const all = await readAll((page) => notes.all(project, pull, { ...page, sort: 'asc', orderBy: 'created_at' }));
+      const self = await users.showCurrentUser();
+      const all = await listNotes(pull);
       return all.filter(({ author, system }) => author.id === self.id && !system).map(({ id, body }) => ({ id, body }));
     },
     createComment: async (pull, body) => ({ id: (await notes.create(project, pull, body)).id, body }),
@@ -103,6 +108,46 @@ export function openGitLab({ apiUrl, repository: project, token, signal, ref }: 
       },
       setState: (id, state) => ignoreRepeated(() => deployments.edit(project, Number(id), DEPLOYMENT_STATES[state])),
     },
+    approvals: {
+      anchor: '#note_',
+      async readPull(pull) {
+        const { state, sha, target_branch, author, web_url } = await requests.show(project, pull);
+        return {
+          state: state === 'merged' ? 'merged' : state === 'opened' ? 'open' : 'closed',
+          head: sha,
+          into: target_branch,
+          author: author?.id,
+          url: link(String(web_url)),
+        };
+      },
+      async listComments(pull) {
+        return (await listNotes(pull))
+          .filter(({ system }) => !system)
+          .map(({ id, body, author, created_at, updated_at }) => ({
+            id,
+            body,
+            author: { id: author.id, login: author.username },
+            createdAt: Date.parse(created_at),
+            updatedAt: Date.parse(updated_at),
+          }));
+      },
+      async readMembership({ id }) {
+        const { bot: isBot } = await users.show(id);
+        const { access_level, state } = await members.show(project, id, { includeInherited: true });
+        const level = state === 'active' ? access_level : 0;
+        return { permission: permissionOf(level), isBot: isBot === true, showsPlans: level >= REPORTER };
+      },
+      async hasCommit(pull, { id, login }) {
+        // The emails of an account are known to it alone, except for these.
+        const { public_email } = await users.show(id);
+        const hidden = `${id}-${login}@users.noreply.`.toLowerCase();
+        const all = await readAll((page) => requests.allCommits(project, pull, page));
+        return all
+          .flatMap(({ author_email = '', committer_email = '' }) => [author_email, committer_email])
+          .map((email) => String(email).toLowerCase())
+          .some((email) => email.startsWith(hidden) || (public_email && email === String(public_email).toLowerCase()));
+      },
+    },
     async listHooks() {
       const all = await readAll((page) => hooks.all(project, page));
       return all.map(({ id, url }) => ({ id, url }));
@@ -123,10 +168,22 @@ function listed(request: {
   return { number: iid, url: link(String(web_url)), title, body: description ?? '', head: sha };
 }
 
-function hookOptions({ secret }: HookTarget) {
+/** Access levels (GitLab API, roles). */
+const REPORTER = 20;
+
+function permissionOf(level: number): Membership['permission'] {
+  const levels = [
+    [50, 'admin'],
+    [40, 'maintain'],
+    [30, 'write'],
+  ] as const;
+  return levels.find(([least]) => level >= least)?.[1] ?? 'none';
+}
+
+function hookOptions({ secret, hasComments }: HookTarget) {
   // The client passes unknown options on: it does not know signing tokens yet.
   const key = secret.startsWith('whsec_') ? { signingToken: secret } : { token: secret };
-  return { pushEvents: true, tagPushEvents: true, enableSslVerification: true, ...key };
+  return { pushEvents: true, tagPushEvents: true, noteEvents: hasComments, enableSslVerification: true, ...key };
 }
 
 /** GitLab refuses a state that a status or a deployment already has. */

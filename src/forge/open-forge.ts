@@ -6,6 +6,7 @@ import type {
   CommitStatus,
   CommitStatuses,
   ForgeAccess,
+  ForgeAccount,
   ForgeApi,
   HookTarget,
   PullBranches,
@@ -89,6 +90,26 @@ export function openPulls(at: ForgeRepository, token: string, signal: AbortSigna
   };
 }
 
+/** Opens what people comment on pull requests of a repository; null if Octavo does not support approvals by comment there. */
+export function openApprovals({ type, ...access }: { type: ForgeName } & Omit<ForgeAccess, 'ref'>) {
+  const api = type === 'bitbucket' ? null : OPENERS[type]({ ...access, ref: null });
+  if (api === null || api.approvals === null) {
+    return null;
+  }
+  const { noun, label, approvals } = api;
+  return {
+    label,
+    anchor: approvals.anchor,
+    readPull: (pull: number) => ask(api, `read the ${noun}`, () => approvals.readPull(pull)),
+    listComments: (pull: number) => ask(api, 'list the comments', () => approvals.listComments(pull)),
+    readMembership: (account: ForgeAccount) =>
+      ask(api, 'read the permission of the account', () => approvals.readMembership(account)),
+    hasCommit: (pull: number, account: ForgeAccount) =>
+      ask(api, 'list the commits', () => approvals.hasCommit(pull, account)),
+    answer: (pull: number, body: string) => tell(api, 'write a comment', () => api.createComment(pull, body)),
+  };
+}
+
 /** Opens the commit statuses of a repository at its forge. */
 export function openForgeStatuses(
   { type, apiUrl, repository, token, ref }: { type: ForgeName } & Omit<ForgeAccess, 'signal' | 'userAgent'>,
@@ -121,11 +142,11 @@ export interface HookSettings extends HookTarget, Pick<ForgeAccess, 'apiUrl' | '
  * its secret. After a lost response, the webhook is searched for before it is created again.
  */
 export async function ensureHook(
-  { forge, apiUrl, repository, token, url, secret }: HookSettings,
+  { forge, apiUrl, repository, token, url, secret, hasComments }: HookSettings,
   { clock, signal, userAgent }: { readonly clock: Clock; readonly signal: AbortSignal; readonly userAgent: string },
 ): Promise<'created' | 'updated'> {
   const api = OPENERS[forge]({ apiUrl, repository, token, signal, userAgent, ref: null });
-  const hook = { url, secret };
+  const hook = { url, secret, hasComments };
   return withRetries(clock, async () => {
     const found = (await ask(api, 'list the webhooks', () => api.listHooks())).find((each) => each.url === url);
     await (found === undefined

@@ -61,7 +61,8 @@ export function approvedChecksums(
 
 /**
  * Counts the people who approved and may approve. The same name is the same person, whichever way they signed in. A user
- * who can open the control socket could send any name, so all decisions through it count as those of one person.
+ * who can open the control socket could send any name, so all decisions through it count as those of one person. Whose an
+ * account of a forge is is not known: approvals by comment and all others do not add up.
  */
 export function countApprovers(
   decisions: readonly PlanDecision[],
@@ -69,7 +70,12 @@ export function countApprovers(
   authors: CommitAuthors | null,
 ): number {
   const valid = decisions.filter(({ verdict, by }) => verdict === 'approved' && refusalOf(by, authors, rules) === null);
-  return new Set(valid.map(({ by }) => (by.method === 'socket' ? '' : normalizeEmail(by.name)))).size;
+  const [comments = [], others = []] = [true, false].map((isComment) =>
+    valid.filter(({ by }) => (by.method === 'comment') === isComment),
+  );
+  const people = (some: readonly PlanDecision[]) =>
+    new Set(some.map(({ by }) => (by.method === 'socket' ? '' : normalizeEmail(by.name)))).size;
+  return Math.max(people(comments), people(others));
 }
 
 /** Throws RefusedPlanError if a person must not approve a plan. */

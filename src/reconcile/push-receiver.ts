@@ -1,10 +1,10 @@
-/** Receives the webhook of an organization's repository, and requests a fetch for each new push. */
+/** Receives the webhook of an organization's repository: requests a fetch for each new push, and keeps comments that are commands. */
 import * as z from 'zod';
 import type { OrganizationConfig } from '../config/config.ts';
 import { forgeTarget } from '../config/forge.ts';
 import type { Clock } from '../core/clock.ts';
 import type { WebhookRequest } from '../core/signature.ts';
-import { type PushWebhook, readPush } from '../forge/webhooks.ts';
+import { type AnnouncedComment, type PushWebhook, readPush } from '../forge/webhooks.ts';
 import type { Note } from '../store/record.ts';
 import type { Store } from '../store/store.ts';
 
@@ -43,14 +43,32 @@ const MEMORY = 24 * 3_600_000;
 
 const MAX_MEMORY = 1000;
 
+/** Comments that are kept until they are judged; more only come from somebody who floods a pull request. */
+const MAX_COMMENTS = 50;
+
+const announcedSchema = z
+  .array(z.object({ pull: z.number(), comment: z.number(), text: z.string() }))
+  .max(MAX_COMMENTS);
+
+/** Opens the note of an organization's webhook. */
+function webhookNote({ note }: Pick<Store, 'note'>, name: 'last' | 'seen' | 'comments', id: string): Note {
+  return note(`push-webhook/${name}/${id}`);
+}
+
+/** Returns the latest comments that the webhook of an organization announced, oldest first. Throws StoreError. */
+export async function readAnnounced(store: Pick<Store, 'note'>, id: string): Promise<readonly AnnouncedComment[]> {
+  return announcedSchema.safeParse(await webhookNote(store, 'comments', id).read()).data ?? [];
+}
+
 const seenSchema = z.array(z.tuple([z.string(), z.number()])).max(MAX_MEMORY);
 
-/** Opens the receiver of an organization; null if no webhook of its repository is configured. `onPush` requests a fetch. */
+/** Opens the receiver of an organization; null if no webhook of its repository is configured. `onPush` requests a fetch, and `onComment` a look at the comments. */
 export function openPushReceiver(
   { id, source, forge }: OrganizationConfig,
   store: Pick<Store, 'note'>,
   clock: Pick<Clock, 'now'>,
   onPush: () => void,
+  onComment: () => void,
 ): PushReceiver | null {
   if (source?.git === undefined || forge?.webhookSecret === undefined) {
     return null;
@@ -59,28 +77,37 @@ export function openPushReceiver(
   if (type === null || repository === null) {
     return null;
   }
-  const webhook = { forge: type, secret: forge.webhookSecret, repository, ref: source.git.ref };
-  return createPushReceiver(webhook, (name) => store.note(`push-webhook/${name}/${id}`), clock, onPush);
+  const hasComments = forge.approveByComment !== undefined;
+  const webhook = { forge: type, secret: forge.webhookSecret, repository, ref: source.git.ref, hasComments };
+  return createPushReceiver(webhook, (name) => webhookNote(store, name, id), clock, onPush, onComment);
 }
 
 /** Receiver of one organization. */
 export type PushReceiver = ReturnType<typeof createPushReceiver>;
 
-/** `note` opens a note of this webhook. `onPush` requests a fetch; requests during a fetch are coalesced. */
+/** `note` opens a note of this webhook. `onPush` requests a fetch; requests during a fetch are coalesced. `onComment` is called after a command was kept. */
 export function createPushReceiver(
   webhook: PushWebhook,
-  note: (name: 'last' | 'seen') => Note,
+  note: (name: 'last' | 'seen' | 'comments') => Note,
   clock: Pick<Clock, 'now'>,
   onPush: () => void,
+  onComment: () => void,
 ) {
   /** Settles when the last push was remembered. Another replica may remember pushes meanwhile, so nothing is cached. */
   let remembered: Promise<unknown> = Promise.resolve();
   let refusedAt: number | null = null;
-  const push = async (id: string): Promise<'accepted' | 'repeated'> => {
+  const keep = async (comment: AnnouncedComment) => {
+    const known = announcedSchema.safeParse(await note('comments').read()).data ?? [];
+    await note('comments').write([...known.slice(1 - MAX_COMMENTS), { ...comment }]);
+    onComment();
+  };
+  const push = async (id: string, comment: AnnouncedComment | null): Promise<'accepted' | 'repeated'> => {
     const stored = await note('seen')
       .read()
       .catch((error: unknown) => {
-        onPush();
+        if (comment === null) {
+          onPush();
+        }
         throw error;
       });
     const seen = new Map(seenSchema.safeParse(stored).data ?? []);
@@ -89,12 +116,16 @@ export function createPushReceiver(
     }
     seen.set(id, clock.now());
     forgetOld(seen, clock.now());
-    onPush();
+    if (comment === null) {
+      onPush();
+    } else {
+      await keep(comment);
+    }
     await note('seen').write([...seen]);
     return 'accepted';
   };
-  const pushInTurn = (id: string) => {
-    const pushed = remembered.then(() => push(id));
+  const pushInTurn = (id: string, comment: AnnouncedComment | null) => {
+    const pushed = remembered.then(() => push(id, comment));
     remembered = pushed.catch(() => undefined);
     return pushed;
   };
@@ -106,7 +137,9 @@ export function createPushReceiver(
         refusedAt = request.receivedAt;
         return { status: result.status, outcome: 'refused', reason: result.reason };
       }
-      const outcome = result.kind === 'push' ? await pushInTurn(result.id) : result.kind;
+      const isPing = result.kind === 'ping' || result.kind === 'ignored';
+      const comment = result.kind === 'comment' ? result.comment : null;
+      const outcome = isPing ? result.kind : await pushInTurn(result.id, comment);
       const mismatch = result.kind === 'ignored' ? result.reason : null;
       await note('last').write({ at: clock.now(), outcome, mismatch });
       return { status: outcome === 'accepted' ? 202 : 200, outcome, reason: null };

@@ -70,8 +70,11 @@ export const DAEMON_HISTORY = '';
 /** A person, and how Octavo knows who it is. */
 export interface Actor {
   readonly name: string;
-  /** `socket`: a user of the machine who can open the control socket; the others: see docs/web-page.md#sign-in. */
-  readonly method: 'socket' | 'none' | 'token' | 'proxy' | 'oidc';
+  /**
+   * `socket`: a user of the machine who can open the control socket; `comment`: an account that commented at a forge; the
+   * others: see docs/web-page.md#sign-in.
+   */
+  readonly method: 'socket' | 'none' | 'token' | 'proxy' | 'oidc' | 'comment';
 }
 
 /** Action of a person, carried out or refused. */

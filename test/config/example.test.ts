@@ -87,7 +87,7 @@ describe('config.example.yaml', () => {
   test('shows the defaults', () => {
     const values: unknown = parse(TEXT);
     for (const { path, fallback } of SETTINGS.filter(
-      (setting) => !/syncWindows|sources|patterns|proxy|oidc|roles|quietHours/.test(setting.path),
+      (setting) => !/syncWindows|sources|patterns|proxy|oidc|roles|quietHours|approveByComment/.test(setting.path),
     )) {
       if (fallback !== undefined) {
         expect({ path, value: at(values, path) }).toEqual({ path, value: fallback });

@@ -1,7 +1,7 @@
 /** Actions whose entry the audit does not take at once. */
 import { describe, expect, test } from 'vitest';
 import { LeaseLostError, StoreError } from '../../src/core/errors.ts';
-import { carryOut } from '../../src/daemon/actions.ts';
+import { carryOut } from '../../src/daemon/organization/audit.ts';
 import type { Logger } from '../../src/log.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import { createVirtualClock } from '../queue/virtual-clock.ts';

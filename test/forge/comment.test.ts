@@ -57,7 +57,7 @@ async function hostilePlan(text: string) {
       actual('team', `t3${text}`, { title: text }),
     ],
   });
-  return planComment(plan, MARKER, ROOM);
+  return planComment(plan, MARKER, ROOM, COMMIT);
 }
 
 describe('the marker', () => {
@@ -106,7 +106,7 @@ describe('the marker', () => {
 
 describe('the comment of a plan', () => {
   test('starts with its marker and a summary, and folds a long plan', async () => {
-    const short = planComment((await planOf({ manifests: teams(2), commit: COMMIT })).plan, MARKER, ROOM);
+    const short = planComment((await planOf({ manifests: teams(2), commit: COMMIT })).plan, MARKER, ROOM, COMMIT);
     expect(short.split('\n').slice(0, 11)).toEqual([
       writeMarker(MARKER),
       '### Plan for `org_1`: commit bbbbbbb',
@@ -121,9 +121,9 @@ describe('the comment of a plan', () => {
       '```',
     ]);
     expect(short).not.toContain('<details>');
-    const long = planComment((await planOf({ manifests: teams(40) })).plan, MARKER, ROOM);
+    const long = planComment((await planOf({ manifests: teams(40) })).plan, MARKER, ROOM, COMMIT);
     expect(long).toContain('\n<details><summary>Created: 40 teams</summary>\n\n```diff\n+ Team 0 (team/team-0)');
-    const empty = planComment((await planOf({ manifests: 'teams: {}', base: 'teams: {}' })).plan, MARKER, ROOM);
+    const empty = planComment((await planOf({ manifests: 'teams: {}', base: 'teams: {}' })).plan, MARKER, ROOM, COMMIT);
     expect(empty).toContain('**No changes**\n\n0 unchanged.');
   });
 
@@ -134,7 +134,7 @@ describe('the comment of a plan', () => {
       actuals: [actual('space', 's1', { title: 'S' })],
       policy: { requireApproval: ['space'] },
     });
-    const comment = planComment(held.plan, MARKER, ROOM);
+    const comment = planComment(held.plan, MARKER, ROOM, COMMIT);
     const short = held.plan.heldChecksum?.slice('sha256:'.length).slice(0, 8);
     expect(comment).toContain('**1 change waits for approval**');
     expect(comment).toContain('- S (space/s): waits (deleting space needs approval)');
@@ -142,7 +142,7 @@ describe('the comment of a plan', () => {
     expect(codeIn(comment).at(-1)).toMatch(new RegExp(`^octavo apply --approve (?:sha256:)?${short}`));
     expect(planStatus(held.plan)).toMatchObject({ state: 'success', context: 'octavo/plan/org_1' });
     const refused = { ...held.plan, verdict: { state: 'refused', reasons: ['no admin would be left'] } } as const;
-    expect(planComment(refused, MARKER, ROOM)).toContain('**Refused**: `no admin would be left`');
+    expect(planComment(refused, MARKER, ROOM, COMMIT)).toContain('**Refused**: `no admin would be left`');
     expect(planStatus(refused)).toMatchObject({ state: 'failure', description: expect.stringMatching(/^refused: /) });
     expect(failureStatus(MARKER)).toMatchObject({ state: 'error', context: 'octavo/plan/org_1' });
   });
@@ -178,7 +178,7 @@ describe('the diff of a comment', () => {
         }),
       ],
     });
-    const comment = planComment(plan, MARKER, ROOM);
+    const comment = planComment(plan, MARKER, ROOM, COMMIT);
     const diffs = codeIn(comment).filter((code) => code.includes('\n'));
     expect(diffs).toEqual([
       '! bo@acme.example changes role in team/writers (member → owner)\n! cy@acme.example leaves team/writers (member)',
@@ -189,7 +189,9 @@ describe('the diff of a comment', () => {
     const file = 'https://forge.example/blob/b/a%20folder/spaces%20%281%29.yaml';
     expect(comment).toContain(`In [\`a folder/spaces (1).yaml:3\`](${file}#L3)`);
     expect(comment).toContain(`In [\`a folder/spaces (1).yaml:2\`](${file}#L2)`);
-    expect(planComment(plan, MARKER, { ...ROOM, filesUrl: null })).toContain('In `a folder/spaces (1).yaml:3`\n');
+    expect(planComment(plan, MARKER, { ...ROOM, filesUrl: null }, COMMIT)).toContain(
+      'In `a folder/spaces (1).yaml:3`\n',
+    );
   });
 
   test('folds a group with many changes, and every group of a large plan', async () => {
@@ -200,7 +202,7 @@ describe('the diff of a comment', () => {
         base: 'spaces: { s: { title: Old } }\nteams: { gone: { title: Gone } }',
         actuals: [actual('space', 's1', { title: 'Old' }), actual('team', 't9', { title: 'Gone' })],
       });
-      const comment = planComment(plan, MARKER, ROOM);
+      const comment = planComment(plan, MARKER, ROOM, COMMIT);
       return [...comment.matchAll(/<summary>(\w+): |^\*\*(\w+): /gm)].map(
         ([, folded, open]) => folded?.toUpperCase() ?? open,
       );
@@ -221,7 +223,7 @@ describe('a comment that is too long', () => {
       actuals: gone.map((key) => actual('space', key, { title: titleOf(key) })),
       policy: { requireApproval: ['space'] },
     });
-    const comment = planComment(plan, MARKER, ROOM);
+    const comment = planComment(plan, MARKER, ROOM, COMMIT);
     expect(comment.length).toBeLessThanOrEqual(ROOM.maxLength);
     for (const key of gone) {
       expect(comment).toContain(` ${key} (space/${key})`);
@@ -239,7 +241,7 @@ describe('a comment that is too long', () => {
     'is shortened to %i characters with a note, and stays valid Markdown',
     async (maxLength) => {
       const { plan } = await planOf({ manifests: teams(2500) });
-      const comment = planComment(plan, MARKER, { ...ROOM, maxLength });
+      const comment = planComment(plan, MARKER, { ...ROOM, maxLength }, COMMIT);
       expect(comment.length).toBeLessThanOrEqual(maxLength);
       expect(comment.length).toBeGreaterThan(maxLength - 300);
       expect(comment).toContain('**Creates 2500 teams**');
@@ -250,7 +252,7 @@ describe('a comment that is too long', () => {
       // What follows the changes is there too.
       expect(comment).toContain('\n0 unchanged. 3 requests, about 2 s');
       expect(markdownSkeleton(comment)).toBe(
-        markdownSkeleton(planComment(plan, MARKER, { ...ROOM, maxLength: maxLength + 500 })),
+        markdownSkeleton(planComment(plan, MARKER, { ...ROOM, maxLength: maxLength + 500 }, COMMIT)),
       );
     },
   );
@@ -289,10 +291,10 @@ describe('a comment that is too long', () => {
     const plan = await dangerous(60, 40, 30);
     const order = ['- Okta', '- gone-', '! joined', '! Kept', '+ New '];
     const totals = [1, 40, 1, 1, 60];
-    const whole = planComment(plan, MARKER, ROOM).length;
+    const whole = planComment(plan, MARKER, ROOM, COMMIT).length;
     fc.assert(
       fc.property(fc.integer({ min: 2000, max: whole }), (maxLength) => {
-        const comment = planComment(plan, MARKER, { ...ROOM, maxLength });
+        const comment = planComment(plan, MARKER, { ...ROOM, maxLength }, COMMIT);
         expect(comment.length).toBeLessThanOrEqual(maxLength);
         expect(markdownSkeleton(comment).match(/<\/?details>/g)).toEqual(
           Array.from({ length: 4 }, () => ['<details>', '</details>']).flat(),
@@ -327,7 +329,7 @@ describe('a comment that is too long', () => {
       ],
       policy: { requireApproval: ['space'] },
     });
-    const comment = planComment(plan, MARKER, ROOM);
+    const comment = planComment(plan, MARKER, ROOM, COMMIT);
     const above = comment.slice(0, comment.indexOf('<details'));
     expect(above).toContain('**Deletes 10 spaces, makes `Help` public, creates 300 teams**');
     expect(above).toContain('**All 311 changes wait for approval**: `11 of 10 owned resources (110 %) would be');
@@ -340,7 +342,7 @@ describe('a comment that is too long', () => {
   });
 
   test('shows the start of a change that does not fit', async () => {
-    const text = planText(planComment(await dangerous(0, 0, 3000), MARKER, { ...ROOM, maxLength: 6000 }));
+    const text = planText(planComment(await dangerous(0, 0, 3000), MARKER, { ...ROOM, maxLength: 6000 }, COMMIT));
     expect(text).toMatch(/^! joined \(team\/joined\)\n(?:[-+] .*\n)+ {4}…$/m);
     expect(text).toMatch(/^ {4}… and \d+ more$/m);
   });
@@ -363,7 +365,7 @@ describe('a comment that is too long', () => {
 
   test('refers to the output of a job without a page', async () => {
     const { plan } = await planOf({ manifests: teams(100) });
-    expect(planComment(plan, MARKER, { ...ROOM, maxLength: 1500, runUrl: null })).toContain(
+    expect(planComment(plan, MARKER, { ...ROOM, maxLength: 1500, runUrl: null }, COMMIT)).toContain(
       'the output of the job contains the whole plan',
     );
   });

@@ -83,7 +83,11 @@ export function createInstantClock(): Clock & { readonly waits: number[] } {
 /** Creates or updates the webhook of a repository. */
 export function ensureHookAt(apiUrl: string, forge: ForgeName, over: Partial<HookSettings> = {}) {
   const access = { forge, apiUrl, repository: 'acme/docs', token: FakeForge.token };
-  const hook = { url: 'https://octavo.acme.example/hooks/org_1', secret: 'webhook-secret-never-to-be-seen' };
+  const hook = {
+    url: 'https://octavo.acme.example/hooks/org_1',
+    secret: 'webhook-secret-never-to-be-seen',
+    hasComments: false,
+  };
   const { signal } = new AbortController();
   return ensureHook({ ...access, ...hook, ...over }, { clock: createInstantClock(), signal, userAgent: 'octavo/0' });
 }

@@ -14,12 +14,12 @@ const KEY = `whsec_${Buffer.from('thirty-two bytes of a signing key').toString('
 /** Webhooks, their deliveries, and the headers that prove the sender. */
 const FORGES: readonly (readonly [string, PushWebhook, (options: PushOptions) => PushDelivery, proof: RegExp])[] = [
   ...(['github', 'gitlab', 'gitea', 'bitbucket'] as const).map((forge) => {
-    const webhook = { forge, secret: SECRET, repository: 'Acme/docs', ref: 'main' };
+    const webhook = { forge, secret: SECRET, repository: 'Acme/docs', ref: 'main', hasComments: false };
     return [forge, webhook, PUSHES[forge], forge === 'gitlab' ? /token/ : /signature/] as const;
   }),
   [
     'gitlab with a signing token',
-    { forge: 'gitlab', secret: KEY, repository: '15', ref: 'main' },
+    { forge: 'gitlab', secret: KEY, repository: '15', ref: 'main', hasComments: false },
     gitlabSigned,
     /signature|timestamp|webhook-id/,
   ],
@@ -74,7 +74,13 @@ describe('a signed body', () => {
   });
 
   test('with the example of the documentation of GitHub is genuine', () => {
-    const webhook = { forge: 'github', secret: "It's a Secret to Everybody", repository: 'a/b', ref: 'main' } as const;
+    const webhook = {
+      forge: 'github',
+      secret: "It's a Secret to Everybody",
+      repository: 'a/b',
+      ref: 'main',
+      hasComments: false,
+    } as const;
     const headers = {
       'x-hub-signature-256': 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17',
       'x-github-event': 'push',
@@ -86,7 +92,7 @@ describe('a signed body', () => {
 });
 
 describe('a signing token of GitLab', () => {
-  const webhook = { forge: 'gitlab', secret: KEY, repository: 'acme/docs', ref: 'main' } as const;
+  const webhook = { forge: 'gitlab', secret: KEY, repository: 'acme/docs', ref: 'main', hasComments: false } as const;
 
   test.each([
     [300_000, 'push'],
@@ -117,13 +123,13 @@ test('a ping of GitHub or Bitbucket is answered', () => {
     ['github', 'ping'],
     ['bitbucket', 'diagnostics:ping'],
   ] as const) {
-    const webhook = { forge, secret: SECRET, repository: 'acme/docs', ref: 'main' };
+    const webhook = { forge, secret: SECRET, repository: 'acme/docs', ref: 'main', hasComments: false };
     expect(read(webhook, PUSHES[forge]({ secret: SECRET, event }))).toEqual({ kind: 'ping' });
   }
 });
 
 test.each(['x-forgejo-signature', 'x-hub-signature-256'])('Forgejo may sign in %s', (name) => {
-  const webhook = { forge: 'gitea', secret: SECRET, repository: 'acme/docs', ref: 'main' } as const;
+  const webhook = { forge: 'gitea', secret: SECRET, repository: 'acme/docs', ref: 'main', hasComments: false } as const;
   const { headers, body } = PUSHES.gitea({ secret: SECRET });
   const { 'x-gitea-signature': signature = '', ...rest } = headers;
   const forgejo = { ...rest, [name]: name === 'x-hub-signature-256' ? `sha256=${signature}` : signature };
@@ -131,7 +137,7 @@ test.each(['x-forgejo-signature', 'x-hub-signature-256'])('Forgejo may sign in %
 });
 
 test('a push in a form, which GitHub selects by default, is read', () => {
-  const webhook = { forge: 'gitea', secret: SECRET, repository: 'acme/docs', ref: 'main' } as const;
+  const webhook = { forge: 'gitea', secret: SECRET, repository: 'acme/docs', ref: 'main', hasComments: false } as const;
   const json = PUSHES.gitea({ secret: SECRET }).body.toString();
   const body = Buffer.from(new URLSearchParams({ payload: json }).toString());
   const headers = {
@@ -144,7 +150,13 @@ test('a push in a form, which GitHub selects by default, is read', () => {
 });
 
 test('a push of several refs at Bitbucket counts if one is followed, also when it is deleted', () => {
-  const webhook = { forge: 'bitbucket', secret: SECRET, repository: 'acme/docs', ref: 'main' } as const;
+  const webhook = {
+    forge: 'bitbucket',
+    secret: SECRET,
+    repository: 'acme/docs',
+    ref: 'main',
+    hasComments: false,
+  } as const;
   const changes = [
     { new: { type: 'branch', name: 'other' }, old: null },
     { new: null, old: { type: 'branch', name: 'main' } },
@@ -165,7 +177,13 @@ test.each([
   ['a list', Buffer.from('[1]')],
   ['without members', Buffer.from('{"__proto__":{"ref":"refs/heads/main"}}')],
 ])('a genuine body that is %s is refused', (_name, body) => {
-  const webhook = { forge: 'github', secret: SECRET, repository: 'acme/docs', ref: 'main' } as const;
+  const webhook = {
+    forge: 'github',
+    secret: SECRET,
+    repository: 'acme/docs',
+    ref: 'main',
+    hasComments: false,
+  } as const;
   const headers = {
     'content-type': 'application/json',
     'x-github-event': 'push',

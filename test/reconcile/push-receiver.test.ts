@@ -26,10 +26,17 @@ beforeEach(() => {
 });
 
 function open(note: (name: string) => Note = (name) => store.note(name)): PushReceiver {
-  const webhook = { forge: 'github', secret: SECRET, repository: 'acme/docs', ref: 'main' } as const;
-  return createPushReceiver(webhook, note, clock, () => {
+  const webhook = {
+    forge: 'github',
+    secret: SECRET,
+    repository: 'acme/docs',
+    ref: 'main',
+    hasComments: false,
+  } as const;
+  const onPush = () => {
     fetches += 1;
-  });
+  };
+  return createPushReceiver(webhook, note, clock, onPush, () => {});
 }
 
 function send(receiver: PushReceiver, options: Partial<PushOptions> = {}) {

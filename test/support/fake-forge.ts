@@ -17,6 +17,15 @@ export interface KeptComment {
   readonly id: number;
   body: string;
   readonly author: number;
+  readonly createdAt: number;
+  updatedAt: number;
+}
+
+/** An account, and its permission in the repository. */
+interface Person {
+  readonly login: string;
+  permission: 'none' | 'read' | 'write' | 'maintain' | 'admin';
+  readonly isBot?: boolean;
 }
 
 /** User of the fake's token, and the other user who comments. */
@@ -33,6 +42,8 @@ interface CommentApi {
   readonly limit: readonly [characters: number, status: number];
 }
 
+const seconds = (time: number) => `${new Date(time).toISOString().slice(0, 19)}Z`;
+
 const FORBIDDEN: Answer = { status: 403, body: { message: 'Resource not accessible by integration' } };
 
 /** API of a forge with comments and commit statuses of pull request 12 of `acme/docs`. It stores what is written. */
@@ -42,6 +53,21 @@ export abstract class FakeForge extends ForgeServer {
   readonly may = { comment: true, status: true, identify: true };
   /** User of the token; a workflow token has no user of its own. */
   self = SELF;
+  /** Accounts by id; others are outsiders. */
+  readonly people = new Map<number, Person>([
+    [SELF, { login: 'github-actions[bot]', permission: 'read', isBot: true }],
+  ]);
+  /** Pull request 12. */
+  readonly pull = {
+    state: 'open' as 'open' | 'closed' | 'merged',
+    head: 'b'.repeat(40),
+    into: 'main',
+    author: STRANGER,
+    /** Authors of its commits. */
+    authors: [STRANGER],
+  };
+  /** Milliseconds since the epoch. */
+  now = Date.now();
   readonly pulls: KeptPulls;
   /** Answers what is about commits. */
   protected abstract readonly commits: FakeStatusForge;
@@ -70,7 +96,7 @@ export abstract class FakeForge extends ForgeServer {
   /** Adds a comment of another user. */
   comment(author: number, body: string): KeptComment {
     this.#ids += 1;
-    const comment = { id: this.#ids, body, author };
+    const comment = { id: this.#ids, body, author, createdAt: this.now, updatedAt: this.now };
     this.comments.push(comment);
     return comment;
   }
@@ -79,6 +105,8 @@ export abstract class FakeForge extends ForgeServer {
   protected abstract show(comment: KeptComment): object;
   /** Answers a request about other pull requests; null if it is about something else. */
   protected abstract answerPull(asked: Asked): Answer | null;
+  /** Answers a request about pull request 12 and who may approve it; null if it is about something else. */
+  protected abstract answerReview(asked: Asked): Answer | null;
 
   handle(asked: Asked): Answer {
     const { method, path } = asked;
@@ -93,7 +121,9 @@ export abstract class FakeForge extends ForgeServer {
     if (id !== undefined && method === 'DELETE') {
       return this.#remove(Number(id));
     }
-    return this.answerPull(asked) ?? (this.may.status ? this.commits.handle(asked) : FORBIDDEN);
+    return (
+      this.answerReview(asked) ?? this.answerPull(asked) ?? (this.may.status ? this.commits.handle(asked) : FORBIDDEN)
+    );
   }
 
   protected list(asked: Asked): Answer {
@@ -114,6 +144,7 @@ export abstract class FakeForge extends ForgeServer {
       return UNKNOWN;
     }
     comment.body = text;
+    comment.updatedAt = this.now;
     return { status: id === null ? 201 : 200, body: this.show(comment) };
   }
 
@@ -139,8 +170,43 @@ export class FakeGitHubPull extends FakeForge {
   protected readonly commits = new FakeGitHubStatuses();
   protected readonly api: CommentApi = { ...GITHUB_API, limit: [65_536, 422] };
 
-  protected show({ id, body, author }: KeptComment) {
-    return { id, body, user: { id: author, login: 'somebody' } };
+  protected show = ({ id, body, author, createdAt, updatedAt }: KeptComment) => ({
+    id,
+    body,
+    user: this.#user(author),
+    created_at: seconds(createdAt),
+    updated_at: seconds(updatedAt),
+  });
+
+  #user(id: number) {
+    const { login = 'somebody', isBot = false } = this.people.get(id) ?? {};
+    return { id, login, type: isBot ? 'Bot' : 'User' };
+  }
+
+  protected answerReview({ method, path }: Asked): Answer | null {
+    const { state, head, into, author, authors } = this.pull;
+    const login = /^\/repos\/acme\/docs\/collaborators\/([^/]+)\/permission$/.exec(path)?.[1];
+    if (method !== 'GET') {
+      return null;
+    }
+    if (login !== undefined) {
+      const [id, person] = [...this.people].find(([, each]) => each.login === decodeURIComponent(login)) ?? [0, null];
+      const role = person?.permission ?? 'read';
+      const permission = role === 'maintain' ? 'write' : role;
+      return { status: 200, body: { permission, role_name: role, user: this.#user(id) } };
+    }
+    if (path === '/repos/acme/docs/pulls/12/commits') {
+      return { status: 200, body: authors.map((id) => ({ author: this.#user(id), committer: null })) };
+    }
+    const shown = {
+      state: state === 'open' ? 'open' : 'closed',
+      merged: state === 'merged',
+      head: { sha: head },
+      base: { ref: into },
+      user: this.#user(author),
+      html_url: `${this.url}/acme/docs/pull/12`,
+    };
+    return path === '/repos/acme/docs/pulls/12' ? { status: 200, body: shown } : null;
   }
 
   protected answerPull(asked: Asked): Answer | null {
@@ -172,8 +238,42 @@ export class FakeGitLabPull extends FakeForge {
     limit: [1_000_000, 400],
   };
 
-  protected show({ id, body, author }: KeptComment) {
-    return { id, body, author: { id: author }, system: false };
+  protected show = ({ id, body, author, createdAt, updatedAt }: KeptComment) => ({
+    id,
+    body,
+    author: { id: author, username: this.people.get(author)?.login },
+    system: false,
+    created_at: new Date(createdAt).toISOString(),
+    updated_at: new Date(updatedAt).toISOString(),
+  });
+
+  protected answerReview({ method, path }: Asked): Answer | null {
+    const { state, head, into, author, authors } = this.pull;
+    const id = Number(/^\/(?:users|projects\/5\/members\/all)\/(\d+)$/.exec(path)?.[1] ?? 0);
+    const person = this.people.get(id);
+    if (method !== 'GET') {
+      return null;
+    }
+    if (id !== 0 && path.startsWith('/users/')) {
+      return { status: 200, body: { id, username: person?.login, bot: person?.isBot ?? false, public_email: '' } };
+    }
+    if (id !== 0) {
+      const level = { none: 10, read: 20, write: 30, maintain: 40, admin: 50 }[person?.permission ?? 'none'];
+      return person === undefined ? UNKNOWN : { status: 200, body: { id, access_level: level, state: 'active' } };
+    }
+    if (path === '/projects/5/merge_requests/12/commits') {
+      const emails = authors.map((of) => `${of}-${this.people.get(of)?.login}@users.noreply.gitlab.example`);
+      return { status: 200, body: emails.map((author_email) => ({ author_email, committer_email: author_email })) };
+    }
+    const shown = {
+      iid: 12,
+      state: state === 'open' ? 'opened' : state,
+      sha: head,
+      target_branch: into,
+      author: { id: author },
+      web_url: `${this.url}/acme/docs/-/merge_requests/12`,
+    };
+    return path === '/projects/5/merge_requests/12' ? { status: 200, body: shown } : null;
   }
 
   protected answerPull(asked: Asked): Answer | null {
@@ -197,6 +297,10 @@ export class FakeGiteaPull extends FakeForge {
 
   protected show({ id, body, author }: KeptComment) {
     return { id, body, user: { id: author } };
+  }
+
+  protected answerReview(): Answer | null {
+    return null;
   }
 
   protected answerPull(asked: Asked): Answer | null {

@@ -105,6 +105,52 @@ function bitbucket({
   return { headers, body };
 }
 
+/** A comment on pull request 12. */
+export interface CommentOptions extends Omit<PushOptions, 'ref' | 'at'> {
+  readonly comment: number;
+  readonly text: string;
+  /** As the forge names it: `created`, `edited` or `deleted`; `create` or `update`. */
+  readonly action?: string;
+  /** False: on an issue. */
+  readonly isPull?: boolean;
+}
+
+/** Creates a signed delivery of a comment. */
+export const COMMENTS = {
+  github({ secret, repository = 'acme/docs', id, comment, text, ...options }: CommentOptions): PushDelivery {
+    const { action = 'created', isPull = true, event = 'issue_comment' } = options;
+    const body = bytes({
+      action,
+      repository: { full_name: repository },
+      issue: { number: 12, ...(isPull ? { pull_request: { url: 'https://evil.example/x' } } : {}) },
+      comment: { id: comment, body: text, user: { login: 'boss' }, author_association: 'OWNER' },
+    });
+    const headers = {
+      ...JSON_TYPE,
+      'x-github-event': event,
+      'x-github-delivery': id ?? randomUUID(),
+      'x-hub-signature-256': `sha256=${hex(secret, body)}`,
+    };
+    return { headers, body };
+  },
+  gitlab({ secret, repository = 'acme/docs', id, comment, text, ...options }: CommentOptions): PushDelivery {
+    const { action = 'create', isPull = true, event = 'Note Hook' } = options;
+    const body = bytes({
+      object_kind: 'note',
+      project: { id: 5, path_with_namespace: repository },
+      object_attributes: { id: comment, note: text, action },
+      ...(isPull ? { merge_request: { iid: 12 } } : {}),
+    });
+    const headers = {
+      ...JSON_TYPE,
+      'x-gitlab-event': event,
+      'x-gitlab-event-uuid': id ?? randomUUID(),
+      'x-gitlab-token': secret,
+    };
+    return { headers, body };
+  },
+} as const;
+
 /** Creates a signed delivery of each forge. */
 export const PUSHES = { github, gitlab, gitea, bitbucket } as const satisfies Record<
   string,

@@ -32,7 +32,12 @@ export async function webhookCommand(
     await create(webhook, chosen, config, context);
     return EXIT.done;
   }
-  const form = hookForm(webhook.forge, hookUrl(chosen, config), webhook.secret.startsWith('whsec_'));
+  const form = hookForm(
+    webhook.forge,
+    hookUrl(chosen, config),
+    webhook.secret.startsWith('whsec_'),
+    webhook.hasComments,
+  );
   const width = largest(form.fields.map(([label]) => label.length));
   const lines = [
     `In the settings of ${webhook.repository} at ${form.label}, open ${form.place}, and enter:`,
@@ -61,7 +66,14 @@ function webhookOf({ id, source, forge }: OrganizationConfig) {
   if (type === null || repository === null) {
     throw new ConfigError(`the forge of ${id} is not known; set forge.type and forge.repository`);
   }
-  return { forge: type, repository, apiUrl, token: forge.token ?? null, secret: forge.webhookSecret };
+  return {
+    forge: type,
+    repository,
+    apiUrl,
+    token: forge.token ?? null,
+    secret: forge.webhookSecret,
+    hasComments: forge.approveByComment !== undefined,
+  };
 }
 
 function hookUrl({ id }: OrganizationConfig, { server }: Config): string {
@@ -76,7 +88,7 @@ async function create(
   config: Config,
   context: CommandContext,
 ) {
-  const { forge, repository, apiUrl, token, secret } = webhook;
+  const { forge, repository, apiUrl, token, secret, hasComments } = webhook;
   const missing = [
     ...(config.server.publicUrl === undefined ? ['server.publicUrl to the URL that the forge can reach'] : []),
     ...(token === null ? ['forge.token to a token that may create webhooks'] : []),
@@ -86,10 +98,10 @@ async function create(
     throw new ConfigError(`the webhook cannot be created; set ${missing.join(', and ')}`);
   }
   const url = hookUrl(organization, config);
-  const { label, permission } = hookForm(forge, url, false);
+  const { label, permission } = hookForm(forge, url, false, hasComments);
   const { ensureHook } = await import('../../forge/open-forge.ts');
   const outcome = await ensureHook(
-    { forge, apiUrl, repository, token, url, secret },
+    { forge, apiUrl, repository, token, url, secret, hasComments },
     { clock: interruptibleClock(context), signal: context.signal, userAgent: `octavo/${context.version}` },
   ).catch((error: unknown) => {
     if (error instanceof AuthError) {

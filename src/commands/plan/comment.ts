@@ -63,7 +63,7 @@ export async function openPlanComment(context: CommandContext): Promise<PlanComm
       const prefix = inside === ROOT_SCOPE ? '' : `${encodedPath(inside)}/`;
       const filesUrl = pull.filesUrl === null ? null : `${pull.filesUrl}${prefix}`;
       return show(publisher, plan, planStatus(plan), (marker, place) =>
-        planComment(plan, marker, { ...place, filesUrl }, approvalFor),
+        planComment(plan, marker, { ...place, filesUrl }, pull.head, approvalFor),
       );
     },
     showFailure: async (error, folder, flags) => {

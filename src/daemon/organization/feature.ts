@@ -69,6 +69,8 @@ export interface DaemonContext {
 export interface OrganizationEvents extends PassEvents, ConversationEvents, ClusterEvents {
   /** A pass was stored in the history, with its events. */
   onRecorded?(number: number): void;
+  /** The webhook of the repository kept a comment that is a command. */
+  onCommand?(): void;
 }
 
 /** The context of one organization. `log` adds its id to each line, and `store` refuses writes once the lease is lost. */

@@ -3,6 +3,7 @@ import type { OrganizationConfig } from '../../config/config.ts';
 import type { RequestQueue } from '../../queue/dispatcher.ts';
 import type { Lease } from '../../store/leases.ts';
 import type { OrganizationClusters } from './clusters.ts';
+import type { OrganizationCommentApprovals } from './comment-approvals.ts';
 import type { OrganizationCommitStatuses } from './commit-statuses.ts';
 import type { OrganizationConversations } from './conversations.ts';
 import type { Feature } from './feature.ts';
@@ -20,6 +21,8 @@ export interface ManagedOrganization {
   readonly reconciliation: Reconciliation | null;
   /** Null if the configuration has no token for them, and in a dry run. */
   readonly statuses: OrganizationCommitStatuses | null;
+  /** Null if comments approve nothing, and in a dry run. */
+  readonly comments: OrganizationCommentApprovals | null;
   readonly conversations: OrganizationConversations;
   readonly clusters: OrganizationClusters;
   /** All of the above, in the order in which they start. */

@@ -49,7 +49,8 @@ export class Reconciliation implements Feature {
     });
     const onError = (reason: string) => stopping.aborted || log.warn({ reason }, 'cannot follow the source');
     this.#schedule = createSchedule(this.reconciler, this.source, organization.schedule.drift, clock, onError);
-    this.pushes = openPushReceiver(organization, store, clock, () => this.fetchNow());
+    const onCommand = () => events.publish.onCommand?.();
+    this.pushes = openPushReceiver(organization, store, clock, () => this.fetchNow(), onCommand);
   }
 
   /** Subscriptions of the history and of the schedule to the passes. */

@@ -91,7 +91,9 @@ export class RemoteOrganizations {
     const { store, clock } = this.#context;
     const { id } = config;
     let accepting: Promise<Ingestion> | null = null;
-    const pushes = openPushReceiver(config, store, clock, () => void this.#commands?.notify(id, 'push'));
+    // The owner looks for comments, too.
+    const notify = () => void this.#commands?.notify(id, 'push');
+    const pushes = openPushReceiver(config, store, clock, notify, notify);
     const deliver = async (source: string, delivery: WebhookRequest) => {
       accepting ??= openIngestion(config, this.#context);
       const ingestion = await accepting.catch((error: unknown) => {
