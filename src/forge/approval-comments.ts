@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import { RejectedError } from '../core/errors.ts';
 import { scopeSuffix } from '../core/scope.ts';
 import type { ForgeName } from './ci-job.ts';
-import { type Marker, readMarker, readOffer } from './comment.ts';
+import { isSame, type Marker, readMarker, readOffer } from './comment.ts';
 import type { ForgeAccess, ForgeAccount, Membership, PullComment } from './forge.ts';
 import { openApprovals } from './open-forge.ts';
 import { withRetries } from './requests.ts';
@@ -11,6 +11,9 @@ import { type AnnouncedComment, readCommand } from './webhooks.ts';
 
 /** Milliseconds after which a comment that nobody has answered is too old: a recorded delivery cannot bring it back. */
 const MAX_AGE = 24 * 3_600_000;
+
+/** Comments that look like plans, of which the author is asked for: the oldest ones. */
+const MAX_OFFERS = 20;
 
 /** Who may approve, and which plan. */
 export interface CommentRules extends Pick<Marker, 'organization' | 'scope'> {
@@ -73,13 +76,14 @@ export function openApprovalReader(
       const isOfRules = ({ marker }: Offer) =>
         marker.organization === rules.organization && marker.scope === rules.scope.toWellFormed();
       const shown = offers.filter(isOfRules);
-      const isOfOther = offers.some((offer) => !isOfRules(offer) && isNamed(offer, digits));
-      if (who.isBot || (digits !== '' && isOfOther && !shown.some((offer) => isNamed(offer, digits)))) {
+      const isMeant = (offer: Offer) => digits === '' || isNamed(offer, digits);
+      const isOfOther = !shown.some(isMeant) && offers.some((offer) => !isOfRules(offer) && isMeant(offer));
+      if (who.isBot || isOfOther) {
         return { kind: 'ignored' };
       }
       const target = await withRetries(clock, () => forge.readPull(pull));
       const hasCommit = author.id === target.author || (await withRetries(clock, () => forge.hasCommit(pull, author)));
-      const isEdited = own.createdAt !== own.updatedAt || own.body !== text;
+      const isEdited = own.createdAt !== own.updatedAt || !isSame(own.body, text);
       const isYoung = clock.now() - own.createdAt <= MAX_AGE;
       const reasons = [
         ...personReasons(author, who, rules),
@@ -135,8 +139,9 @@ async function offersIn(
   membership: (account: ForgeAccount) => Promise<Membership>,
 ): Promise<readonly Offer[]> {
   const offers: Offer[] = [];
-  for (const { author, body, updatedAt } of comments) {
-    const marker = body.startsWith('<!-- octavo:plan ') ? readMarker(body) : null;
+  const candidates = comments.filter(({ body }) => body.startsWith('<!-- octavo:plan ')).slice(0, MAX_OFFERS);
+  for (const { author, body, updatedAt } of candidates) {
+    const marker = readMarker(body);
     if (marker !== null && author !== null && (await membership(author)).showsPlans) {
       const { commit, checksums } = readOffer(body) ?? { commit: '', checksums: [] };
       offers.push({ marker, commit, checksums, updatedAt });
@@ -146,7 +151,7 @@ async function offersIn(
 }
 
 function isNamed({ checksums }: Offer, digits: string): boolean {
-  return digits !== '' && checksums.some((each) => each.startsWith(digits));
+  return checksums.some((each) => each.startsWith(digits));
 }
 
 /** Returns what is wrong with the plan that the comment is about. */

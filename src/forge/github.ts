@@ -21,7 +21,7 @@ const MAX_LENGTH = 65_535;
 const MAX_DESCRIPTION = 140;
 const PATCH_PULL = 'PATCH /repos/{owner}/{repo}/pulls/{pull_number}';
 
-/** Account that comments for the token of a workflow. No person can have a name with brackets. */
+/** Account that comments for the token of a workflow. */
 const JOB_ACCOUNT = 'github-actions[bot]';
 /** Number of commits of a pull request that GitHub lists at most. */
 const MAX_COMMITS = 250;
@@ -155,14 +155,15 @@ export function openGitHub({ apiUrl, repository, token, signal, userAgent }: For
         return (await listComments(pull)).map(({ id, body, user, created_at, updated_at }) => ({
           id: Number(id),
           body: body ?? '',
-          author: user === null ? null : { id: Number(user.id), login: user.login },
+          author: user === null ? null : { id: Number(user.id), login: String(user.login) },
           createdAt: Date.parse(created_at),
           updatedAt: Date.parse(updated_at),
         }));
       },
       async readMembership({ id, login }) {
-        if (login === JOB_ACCOUNT) {
-          return { permission: 'none', isBot: true, showsPlans: true };
+        // No person can have a name with brackets.
+        if (login.endsWith('[bot]')) {
+          return { permission: 'none', isBot: true, showsPlans: login === JOB_ACCOUNT };
         }
         const path = 'GET /repos/{owner}/{repo}/collaborators/{username}/permission';
         const { data } = await octokit.request(path, { ...at, username: login });

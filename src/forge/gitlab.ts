@@ -126,16 +126,17 @@ export function openGitLab({ apiUrl, repository: project, token, signal, ref }: 
           .map(({ id, body, author, created_at, updated_at }) => ({
             id,
             body,
-            author: { id: author.id, login: author.username },
+            author: { id: author.id, login: String(author.username) },
             createdAt: Date.parse(created_at),
             updatedAt: Date.parse(updated_at),
           }));
       },
       async readMembership({ id }) {
-        const { bot: isBot } = await users.show(id);
+        const isBot = (await users.show(id)).bot === true;
         const { access_level, state } = await members.show(project, id, { includeInherited: true });
         const level = state === 'active' ? access_level : 0;
-        return { permission: permissionOf(level), isBot: isBot === true, showsPlans: level >= REPORTER };
+        // The account of a project access token is a bot.
+        return { permission: permissionOf(level), isBot, showsPlans: level >= (isBot ? REPORTER : DEVELOPER) };
       },
       async hasCommit(pull, { id, login }) {
         // The emails of an account are known to it alone, except for these.
@@ -170,12 +171,13 @@ function listed(request: {
 
 /** Access levels (GitLab API, roles). */
 const REPORTER = 20;
+const DEVELOPER = 30;
 
 function permissionOf(level: number): Membership['permission'] {
   const levels = [
     [50, 'admin'],
     [40, 'maintain'],
-    [30, 'write'],
+    [DEVELOPER, 'write'],
   ] as const;
   return levels.find(([least]) => level >= least)?.[1] ?? 'none';
 }

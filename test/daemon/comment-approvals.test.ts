@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { FORGES, jobAt } from '../forge/samples.ts';
-import { FakeForge } from '../support/fake-forge.ts';
+import { FakeForge, type KeptComment } from '../support/fake-forge.ts';
 import { eventually } from '../support/octavo-process.ts';
 import { COMMENTS, type CommentOptions, PUSHES } from '../support/push-deliveries.ts';
 import { openWorkspace } from '../support/workspace.ts';
@@ -55,16 +55,15 @@ async function openPull(name: 'github' | 'gitlab', organization: Readonly<Record
     checksums: () => /checksums=([0-9a-f]{64})(?:,([0-9a-f]{64}))?/.exec(fake.own[0]?.body ?? '')?.slice(1) ?? [],
     deliver: (options: Omit<CommentOptions, 'secret'> & { secret?: string }) =>
       send(daemon.address, COMMENTS[name]({ secret: SECRET, repository: 'acme/docs', ...options })),
-    /** Has an account comment, and returns the answer to it; null if there is none before that of a later command. */
-    async say(account: number, text: string, { isAnswered = true, change = () => {} } = {}) {
+    /** Has an account comment, and returns the answer to it. */
+    async say(account: number, text: string, change: (comment: KeptComment) => void = () => {}) {
       const before = fake.own.length;
       const comment = fake.comment(account, text);
-      change();
-      const delivered = await pull.deliver({ comment: comment.id, text });
-      expect(delivered.status).toBe(202);
-      await eventually('an answer', () => !isAnswered || fake.own.length > before);
+      change(comment);
+      expect(await pull.deliver({ comment: comment.id, text })).toMatchObject({ status: 202 });
+      await eventually('an answer', () => fake.own.length > before);
       fake.now += MINUTE;
-      return fake.own[before]?.body ?? null;
+      return fake.own[before]?.body ?? '';
     },
     async merge() {
       work.repository.git('checkout', '--quiet', 'main');
@@ -118,4 +117,158 @@ describe.each(['github', 'gitlab'] as const)('at %s', (name) => {
       new RegExp(`${FakeForge.token}|${SECRET}`),
     );
   });
+
+  test('every reason against a comment is answered, and none of them approves', async () => {
+    await using pull = await openPull(name);
+    const { fake } = pull;
+    const reasons = async (...comment: Parameters<typeof pull.say>) => {
+      const [head, blank, ...lines] = (await pull.say(...comment)).split('\n');
+      expect([head?.startsWith('Not approved'), blank]).toEqual([true, '']);
+      return lines.map((line) => line.slice(2));
+    };
+    const permission = 'approving needs the permission `maintain` in this repository';
+    const own = 'people who opened a change or wrote a commit of it cannot approve it';
+    const edited = 'the comment was edited; write a new one';
+    const outdated = 'the plan is not of the newest commit; wait until the job has shown the new one';
+    const again = 'the plan was shown again since; read it, and write the command again';
+    const [held = '', whole = ''] = pull.checksums().map((each) => each.slice(0, 8));
+    expect(await reasons(WRITER, 'octavo approve')).toEqual([permission]);
+    expect(await reasons(666, 'octavo approve')).toEqual([permission]);
+    expect(await reasons(AUTHOR, 'octavo approve')).toEqual([own]);
+    fake.pull.authors.push(OTHER_BOSS);
+    expect(await reasons(OTHER_BOSS, 'octavo approve')).toEqual([own]);
+    const edit = (comment: KeptComment) => {
+      comment.updatedAt += MINUTE;
+    };
+    expect(await reasons(BOSS, 'octavo approve', edit)).toEqual([edited]);
+    const replace = (comment: KeptComment) => {
+      comment.body = 'octavo approve 00000000';
+    };
+    expect(await reasons(BOSS, 'octavo approve', replace)).toEqual([edited]);
+    const both = held === whole ? `\`${held}\`` : `\`${held}\` or \`${whole}\``;
+    const unknown = `the plan does not have this checksum, but ${both}`;
+    expect(await reasons(BOSS, 'octavo approve 00000000')).toEqual([unknown]);
+    const { head } = fake.pull;
+    fake.pull.head = 'c'.repeat(40);
+    expect(await reasons(BOSS, 'octavo approve')).toEqual([outdated]);
+    fake.pull.head = head;
+    const showAgain = () => {
+      (fake.own[0] as KeptComment).updatedAt = fake.now;
+    };
+    expect(await reasons(BOSS, 'octavo approve', showAgain)).toEqual([again]);
+    fake.pull.into = 'release';
+    fake.pull.state = 'closed';
+    const all = [
+      permission,
+      'this was closed without being merged',
+      'this does not go to the branch that Octavo follows',
+    ];
+    expect(await reasons(WRITER, 'octavo approve 00000000')).toEqual([...all, unknown]);
+    fake.pull.into = 'main';
+    fake.pull.state = 'open';
+    const late = (comment: KeptComment) => Object.assign(comment, { createdAt: 0, updatedAt: 0 });
+    expect(await reasons(BOSS, 'octavo approve', late)).toEqual([
+      'the comment is more than a day old; write a new one',
+      again,
+    ]);
+    const label = name === 'github' ? 'GitHub' : 'GitLab';
+    const silent = `${label} does not tell now whether this is allowed; the log of Octavo says why`;
+    fake.fault = (request) => (/collaborators|members/.test(request) ? 403 : null);
+    expect(await reasons(BOSS, 'octavo approve')).toEqual([silent]);
+    fake.fault = (request) => (/collaborators|members/.test(request) ? 404 : null);
+    expect(await reasons(BOSS, 'octavo approve')).toContain(permission);
+    fake.fault = () => null;
+    await pull.merge();
+    await eventually('the held plan', () => pull.daemon.log.some(({ msg }) => msg === 'changes held'));
+    expect([pull.deletions(), pull.audit()]).toEqual([0, []]);
+  });
+
+  test('what is not a new command of a person by webhook has no effect and no answer', async () => {
+    await using pull = await openPull(name);
+    const { fake } = pull;
+    const ignored = { status: 200, outcome: 'ignored' };
+    const { id: comment } = fake.comment(BOSS, 'octavo approve');
+    const texts = [
+      ...['> octavo approve', 'octavo approve\n\noctavo approve', 'LGTM\noctavo approve', '`octavo approve`'],
+      ...['octavo approve 1cef', 'octavo approve 1cefed34; rm -rf /', '/octavo approve', '<b>octavo approve</b>'],
+      ...['octavo reject', '', 'octavo approve '.repeat(70_000), '```\noctavo approve\n```', 'octavo  approve'],
+    ];
+    for (const text of texts) {
+      expect(await pull.deliver({ comment, text })).toEqual(ignored);
+    }
+    const text = 'octavo approve';
+    for (const action of ['edited', 'update', 'deleted']) {
+      expect(await pull.deliver({ comment, text, action })).toEqual(ignored);
+    }
+    expect(await pull.deliver({ comment, text, isPull: false })).toEqual(ignored);
+    expect(await pull.deliver({ comment, text, repository: 'eve/docs' })).toEqual(ignored);
+    expect(await pull.deliver({ comment, text, event: 'pull_request_review' })).toEqual(ignored);
+    expect(await pull.deliver({ comment, text, secret: 'another secret of many characters' })).toEqual({
+      status: 401,
+      error: 'the signature is missing, wrong or too old',
+    });
+    // Somebody else's signed comment with the id of one that does not exist, and a bot's.
+    fake.people.set(60, { login: 'helper[bot]', permission: 'admin', isBot: true });
+    expect(await pull.deliver({ comment: 4_000_000, text })).toMatchObject({ status: 202 });
+    expect(await pull.deliver({ comment: fake.comment(60, text).id, text })).toMatchObject({ status: 202 });
+    expect(await pull.say(BOSS, text)).toMatch(/^Approved by `boss`/);
+    expect(fake.own).toHaveLength(2);
+  });
+});
+
+test('a comment approves once, never with what was shown to somebody else, and only as long as its author may', async () => {
+  await using pull = await openPull('github');
+  const { fake, work, daemon } = pull;
+  // Two comments look like the plan: of an outsider, which nobody reads, and of somebody who may write.
+  const forged = `${fake.own[0]?.body.replaceAll(/checksums=\S+/g, `checksums=${'0'.repeat(64)}`)}`;
+  fake.comment(666, forged);
+  fake.now += MINUTE;
+  expect(await pull.say(BOSS, `octavo approve ${pull.checksums()[0]}`)).toMatch(/^Approved by `boss`/);
+  const second = fake.comment(WRITER, forged);
+  fake.now += MINUTE;
+  expect(await pull.say(OTHER_BOSS, 'octavo approve')).toContain('several comments show a plan of org_acme');
+  fake.comments.splice(fake.comments.indexOf(second), 1);
+  // The author of the approval leaves before the merge.
+  const boss = fake.people.get(BOSS);
+  fake.people.delete(BOSS);
+  const before = fake.own.length;
+  await pull.merge();
+  await eventually('the refusal', () => fake.own.length > before);
+  expect(fake.own.at(-1)?.body).toContain('approving needs the permission');
+  expect(pull.deletions()).toBe(0);
+  fake.people.set(BOSS, boss ?? { login: 'boss', permission: 'maintain' });
+  fake.now += MINUTE;
+  const used = fake.comment(OTHER_BOSS, 'octavo approve');
+  await pull.deliver({ comment: used.id, text: used.body, id: 'one' });
+  await eventually('the deletion', () => pull.deletions() === 1);
+  await daemon.idle();
+  expect(pull.audit()).toMatchObject([{ actor: 'github:other-boss', outcome: 'done' }]);
+  // The same change waits again, and recorded deliveries are sent again.
+  work.repository.commit('Two again', { 'a.yaml': TWO });
+  await daemon.pass();
+  work.repository.commit('One again', { 'a.yaml': ONE });
+  const answers = fake.own.length;
+  const repeated = { status: 200, outcome: 'repeated' };
+  expect(await pull.deliver({ comment: used.id, text: used.body, id: 'one' })).toEqual(repeated);
+  expect(await pull.deliver({ comment: used.id, text: used.body, id: 'two' })).toMatchObject({ status: 202 });
+  await daemon.pass();
+  await daemon.pass();
+  expect([pull.deletions(), fake.own.length, pull.audit().length]).toEqual([1, answers, 1]);
+});
+
+test('where two people have to approve, two accounts do, whose names the configuration may list', async () => {
+  await using pull = await openPull(
+    'github',
+    { approvals: { count: 2 } },
+    { permission: 'write', users: ['Boss', 'writer'] },
+  );
+  expect(await pull.say(OTHER_BOSS, 'octavo approve')).toContain('does not name this account');
+  expect(await pull.say(BOSS, 'octavo approve')).toMatch(/ 2 people have to approve it\.$/);
+  await pull.merge();
+  await eventually('the first approval', () => pull.audit().length === 1);
+  await pull.daemon.idle();
+  expect(pull.deletions()).toBe(0);
+  const [held = ''] = pull.checksums();
+  await pull.say(WRITER, `Octavo approve ${held.slice(0, 8)}`);
+  await eventually('the deletion', () => pull.deletions() === 1);
 });

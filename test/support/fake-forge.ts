@@ -241,7 +241,7 @@ export class FakeGitLabPull extends FakeForge {
   protected show = ({ id, body, author, createdAt, updatedAt }: KeptComment) => ({
     id,
     body,
-    author: { id: author, username: this.people.get(author)?.login },
+    author: { id: author, username: this.people.get(author)?.login ?? 'somebody' },
     system: false,
     created_at: new Date(createdAt).toISOString(),
     updated_at: new Date(updatedAt).toISOString(),

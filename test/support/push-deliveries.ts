@@ -137,7 +137,7 @@ export const COMMENTS = {
     const { action = 'create', isPull = true, event = 'Note Hook' } = options;
     const body = bytes({
       object_kind: 'note',
-      project: { id: 5, path_with_namespace: repository },
+      project: { id: repository === 'acme/docs' ? 5 : 6, path_with_namespace: repository },
       object_attributes: { id: comment, note: text, action },
       ...(isPull ? { merge_request: { iid: 12 } } : {}),
     });

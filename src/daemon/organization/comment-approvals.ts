@@ -1,8 +1,9 @@
 /** Approves plans by comments on pull requests: judges each command, answers it, and approves the plan once it waits. */
 import * as z from 'zod';
 import { findStatusForge } from '../../config/forge.ts';
-import { WakeUpSignal } from '../../core/clock.ts';
+import { type Clock, WakeUpSignal } from '../../core/clock.ts';
 import { messageOf, RefusedPlanError } from '../../core/errors.ts';
+import { maskUrls } from '../../core/text/safe-url.ts';
 import { type ApprovalReader, type CommentVerdict, openApprovalReader } from '../../forge/approval-comments.ts';
 import type { AnnouncedComment } from '../../forge/webhooks.ts';
 import { heldChecksums } from '../../plan/guard.ts';
@@ -62,7 +63,7 @@ export class OrganizationCommentApprovals implements Feature {
 
   /** Returns null if comments approve nothing, and in a dry run. */
   static open(context: OrganizationContext, reconciliation: Reconciliation): OrganizationCommentApprovals | null {
-    const { organization, dryRun, clock, abort, version } = context;
+    const { organization, dryRun, clock, abort, stopping, version } = context;
     const { id, source, forge } = organization;
     if (dryRun || source?.git === undefined || forge?.approveByComment === undefined) {
       return null;
@@ -76,7 +77,13 @@ export class OrganizationCommentApprovals implements Feature {
     const { permission, users } = forge.approveByComment;
     const { scope } = reconciliation.source;
     const rules = { organization: id, scope, permission, users, ref: git.ref };
-    const reader = openApprovalReader(access, rules, clock);
+    // A wait before a retry ends when the organization stops.
+    const retries: Clock = {
+      now: () => clock.now(),
+      monotonic: () => clock.monotonic(),
+      sleep: (milliseconds) => clock.sleep(milliseconds, stopping),
+    };
+    const reader = openApprovalReader(access, rules, retries);
     return reader && new OrganizationCommentApprovals(context, reconciliation, reader);
   }
 
@@ -109,7 +116,10 @@ export class OrganizationCommentApprovals implements Feature {
   }
 
   async once(): Promise<boolean> {
-    return this.#round();
+    const hasLooked = await this.#round();
+    // An approval requests a pass.
+    await this.#reconciliation.reconciler.idle();
+    return hasLooked;
   }
 
   async stop(): Promise<void> {
@@ -198,9 +208,9 @@ export class OrganizationCommentApprovals implements Feature {
       if (!isNew || this.#context.stopping.aborted) {
         throw error;
       }
-      const reason = messageOf(error);
-      this.#context.log.warn({ pull: comment.pull, reason }, 'cannot judge a comment');
-      return { kind: 'refused', login: '', reasons: [`it cannot be checked whether this is allowed: ${reason}`] };
+      this.#context.log.warn({ pull: comment.pull, reason: messageOf(error) }, 'cannot judge a comment');
+      const reason = `${this.#reader.label} does not tell now whether this is allowed; the log of Octavo says why`;
+      return { kind: 'refused', login: '', reasons: [reason] };
     }
   }
 
@@ -233,7 +243,7 @@ export class OrganizationCommentApprovals implements Feature {
       if (!(error instanceof RefusedPlanError)) {
         throw error;
       }
-      answer = refusal(login, [messageOf(error)]);
+      answer = refusal(login, [codeSpan(printable(maskUrls(messageOf(error))), MAX_SENTENCE)]);
     } finally {
       daemon.publish.onStateChange?.(id);
     }
