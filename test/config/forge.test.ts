@@ -1,11 +1,11 @@
-/** Settings of a forge: what the URL of the repository tells, commit statuses, and the secret of the webhook. */
+/** Settings of a forge: what the URL of the repository tells, commit statuses, the secret of the webhook, and approvals by comment. */
 import { describe, expect, test } from 'vitest';
 import { findStatusForge, forgeTarget } from '../../src/config/forge.ts';
 import { configOf } from './loading.ts';
 
-const load = (forge: string, source = 'git: { url: "https://github.com/acme/docs.git" }') =>
+const load = (forge: string, source = 'git: { url: "https://github.com/acme/docs.git" }', more = '') =>
   configOf(
-    `platform: { token: platform-token }\norganizations:\n  - id: org_1\n    source: { ${source} }\n    forge: { ${forge} }\n`,
+    `platform: { token: platform-token }\norganizations:\n  - id: org_1\n    source: { ${source} }\n    forge: { ${forge} }\n${more}`,
     { env: { FORGE_TOKEN: 'never-shown' } },
   );
 
@@ -122,5 +122,30 @@ describe('the secret of a webhook', () => {
     );
     expect(() => load(forge, source)).toThrow(problem);
     expect(() => load(forge, source)).not.toThrow(SECRET);
+  });
+});
+
+describe('approvals by comment', () => {
+  const all = `token: forge-token, webhookSecret: ${SECRET}`;
+  const notAuthor = (value: boolean) => `    approvals: { notAuthor: ${value} }\n`;
+
+  test('are off, and with a permission that is maintain by default', () => {
+    const rules = (forge: string) => load(forge, undefined, notAuthor(false)).organizations[0]?.forge?.approveByComment;
+    expect(rules(all)).toBeUndefined();
+    expect(rules(`${all}, approveByComment: {}`)).toEqual({ permission: 'maintain' });
+    const some = { permission: 'write', users: ['ana'] };
+    expect(rules(`${all}, approveByComment: ${JSON.stringify(some)}`)).toEqual(some);
+  });
+
+  test.each([
+    ['approveByComment: {}', '', 'requires forge.token, which reads permissions and answers, and forge.webhookSecret'],
+    [`webhookSecret: ${SECRET}, approveByComment: {}`, '', 'requires forge.token, which'],
+    [`${all}, type: gitea, apiUrl: "https://g.example/api/v1", approveByComment: {}`, '', 'is for GitHub and GitLab'],
+    [`${all}, approveByComment: {}`, notAuthor(true), 'does nothing with approvals.notAuthor'],
+    [`${all}, approveByComment: { permission: read }`, '', 'expected one of write, maintain, admin'],
+    [`${all}, approveByComment: { user: ana }`, '', 'unknown'],
+    [`${all}, approveByComment: true`, '', 'approveByComment'],
+  ])('%s is a problem', (forge, more, problem) => {
+    expect(() => load(forge, undefined, more)).toThrow(problem);
   });
 });

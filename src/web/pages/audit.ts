@@ -5,7 +5,7 @@ import { type AuditEntry, type AuditQuery, DAEMON_HISTORY, type History } from '
 import { link, queryOf } from '../html/link.ts';
 import { stateDot } from '../html/state.ts';
 import { paging } from '../html/table.ts';
-import { age, checksumText, organizationLink, personText, shown } from '../html/text.ts';
+import { age, checksumText, organizationLink, personText, reasonText, shown } from '../html/text.ts';
 import { visibilityOf } from '../html/visibility.ts';
 import type { OrganizationState } from '../model/backend.ts';
 import { organizationPath, planPath, resourcePath } from '../model/paths.ts';
@@ -149,7 +149,7 @@ function item(entry: AuditView['entries'][number], isOfAll: boolean, now: number
   const { actor, organization, outcome, detail, reason, subject, action } = entry;
   const of =
     organization === DAEMON_HISTORY ? html` of all organizations` : html` of ${organizationLink(organization)}`;
-  return html`<li>${stateDot({ tone: outcome === 'done' ? 'ok' : 'bad', word: outcome })} <span>${personText(actor.name, actor.method)} ${VERBS.get(action) ?? shown(action)}${subject === '' ? '' : html` ${subjectText(organization, subject)}`}${isOfAll ? of : ''}${reason === '' ? '' : html`: “${shown(reason)}”`}</span>
+  return html`<li>${stateDot({ tone: outcome === 'done' ? 'ok' : 'bad', word: outcome })} <span>${personText(actor.name, actor.method)} ${VERBS.get(action) ?? shown(action)}${subject === '' ? '' : html` ${subjectText(organization, subject)}`}${isOfAll ? of : ''}${reasonText(reason, actor.method)}</span>
 ${outcome === 'done' ? '' : html`<b>${shown(outcome)}</b>`} <span class="faint">${shown(detail)}</span><span class="end faint">${age(entry.at, now)}</span></li>
 `;
 }

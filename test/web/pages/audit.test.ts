@@ -47,6 +47,9 @@ test('each entry is a sentence that links to the plan or the resource', async ()
     { action: 'pause', subject: 'team/writers', outcome: 'refused' as const, detail: 'it is paused' },
     { action: 'reconcile', subject: '' },
     { action: 'x\u202e', subject: '//evil.example/a' },
+    ...['https://github.com/acme/docs/pull/12#issuecomment-7', 'javascript:alert(1)'].map((reason) => {
+      return { actor: { name: 'github:boss', method: 'comment' } as const, subject: checksum, reason };
+    }),
   ]) {
     await state.history.addAudit({ ...entry(NOW, ''), ...given });
   }
@@ -58,6 +61,8 @@ test('each entry is a sentence that links to the plan or the resource', async ()
       .trim();
   });
   expect(sentences).toEqual([
+    expect.stringMatching(/^done github:boss \(comment\) approved the plan abababa in a comment/),
+    expect.stringMatching(/^done github:boss \(comment\) approved the plan abababa in a comment/),
     expect.stringContaining('ana (token) x\\u202e //evil.example/a'),
     expect.stringContaining('ana (token) asked for a check'),
     expect.stringMatching(/^refused ana \(token\) paused team\/writers refused it is paused/),
@@ -65,5 +70,6 @@ test('each entry is a sentence that links to the plan or the resource', async ()
   ]);
   expect(shown).toContain(`href="/o/acme/plans/${encodeURIComponent(checksum)}"`);
   expect(shown).toContain('href="/o/acme/r/team/writers"');
-  expect(shown).not.toContain('href="//');
+  expect(shown).toContain('<a href="https://github.com/acme/docs/pull/12#issuecomment-7">a comment</a>');
+  expect(shown).not.toMatch(/href="\/\/|javascript/);
 });
