@@ -154,7 +154,7 @@ export function openGitHub({ apiUrl, repository, token, signal, userAgent }: For
       async listComments(pull) {
         return (await listComments(pull)).map(({ id, body, user, created_at, updated_at }) => ({
           id: Number(id),
-          body: body ?? '',
+          body: String(body ?? ''),
           author: user === null ? null : { id: Number(user.id), login: String(user.login) },
           createdAt: Date.parse(created_at),
           updatedAt: Date.parse(updated_at),
@@ -176,7 +176,7 @@ export function openGitHub({ apiUrl, repository, token, signal, userAgent }: For
         const wanted = { ...at, pull_number: pull, per_page: 100 };
         const all = await readAll((page) => octokit.request(path, { ...wanted, page }));
         const isTheirs = all.some(({ author, committer }) => author?.id === id || committer?.id === id);
-        return isTheirs || all.length < MAX_COMMITS ? isTheirs : null;
+        return isTheirs || (all.length > 0 && all.length < MAX_COMMITS) ? isTheirs : null;
       },
     },
     async listHooks() {

@@ -125,7 +125,7 @@ export function openGitLab({ apiUrl, repository: project, token, signal, ref }: 
           .filter(({ system }) => !system)
           .map(({ id, body, author, created_at, updated_at }) => ({
             id,
-            body,
+            body: String(body ?? ''),
             author: { id: author.id, login: String(author.username) },
             createdAt: Date.parse(created_at),
             updatedAt: Date.parse(updated_at),
@@ -143,10 +143,11 @@ export function openGitLab({ apiUrl, repository: project, token, signal, ref }: 
         const { public_email } = await users.show(id);
         const hidden = `${id}-${login}@users.noreply.`.toLowerCase();
         const all = await readAll((page) => requests.allCommits(project, pull, page));
-        return all
+        const isTheirs = all
           .flatMap(({ author_email = '', committer_email = '' }) => [author_email, committer_email])
           .map((email) => String(email).toLowerCase())
           .some((email) => email.startsWith(hidden) || (public_email && email === String(public_email).toLowerCase()));
+        return all.length > 0 ? isTheirs : null;
       },
     },
     async listHooks() {

@@ -63,6 +63,17 @@ describe('octavo webhook', () => {
     expect(fake.hooks).toMatchObject([{ secret: SECRET, events: ['push'] }]);
   });
 
+  test('asks for comments where they approve plans', async () => {
+    await using fake = await new FakeHooks('github').listen();
+    const access = { apiUrl: fake.apiUrl, token: FakeHooks.token, approveByComment: {} };
+    const settings = { ...forge(access), top: { server: { ...server, listen: '127.0.0.1:0' } } };
+    expect((await run(settings)).stdout).toMatch(/^ {2}Events +Pushes and Issue comments$/m);
+    await run(settings, '--create');
+    expect(fake.hooks).toMatchObject([{ events: ['push', 'issue_comment'] }]);
+    const gitlab = forge({ type: 'gitlab', token: FakeHooks.token, apiUrl: fake.apiUrl, approveByComment: {} });
+    expect((await run(gitlab)).stdout).toMatch(/Trigger +Push events and Tag push events, and Comments$/m);
+  });
+
   test('--create names the permission that the token lacks', async () => {
     await using fake = await new FakeHooks('github').listen();
     const settings = { ...forge({ apiUrl: fake.apiUrl, token: 'another-token' }), top: { server } };

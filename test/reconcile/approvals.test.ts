@@ -31,6 +31,9 @@ describe('approvedChecksums', () => {
     ],
     ['two names on the control socket', 2, [decision(by('ana', 'socket')), decision(by('bo', 'socket'))], false],
     ['the control socket and a person', 2, [decision(by('ana', 'socket')), decision(by('bo@acme.example'))], true],
+    ['a comment', 1, [decision(by('github:ana', 'comment'))], true],
+    ['two accounts', 2, [decision(by('github:ana', 'comment')), decision(by('github:bo', 'comment'))], true],
+    ['a comment and a person', 2, [decision(by('github:ana', 'comment')), decision(by('ana@acme.example'))], false],
     ['a rejection', 1, [decision(by('ana@acme.example')), decision(by('bo@acme.example'), 'rejected')], false],
     ['nobody', 1, [], false],
   ])('counts %s', (_what, count, decisions, isApproved) => {
@@ -56,6 +59,7 @@ describe('with approvals.notAuthor', () => {
     ['a token without an email', by('ci', 'token'), wrote, 'the email of "ci" is not known'],
     ['a user of the control socket', by('root', 'socket'), wrote, 'is not known'],
     ['an email that the control socket sent', by('bo@acme.example', 'socket'), wrote, 'is not known'],
+    ['an account that commented', by('github:bo', 'comment'), wrote, 'the email of "github:bo" is not known'],
     ['nobody', by('', 'none'), wrote, 'the email of the approver is not known'],
     ['anybody if the authors are not known', by('bo@acme.example'), null, 'use a complete clone'],
   ])('%s', (_who, actor, known, refusal) => {
