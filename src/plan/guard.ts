@@ -216,7 +216,8 @@ export function computeVerdict(changes: readonly Change[], checksum: string, con
   const share = owned === 0 ? 0 : (100 * touched) / owned;
   if (owned >= SHARE_FROM && share > policy.limits.maxChangedPercent) {
     reasons.push(
-      `${touched} of ${owned} owned resources (${Math.round(share)} %) would be updated or deleted, more than the limit of ${policy.limits.maxChangedPercent} %`,
+      // A plan may also touch resources that it adopts, so that they are no share of the owned ones.
+      `${touched} resources would be updated or deleted, more than the limit of ${policy.limits.maxChangedPercent} % of the ${owned} owned resources`,
     );
   }
   return { state: reasons.length === 0 ? 'ready' : 'held', reasons };

@@ -332,7 +332,7 @@ describe('a comment that is too long', () => {
     const comment = planComment(plan, MARKER, ROOM, COMMIT);
     const above = comment.slice(0, comment.indexOf('<details'));
     expect(above).toContain('**Deletes 10 spaces, makes `Help` public, creates 300 teams**');
-    expect(above).toContain('**All 311 changes wait for approval**: `11 of 10 owned resources (110 %) would be');
+    expect(above).toContain('**All 311 changes wait for approval**: `11 resources would be updated or deleted, more');
     for (const key of gone) {
       expect(above).toContain(`- @all ${key} (space/${key}): 2 open change requests; waits (`);
     }

@@ -42,7 +42,7 @@ describe('limits', () => {
       '4 of 10 owned are more',
       renaming(4, 10),
       'held',
-      ['4 of 10 owned resources (40 %) would be updated or deleted, more than the limit of 30 %'],
+      ['4 resources would be updated or deleted, more than the limit of 30 % of the 10 owned resources'],
     ],
     [
       'does not count creations',
@@ -56,7 +56,7 @@ describe('limits', () => {
       'held',
       [
         '12 deletions are more than the limit of 5',
-        '12 of 20 owned resources (60 %) would be updated or deleted, more than the limit of 30 %',
+        '12 resources would be updated or deleted, more than the limit of 30 % of the 20 owned resources',
       ],
     ],
   ])('%s', async (_name, input, state, reasons) => {

@@ -174,7 +174,7 @@ export function runningChanges({ lastCheck, lastEnd, isRunning, reached }: Recon
     return null;
   }
   const total = appliedChanges(plan).length;
-  return total === 0 ? null : { reached, total };
+  return total === 0 ? null : { reached: Math.min(reached, total), total };
 }
 
 /** Returns the changes that a run applies: those that wait for nobody. */

@@ -296,7 +296,8 @@ function budgetChart(
 ): Html {
   const refused = refusedIn(points);
   const left = remaining === null ? 'An unknown number' : remaining.toLocaleString('en');
-  const most = limit === null ? '' : ` of ${limit.toLocaleString('en')}`;
+  // The platform says both: it may allow more than its limit.
+  const most = limit === null || (remaining ?? 0) > limit ? '' : ` of ${limit.toLocaleString('en')}`;
   const reset = resetInSeconds === null ? '' : `, full again in ${spanWords(resetInSeconds * 1000)}`;
   const pause = cooldownSeconds === 0 ? '' : `; nothing is sent for ${spanWords(cooldownSeconds * 1000)}`;
   return html`<h3>${shown(name)}</h3>${stepLine({
