@@ -24,13 +24,24 @@ import { NO_CLUSTERS } from './sources.ts';
 
 const cluster = z.string().min(1);
 const dryRun = z.boolean();
+const MAX_REASON = 500;
+/** Last time that JavaScript knows. */
+const LAST_TIME = 8.64e15;
 
 /** Schema of a request about clusters. A running daemon handles it, otherwise the command itself. */
 export const clusterRequest = z.discriminatedUnion('subcommand', [
   z.strictObject({ subcommand: z.literal('list') }),
   /** `space`: manifest key or id of the target space; null to use the routes. */
   z.strictObject({ subcommand: z.literal('open'), cluster, space: z.string().min(1).nullable(), dryRun }),
-  z.strictObject({ subcommand: z.literal('mute'), cluster, muted: z.boolean(), dryRun }),
+  /** `until`: end of the mute, in milliseconds since the epoch; null or absent: until somebody unmutes it. */
+  z.strictObject({
+    subcommand: z.literal('mute'),
+    cluster,
+    muted: z.boolean(),
+    reason: z.string().trim().max(MAX_REASON).optional(),
+    until: z.number().max(LAST_TIME, 'is too late; choose an earlier end').nullable().optional(),
+    dryRun,
+  }),
 ]);
 export type ClusterRequest = z.output<typeof clusterRequest>;
 
@@ -219,12 +230,15 @@ async function createAndOpen(session: ClusterSession, proposal: Proposal, space:
 
 async function muteCluster(
   session: ClusterSession,
-  { cluster: id, muted }: Extract<ClusterRequest, { subcommand: 'mute' }>,
+  { cluster: id, muted, reason = '', until = null }: Extract<ClusterRequest, { subcommand: 'mute' }>,
 ): Promise<JsonObject> {
-  const { source, writer } = session;
+  const { source, store, writer } = session;
   const before = await findCluster(session, id);
   const changed = before.muted !== muted;
   const now = writer !== null && changed ? await source.mute(writer, id, muted) : before.muted;
+  if (writer !== null) {
+    await store.keepMute(id, now && (reason !== '' || until !== null) ? { reason, until } : null);
+  }
   return { cluster: id, label: before.label, muted: now, changed };
 }
 

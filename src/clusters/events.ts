@@ -81,6 +81,8 @@ export interface ClusterEvents {
   onSuperseded?(superseded: ChangeRequestEvent & { readonly why: string }): void;
   onCommented?(commented: ChangeRequestEvent): void;
   onMuted?(muted: { readonly cluster: string; readonly label: string }): void;
+  /** The time for which a person muted it has ended. */
+  onUnmuted?(unmuted: { readonly cluster: string }): void;
   onSkipped?(skipped: {
     readonly cluster: string;
     readonly label: string;
@@ -195,6 +197,7 @@ export class ClusterOverview {
       onSkipped: ({ cluster, reason, why }) => this.#update(cluster, { skipped: reason, why: shortened(why) }),
       onOpened: ({ cluster }) => this.#update(cluster, { skipped: null, why: null }),
       onMuted: ({ cluster }) => this.mute(cluster, true),
+      onUnmuted: ({ cluster }) => this.mute(cluster, false),
       onTrouble: ({ message }) => {
         if (this.#troubles.length < MAX_TROUBLES) {
           this.#troubles.push(shortened(message));

@@ -300,7 +300,7 @@ async function record(
   if (seen.status === 'merged') {
     const { isEmptyMerge } = seen;
     await store.put(
-      { ...next, state: 'merged', muteDue: config.afterMerge.mute && !isEmptyMerge },
+      { ...next, state: 'merged', mergedAt: seen.updatedAt || null, muteDue: config.afterMerge.mute && !isEmptyMerge },
       // The platform's own count may already lack resolved issues.
       { merges: { [seen.id]: Math.max(own.seen.issues, own.reported.issues) } },
     );
@@ -358,6 +358,25 @@ export async function postProgressComments({ writer, store, clock, events }: Wri
     }
   }
   return count;
+}
+
+/** Milliseconds for which the end of a mute is tried again that the platform refuses. */
+const UNMUTE_LIMIT = 7 * DAY;
+
+/** Unmutes the clusters that a person muted until now. Throws AppError. */
+export async function endMutes({ writer, source, store, clock, events }: WritingSession): Promise<void> {
+  const now = clock.now();
+  for (const [cluster, { until }] of Object.entries(store.memory.mutes)) {
+    if (until !== null && until <= now) {
+      const isMuted = await nullIfRefused(events, cluster, () => source.mute(writer, cluster, false));
+      if (isMuted !== null || now - until > UNMUTE_LIMIT) {
+        await store.keepMute(cluster, null);
+      }
+      if (isMuted !== null) {
+        events.onUnmuted?.({ cluster });
+      }
+    }
+  }
 }
 
 /** Mutes the clusters whose change request was merged, if configured. Throws AppError. */

@@ -212,6 +212,7 @@ export async function createDraft(
     revision: null,
     at,
     state: 'begun',
+    mergedAt: null,
     isManual,
     why: proposal.route.why,
     reviewersDue: reviewers.length > 0,

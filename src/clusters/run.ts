@@ -14,6 +14,7 @@ import type { CountedRequest } from './claims.ts';
 import { compareSeverity, type IssueCluster } from './cluster.ts';
 import { type ClusterEvents, isRefusal, type RunEnd, redactEvents, type SkipReason } from './events.ts';
 import {
+  endMutes,
   followOpen,
   listAll,
   muteMerged,
@@ -63,6 +64,9 @@ type Skipped = Map<string, Skip & { readonly cluster: IssueCluster; readonly at:
 async function runClusters(session: ClusterSession): Promise<RunNumbers | null> {
   const { config, source, rule, store, clock, events } = session;
   const writing = canWrite(session) ? session : null;
+  if (writing !== null) {
+    await endMutes(writing);
+  }
   // 1. Read the clusters that may have changed.
   const reader = await readClusters(source, rule, store.memory.reading, () => clock.now());
   if (reader === null) {

@@ -30,6 +30,8 @@ const ownRequest = z.object({
   /** Time of the request, in milliseconds since the epoch of the platform's clock. */
   at: z.number(),
   state: z.enum(['begun', 'draft', 'open', 'merged', 'archived']),
+  /** Time of the merge; null if it is not merged, or the time is not known. */
+  mergedAt: z.number().nullable().default(null),
   /** True if a person requested it; limits do not apply. */
   isManual: z.boolean(),
   /** Reason for the space. */
@@ -56,6 +58,10 @@ const knownSkip = z.object({
   why: z.string(),
 });
 export type KnownSkip = z.output<typeof knownSkip>;
+
+/** Mute that a person set with a reason or an end, in milliseconds since the epoch; null: until somebody unmutes it. */
+const knownMute = z.object({ reason: z.string(), until: z.number().nullable() });
+type KnownMute = z.output<typeof knownMute>;
 
 /** State from which the next read of clusters continues. */
 const reading = z.object({
@@ -86,6 +92,7 @@ const memory = z.object({
   /** Number of issues of the cluster when its change request was first seen merged, by change request id. */
   merges: z.record(z.string(), z.number()).default({}),
   skips: z.record(z.string(), knownSkip).default({}),
+  mutes: z.record(z.string(), knownMute).default({}),
   /** Texts of issues that a run read, by cluster. */
   examples: z.record(z.string(), z.array(z.string())).default({}),
   /** Way in which the platform lists all change requests, and when it was detected; null if unknown. */
@@ -184,6 +191,13 @@ export class ClusterStore {
     await this.change({ examples: Object.fromEntries([...others, [cluster, examples] as const].slice(-MAX_EXAMPLES)) });
   }
 
+  /** Records why and until when a person muted a cluster; null: it is not muted any more, or neither is known. */
+  async keepMute(cluster: string, mute: KnownMute | null): Promise<void> {
+    const others = Object.entries(this.memory.mutes).filter(([id]) => id !== cluster);
+    const own = mute === null ? [] : [[cluster, mute] as const];
+    await this.change({ mutes: Object.fromEntries([...others, ...own].slice(-MAX_FINISHED)) });
+  }
+
   /** Adds a change request, or replaces the one with its claim. `change` is written with it. */
   async put(added: OwnRequest, change: Partial<Pick<Memory, 'skew' | 'merges'>> = {}): Promise<void> {
     const { entries } = this.memory;
@@ -229,14 +243,22 @@ export interface StoredClusters {
   readonly changeRequests: readonly OwnRequest[];
   /** Texts of issues that a run read, by cluster. */
   readonly examples: ReadonlyMap<string, readonly string[]>;
+  /** Number of issues at the merge, by the id of the change request. */
+  readonly issuesAtMerge: ReadonlyMap<string, number>;
+  /** Reasons and ends of mutes, by cluster. */
+  readonly mutes: ReadonlyMap<string, KnownMute>;
 }
 
 /** Reads what is stored; nothing if the state is unreadable. Throws StoreError. */
 export async function readStoredClusters(note: Note): Promise<StoredClusters> {
   const read = memory.safeParse(await note.read());
-  return read.success
-    ? { changeRequests: read.data.entries, examples: new Map(Object.entries(read.data.examples)) }
-    : { changeRequests: [], examples: new Map() };
+  const { entries, examples, merges, mutes } = read.success ? read.data : memory.parse({ format: 1 });
+  return {
+    changeRequests: entries,
+    examples: new Map(Object.entries(examples)),
+    issuesAtMerge: new Map(Object.entries(merges)),
+    mutes: new Map(Object.entries(mutes)),
+  };
 }
 
 /** Redacts stored labels, subjects, reasons and examples with the current rules, because they come from tickets. */

@@ -140,6 +140,7 @@ const SHOWN_CLUSTERS = [
   'onSuperseded',
   'onCommented',
   'onMuted',
+  'onUnmuted',
   'onRunEnd',
 ] as const satisfies readonly (keyof ClusterEvents)[];
 

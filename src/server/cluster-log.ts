@@ -27,6 +27,7 @@ const ENTRIES: {
   onSuperseded: ['info', 'draft superseded and archived', withReason],
   onCommented: ['info', 'progress comment posted', fieldsOf],
   onMuted: ['info', 'cluster muted after the merge', ({ cluster, label }) => ({ cluster, label: short(label) })],
+  onUnmuted: ['info', 'cluster unmuted: the time for which it was muted has ended', ({ cluster }) => ({ cluster })],
   onTrouble: ['warn', 'problem with issue clusters', ({ cluster, message }) => ({ cluster, reason: oneLine(message) })],
 };
 

@@ -6,6 +6,7 @@ import type { Redaction } from '../../src/clusters/redaction.ts';
 import type { Names } from '../../src/clusters/route.ts';
 import { ClusterAutomation } from '../../src/clusters/run.ts';
 import type { ClientObserver } from '../../src/clusters/session.ts';
+import { readStoredClusters, type StoredClusters } from '../../src/clusters/store.ts';
 import type { ClustersConfig } from '../../src/config/clusters.ts';
 import { openReader, openWriter } from '../../src/platform/client.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
@@ -20,6 +21,7 @@ export interface TestDaemon {
   /** Handles a request of a person. */
   // biome-ignore lint/suspicious/noExplicitAny: tests inspect answers of every shape
   ask(request: ClusterRequest): Promise<any>;
+  stored(): Promise<StoredClusters>;
 }
 
 export interface TestDaemonOptions {
@@ -59,11 +61,12 @@ export function openDaemon(
     priority: 'clusters' as const,
     ...observer,
   });
+  const own = note ?? openMemoryStore().note('clusters');
   const automation = new ClusterAutomation({
     config,
     openReader: (_, observer) => openReader(connection, client(observer)),
     openWriter: dryRun ? null : (_, observer) => openWriter(connection, client(observer)),
-    note: note ?? openMemoryStore().note('clusters'),
+    note: own,
     site: site === null ? null : async () => site,
     names: { ...NAMES, ...names },
     clock: platform.clock(name),
@@ -79,13 +82,14 @@ export function openDaemon(
       onSuperseded: ({ cluster, why }) => reported.push(`yielded ${cluster}: ${why}`),
       onCommented: ({ cluster }) => reported.push(`commented ${cluster}`),
       onMuted: ({ cluster }) => reported.push(`muted ${cluster}`),
+      onUnmuted: ({ cluster }) => reported.push(`unmuted ${cluster}`),
       onSkipped: ({ cluster, reason }) => reported.push(`skipped ${cluster}: ${reason}`),
       onTrouble: ({ cluster, message }) => reported.push(`trouble ${cluster}: ${message}`),
       ...events,
     },
   });
   const ask = (request: ClusterRequest) => handleClusterRequest(automation, request);
-  return { automation, reported, run: () => automation.run(), ask };
+  return { automation, reported, run: () => automation.run(), ask, stored: () => readStoredClusters(own) };
 }
 
 /** Random numbers that differ by name. */

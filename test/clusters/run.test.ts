@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readMarker } from '../../src/clusters/change-request.ts';
+import { readStoredClusters } from '../../src/clusters/store.ts';
 import { RejectedError, TransientError } from '../../src/core/errors.ts';
 import { ALL_FEATURES } from '../../src/emulator/model/features.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
@@ -221,6 +222,26 @@ test('supersedes a draft whose cluster was muted in the meantime', async () => {
   expect(platform.statuses()).toEqual(['c_1 guides archived', 'c_1 guides open']);
 });
 
+test('unmutes a cluster when the time for which a person muted it has ended, and opens its change request', async () => {
+  const platform = platformWith({ id: 'c_1' }, { id: 'c_2' });
+  const note = openMemoryStore().note('clusters');
+  const daemon = openDaemon(platform, settings(), { note });
+  const mute = { subcommand: 'mute', muted: true, reason: 'a rewrite is planned', dryRun: false } as const;
+  await daemon.ask({ ...mute, cluster: 'c_1', until: platform.time + DAY });
+  await daemon.ask({ ...mute, cluster: 'c_2' });
+  const { mutes } = await readStoredClusters(note);
+  expect(mutes.get('c_1')).toEqual({ reason: 'a rewrite is planned', until: platform.time + DAY });
+  expect(await daemon.run()).toMatchObject({ opened: 0 });
+  platform.time += DAY + HOUR;
+  // Another daemon continues from what is stored.
+  const next = openDaemon(platform, settings(), { note });
+  expect(await next.run()).toMatchObject({ opened: 1 });
+  expect(next.reported).toEqual(['unmuted c_1', 'opened c_1']);
+  expect([...(await readStoredClusters(note)).mutes.keys()]).toEqual(['c_2']);
+  await next.ask({ subcommand: 'mute', cluster: 'c_2', muted: false, dryRun: false });
+  expect((await readStoredClusters(note)).mutes.size).toBe(0);
+});
+
 describe('other platform versions', () => {
   test('is not blocked by a person’s later draft if links and descriptions are not kept', async () => {
     const platform = new ClusterPlatform();
@@ -353,7 +374,10 @@ describe('an existing change request', () => {
   test('that was merged is reopened after the configured growth, or mutes the cluster if configured', async () => {
     const { platform, daemon, path } = await opened({ afterMerge: { reopenGrowth: 2, mute: false } });
     platform.merge(path.split('/').at(-1));
+    const mergedAt = platform.time;
     expect(await daemon.run()).toMatchObject({ opened: 0, skipped: { merged: 1 } });
+    const { changeRequests } = await daemon.stored();
+    expect(Math.abs((changeRequests[0]?.mergedAt ?? 0) - mergedAt)).toBeLessThan(HOUR);
     platform.addIssues({ id: 'c_1' }, 3);
     expect(await daemon.run()).toMatchObject({ opened: 0 });
     platform.addIssues({ id: 'c_1' }, 1);

@@ -106,6 +106,8 @@ test('an action that is not valid is refused and says why', async () => {
     [{ action: 'pause', reason: 'x', address: 'team/unknown' }, 'no manifest declares'],
     [{ action: 'dead-drop', key: 'unknown' }, 'not found'],
     [{ action: 'cluster-open' }, 'cluster: '],
+    [{ action: 'cluster-mute', cluster: 'c_1', for: 'soon' }, 'is not valid'],
+    [{ action: 'cluster-mute', cluster: 'c_1', reason: 'x'.repeat(501) }, 'reason: '],
   ];
   for (const [fields, message] of refused) {
     const { status, answer } = await send(page, 'approver', fields);

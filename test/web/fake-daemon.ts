@@ -106,7 +106,10 @@ async function organization(store: Store, given: OrganizationCase) {
         : { declared, ids: given.checked === null ? new Map() : plan.bindings },
     record: store.organization(id),
     history: store.history(id),
-    clusters: { overview: { lastRun: null }, stored: async () => ({ changeRequests: [], examples: new Map() }) },
+    clusters: {
+      overview: { lastRun: null },
+      stored: async () => ({ changeRequests: [], examples: new Map(), issuesAtMerge: new Map(), mutes: new Map() }),
+    },
     pollInterval: 30_000,
     webhook: null,
     statuses: null,

@@ -168,7 +168,7 @@ function hostileParts(texts: readonly string[]): OrganizationParts {
   });
   const requests = texts.map((text, index) => ({
     ...{ cluster: text, label: text, id: text, space: text, subject: text, url, at: NOW },
-    state: index % 2 === 0 ? 'open' : 'merged',
+    ...(index % 2 === 0 ? { state: 'open', mergedAt: null } : { state: 'merged', mergedAt: NOW - 1000 }),
   }));
   return {
     sources: texts.map((name) => ({ name, zendesk: {}, pollInterval: 1000 })),
@@ -185,6 +185,7 @@ function hostileParts(texts: readonly string[]): OrganizationParts {
     },
     deadLetters: texts.map((text) => ({ key: text, source: text, reason: text, at: NOW, bytes: 5 })),
     overview,
+    mutes: new Map(texts.map((text) => [text, { reason: text, until: NOW + 1000 }])),
     changeRequests: requests as unknown as readonly OwnRequest[],
   };
 }

@@ -1,7 +1,7 @@
 /** A backend whose parts a test chooses, and how tests ask for its pages. */
 import { html } from 'hono/html';
 import { ClusterOverview } from '../../src/clusters/events.ts';
-import type { OwnRequest } from '../../src/clusters/store.ts';
+import type { StoredClusters } from '../../src/clusters/store.ts';
 import type { IngestionStatus } from '../../src/conversations/ingestion.ts';
 import type { JsonObject } from '../../src/core/json.ts';
 import type { BudgetSnapshot, QueueSnapshot } from '../../src/queue/snapshot.ts';
@@ -33,8 +33,10 @@ export interface OrganizationParts {
   /** Known tickets, by the text that finds them. */
   readonly known?: Readonly<Record<string, readonly KnownTicket[]>>;
   readonly overview?: ClusterOverview;
-  readonly changeRequests?: readonly OwnRequest[];
-  readonly examples?: ReadonlyMap<string, readonly string[]>;
+  readonly changeRequests?: StoredClusters['changeRequests'];
+  readonly examples?: StoredClusters['examples'];
+  readonly issuesAtMerge?: StoredClusters['issuesAtMerge'];
+  readonly mutes?: StoredClusters['mutes'];
   readonly resources?: KnownResources | null;
   readonly queue?: Partial<QueueState>;
 }
@@ -61,6 +63,8 @@ export function someOrganization(id: string, parts: OrganizationParts = {}): Org
     deadLetters = [],
     changeRequests = [],
     examples = new Map(),
+    issuesAtMerge = new Map(),
+    mutes = new Map(),
     resources = null,
   } = parts;
   created += 1;
@@ -99,7 +103,7 @@ export function someOrganization(id: string, parts: OrganizationParts = {}): Org
     },
     clusters: {
       overview: parts.overview ?? new ClusterOverview({ now: () => NOW }),
-      stored: async () => ({ changeRequests, examples }),
+      stored: async () => ({ changeRequests, examples, issuesAtMerge, mutes }),
     },
     pollInterval: null,
     webhook: null,

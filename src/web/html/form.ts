@@ -50,6 +50,17 @@ const LENGTHS = [
   ['forever', 'until it is resumed'],
 ] as const;
 
+/** Returns a field for how long something lasts. `usual`: value that is chosen. */
+export function lengthField(
+  id: string,
+  lengths: readonly (readonly [value: string, text: string])[],
+  usual: string,
+): Html {
+  return html`<p class="field"><label for="${id}">For</label> <select id="${id}" name="for">${lengths.map(
+    ([value, text]) => html`<option value="${value}"${value === usual ? html` selected` : ''}>${text}</option>`,
+  )}</select></p>`;
+}
+
 export interface PauseFormOptions {
   readonly organization: string;
   /** Resource; empty for the organization. */
@@ -65,7 +76,7 @@ export function pauseForm({ organization, address, pause, back }: PauseFormOptio
   return pause === null
     ? html`<details class="menu" id="pause"><summary>Pause…</summary>
 <p>While it is paused, nothing is written. Plans are still made.</p>
-${actionForm({ ...common, action: 'pause', button: `Pause ${what}`, fields: html`${reasonField('pause-reason', true)}${lengthField()}` })}
+${actionForm({ ...common, action: 'pause', button: `Pause ${what}`, fields: html`${reasonField('pause-reason', true)}${lengthField('pause-for', LENGTHS, '4h')}` })}
 </details>`
     : actionForm({ ...common, action: 'resume', button: `Resume ${what}` });
 }
@@ -76,10 +87,4 @@ export function pauseNotice({ address, sentence, endsSoon }: PauseView): Html {
   return html`<p class="notice">${stateBadge({ tone: 'wait', word: 'paused' })} ${
     address === '' ? '' : html`<code>${shown(address)}</code> `
   }${shown(sentence)}.${soon}</p>`;
-}
-
-function lengthField(): Html {
-  return html`<p class="field"><label for="pause-for">For</label> <select id="pause-for" name="for">${LENGTHS.map(
-    ([value, text]) => html`<option value="${value}"${value === '4h' ? html` selected` : ''}>${text}</option>`,
-  )}</select></p>`;
 }

@@ -21,6 +21,10 @@ export function passPath(organization: string, number: number): string {
   return organizationPath(organization, `/history/${number}`);
 }
 
+export function questionPath(organization: string, cluster: string): string {
+  return organizationPath(organization, `/questions/${encodeURIComponent(well(cluster))}`);
+}
+
 export function deadLetterPath(organization: string, key: string): string {
   return organizationPath(organization, `/refused/${encodeURIComponent(well(key))}`);
 }

@@ -12,6 +12,7 @@ import { organizationPage } from './organization.ts';
 import { organizationsPage } from './organizations.ts';
 import { passesPage, passPage } from './passes.ts';
 import { planFilePage, planPage } from './plan.ts';
+import { questionPage } from './question.ts';
 import { replicasPage } from './replicas.ts';
 import { resourcePage } from './resource.ts';
 
@@ -27,6 +28,7 @@ export const pages: readonly PageDefinition[] = [
   deadLettersPage,
   deadLetterPage,
   clustersPage,
+  questionPage,
   conditionsPage,
   deliveriesPage,
   budgetPage,

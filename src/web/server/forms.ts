@@ -48,10 +48,10 @@ const onDeadLetters = (subcommand: 'dead retry' | 'dead drop'): FormAction => ({
   kind: 'conversations',
   request: ({ key, source }) => ({ subcommand, ...(key ? { key } : {}), ...(source ? { source } : {}) }),
 });
-const onCluster = (request: (fields: FormFields) => object): FormAction => ({
+const onCluster = (request: FormAction['request']): FormAction => ({
   role: 'operator',
   kind: 'clusters',
-  request: (fields) => ({ ...request(fields), dryRun: false }),
+  request: (fields, now) => ({ ...request(fields, now), dryRun: false }),
 });
 
 /** Actions on an organization, by the field `action`. */
@@ -69,11 +69,11 @@ const ON_ORGANIZATION: Readonly<Record<string, FormAction>> = {
   'dead-retry': onDeadLetters('dead retry'),
   'dead-drop': onDeadLetters('dead drop'),
   'cluster-open': onCluster(({ cluster = '', space }) => ({ subcommand: 'open', cluster, space: space || null })),
-  'cluster-mute': onCluster(({ cluster = '', muted = 'true' }) => ({
-    subcommand: 'mute',
-    cluster,
-    muted: muted === 'true',
-  })),
+  'cluster-mute': onCluster(({ cluster = '', muted = 'true', reason = '', for: length = 'forever' }, now) => {
+    const until = muted === 'true' ? endOf(length || 'forever', now) : null;
+    const rest = { ...(reason === '' ? {} : { reason }), ...(until === null ? {} : { until }) };
+    return { subcommand: 'mute', cluster, muted: muted === 'true', ...rest };
+  }),
 };
 
 /** Actions on deliveries, which are about all organizations. */

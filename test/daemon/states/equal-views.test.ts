@@ -159,7 +159,10 @@ async function ownState(given: Case) {
       state.reconciler === null || end === null
         ? state.reconciler
         : { ...state.reconciler, lastEnd: { ...end, results, plan: given.isOfPlan ? end.plan : null } },
-    clusters: { overview, stored: async () => ({ changeRequests: [], examples: new Map() }) },
+    clusters: {
+      overview,
+      stored: async () => ({ changeRequests: [], examples: new Map(), issuesAtMerge: new Map(), mutes: new Map() }),
+    },
     statuses: { failure: given.failure === null ? null : { since: NOW - 1000, reason: given.failure } },
     queue: { name: 'org_1', isKnown: true, snapshot: () => snapshot, samples: async () => samples },
     conversations: conversationState(state.config.conversations, outbox, context.clock, () => ingestion),

@@ -52,7 +52,7 @@ async function openState(count: number) {
     queue: null,
     clusters: {
       overview: { lastRun: null, clusters: [], omitted: 0 },
-      stored: async () => ({ changeRequests: [], examples: new Map() }),
+      stored: async () => ({ changeRequests: [], examples: new Map(), issuesAtMerge: new Map(), mutes: new Map() }),
     },
     ingestion: { sender: { kind: 'idle' }, inFlight: 0, errors: new Map() },
   } satisfies OwnedState;

@@ -36,6 +36,7 @@ async function samplesOf(page: PageDaemon): Promise<ReadonlyMap<string, string>>
     ['/o/:organization/plans/:checksum', plan],
     ['/o/:organization/plans/:checksum/plan.json', `${plan}/plan.json`],
     ['/o/:organization/history/:number', '/o/org_acme/history/1'],
+    ['/o/:organization/questions/:cluster', '/o/org_acme/questions/c_1'],
     ['/o/:organization/refused/:key', `/o/org_acme/refused/${encodeURIComponent(deadLetters[0].key)}`],
     ...['audit', 'history', 'conversations', 'questions', 'refused', ...['passes', 'clusters', 'dead-letters']].map(
       (name) => [`/o/:organization/${name}`, `/o/org_acme/${name}`] as const,

@@ -49,6 +49,7 @@ export async function startHostilePage(): Promise<HostilePage> {
       ['dead letters', at('refused')],
       ['dead letter', at(`refused/${encodeURIComponent(ONE)}`)],
       ['clusters', at('questions')],
+      ['cluster', at(`questions/${encodeURIComponent(ONE)}`)],
       ['audit of an organization', at('audit')],
       ['audit', '/audit'],
       ['conditions', '/alerts'],

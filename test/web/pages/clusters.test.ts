@@ -6,6 +6,7 @@ import type { Declared } from '../../../src/core/resource.ts';
 import type { KnownResources, OrganizationState } from '../../../src/web/model/backend.ts';
 import { type ClustersView, clustersPage } from '../../../src/web/pages/clusters.ts';
 import { type OrganizationView, organizationPage } from '../../../src/web/pages/organization.ts';
+import { questionPage } from '../../../src/web/pages/question.ts';
 import { someCluster } from '../../clusters/samples.ts';
 import { fakeDaemon } from '../fake-daemon.ts';
 import {
@@ -54,8 +55,22 @@ function someOwnRequest(over: Partial<OwnRequest> = {}): OwnRequest {
   const numbers = { issues: 7, conversations: 6, impact: 'high' };
   return {
     ...{ cluster: 'c_1', label: 'Login', claim: 'a', id: 'cr_1', space: 'sp_1', subject: 'Docs gap: Login' },
-    ...{ url: 'https://app.example/cr_1', revision: null, at: NOW - MINUTE, state: 'open', isManual: false, why: '' },
-    ...{ reviewersDue: false, reported: { ...numbers, at: NOW }, seen: numbers, muteDue: false, missingSince: null },
+    ...{
+      url: 'https://app.example/cr_1',
+      revision: null,
+      at: NOW - MINUTE,
+      state: 'open',
+      mergedAt: null,
+      isManual: false,
+    },
+    ...{
+      why: '',
+      reviewersDue: false,
+      reported: { ...numbers, at: NOW },
+      seen: numbers,
+      muteDue: false,
+      missingSince: null,
+    },
     ...over,
   };
 }
@@ -181,8 +196,10 @@ describe('the list', () => {
 
   test('says the impact, the conversations and the trend in words, with examples', async () => {
     const text = await textOf(state);
-    expect(text).toContain('Rising rising: 12 this week, 4 last week High impact, 6 conversations');
-    expect(text).toContain('Low rising: 12 this week, 4 last week Low impact, 6 conversations How do I rotate keys?');
+    expect(text).toContain('Rising rising: 12 this week, 4 last week High impact, 6 conversations in all');
+    expect(text).toContain(
+      'Low rising: 12 this week, 4 last week Low impact, 6 conversations in all How do I rotate keys?',
+    );
     expect(text).toContain('Unknown no numbers by week Impact unknown');
     expect(text).toContain('Muted: Octavo opens no change request for it.');
     expect(await textOf(state, clustersPage, { q: 'nothing' })).toContain('0 of 5 questions');
@@ -207,8 +224,37 @@ describe('a change request', () => {
     expect(text).not.toContain('sp_0');
   });
 
+  const daysAgo = (days: number) => NOW - days * 24 * 60 * MINUTE;
+  const merged = (days: number, over: Partial<OwnRequest> = {}) =>
+    someOwnRequest({ state: 'merged', mergedAt: daysAgo(days), at: daysAgo(days + 30), ...over });
+
+  test.each([
+    ['has more issues than at the merge', { issues: 9 }, merged(3), new Map([['cr_1', 7]]), true],
+    ['was asked in a week after it', { weeklyPulse: [5, 5, 1] }, merged(8), new Map(), true],
+    ['was asked in the week of the merge only', { weeklyPulse: [5, 5, 0] }, merged(8), new Map([['cr_1', 7]]), false],
+    ['has an unknown time and number', {}, merged(3, { mergedAt: null }), new Map(), false],
+  ] as const)(
+    'that was merged, of a question that %s, says so',
+    async (_name, question, request, issuesAtMerge, asked) => {
+      const state = withQuestions([{ issues: 7, ...question }], { changeRequests: [request], issuesAtMerge });
+      const text = await textOf(state);
+      expect(text).not.toContain('Not opened yet');
+      const when = request.mergedAt === null ? '' : request.mergedAt === daysAgo(3) ? ' 3 days ago' : ' 8 days ago';
+      expect(text).toContain(`merged${when}${asked ? ', still asked' : ''}: Docs gap: Login in sp_1`);
+      const view = await clustersView(state);
+      expect(view.clusters[0]).toMatchObject({ closed: { id: 'cr_1', state: 'merged' }, isStillAsked: asked });
+    },
+  );
+
+  test('that is open hides one that was merged before', async () => {
+    const changeRequests = [merged(90), someOwnRequest({ id: 'cr_2', claim: 'b' })];
+    const [question] = (await clustersView(withQuestions([{}], { changeRequests }))).clusters;
+    expect(question).toMatchObject({ closed: null, isStillAsked: null, changeRequests: [{ id: 'cr_2' }] });
+  });
+
   test('is opened in a space that is chosen from a list, where Octavo chooses by default', async () => {
-    const shown = await htmlOf(withQuestions([{}], { resources: someSpaces('Guides', 'API', 'Guides') }));
+    const all = await htmlOf(withQuestions([{}], { resources: someSpaces('Guides', 'API', 'Guides') }));
+    const [shown = ''] = /<select id="[^"]*-space".*?<\/select>/s.exec(all) ?? [];
     expect([...shown.matchAll(/<option value="([^"]*)">([^<]*)/g)].map(([, value, text]) => [value, text])).toEqual([
       ['', 'Octavo chooses'],
       ['s1', 'API'],
@@ -221,7 +267,7 @@ describe('a change request', () => {
     const titles = Array.from({ length: 101 }, (_, index) => `Space ${index}`);
     const questions = [{ id: 'a' }, { id: 'b' }];
     const many = await htmlOf(withQuestions(questions, { resources: someSpaces(...titles) }));
-    expect(many.match(/<option/g)).toHaveLength(101);
+    expect(many.match(/<option value="s\d+"/g)).toHaveLength(101);
     expect(many.match(/list="spaces"/g)).toHaveLength(2);
     const none = await htmlOf(withQuestions(questions));
     expect(none).toContain('Space (its id); if it is empty, Octavo chooses');
@@ -229,7 +275,7 @@ describe('a change request', () => {
 
   test.each([
     ['unrouted', 'no default is set', 'Not opened, because no space was found: no default is set.'],
-    ['merged', 'has a merged change request (cr_1)', 'Not opened: it has a merged change request (cr_1).'],
+    ['merged', 'has a merged change request (cr_1)', 'No other is opened: it has a merged change request (cr_1).'],
     ['waiting', 'route 1 names x', 'Not opened yet: route 1 names x.'],
     ['failed', 'HTTP 403', 'Not opened, because the platform refused it: HTTP 403.'],
   ] as const)('that is not opened because it is %s says so in a sentence', async (reason, why, sentence) => {
@@ -239,6 +285,53 @@ describe('a change request', () => {
     expect(await textOf(state)).toContain('Not opened yet: the next run decides.');
     overview.events().onSkipped?.({ cluster: 'c_1', label: '', reason, why });
     expect(await textOf(state)).toContain(sentence);
+  });
+});
+
+describe('a question', () => {
+  const state = withQuestions([{ id: 'c 1/<b>', label: 'How do I <b>rotate</b> keys?', weeklyPulse: RISING }], {
+    changeRequests: [
+      someOwnRequest({ cluster: 'c 1/<b>', state: 'archived' }),
+      someOwnRequest({ cluster: 'c 1/<b>', id: 'cr_2', claim: 'b', state: 'merged', mergedAt: NOW - 60 * MINUTE }),
+      someOwnRequest({ cluster: 'other', id: 'cr_3', claim: 'c', subject: 'Of another question' }),
+    ],
+    examples: new Map([['c 1/<b>', ['Where are the keys?']]]),
+  });
+  const asked = someRequest({ organization: 'acme', cluster: 'c 1/<b>' });
+
+  test('has a page, which its title links to, with its weeks and all its change requests', async () => {
+    expect(await htmlOf(state)).toContain('href="/o/acme/questions/c%201%2F%3Cb%3E"');
+    const page = await render(questionPage, someBackend([state]), asked);
+    expect(page).toContain('<h1>How do I &lt;b&gt;rotate&lt;/b&gt; keys?</h1>');
+    const text = page.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
+    expect(text).toContain('Rising: 12 this week, 4 last week.');
+    expect(text).toContain('this week 12 last week 4 2 weeks ago 0');
+    expect(text).toContain('Where are the keys?');
+    expect(text.match(/merged .{0,12}hour ago/g)).toHaveLength(2);
+    expect(text).toContain('archived Docs gap: Login');
+    expect(text).not.toContain('Of another question');
+    expect(text).not.toContain('Mute…');
+  });
+
+  test('that is not known any more has none', async () => {
+    expect(
+      await questionPage.load(someBackend([state]), someRequest({ organization: 'acme', cluster: 'gone' })),
+    ).toBeNull();
+  });
+
+  test('is muted with a reason and for a time, and says both', async () => {
+    const operator = await render(questionPage, someBackend([state]), {
+      ...asked,
+      viewer: someRequest({}, {}, 'operator').viewer,
+    });
+    expect(operator).toContain('<option value="30d">30 days</option>');
+    const mutes = new Map([['c_1', { reason: 'a <rewrite> is planned', until: NOW + 30 * 24 * 60 * MINUTE }]]);
+    const muted = withQuestions([{ muted: true }], { mutes });
+    expect(await textOf(muted)).toContain(
+      'Muted: Octavo opens no change request for it. It is unmuted in 30 days. “a &lt;rewrite&gt; is planned”',
+    );
+    // It was unmuted on the platform.
+    expect(await textOf(withQuestions([{ muted: false }], { mutes }))).not.toContain('rewrite');
   });
 });
 
@@ -268,7 +361,7 @@ test('numbers that were read days ago say so', async () => {
   const overview = new ClusterOverview({ now: () => NOW - 3 * 24 * 60 * MINUTE });
   overview.events().onRead?.([{ cluster: someCluster(), verdict: PASSES }]);
   const state = someOrganization('acme', { clusters: { enabled: true }, overview });
-  expect(await textOf(state)).toContain('6 conversations, read 3 days ago');
+  expect(await textOf(state)).toContain('6 conversations in all, read 3 days ago');
 });
 
 describe('the overview of the organization', () => {
@@ -285,9 +378,8 @@ describe('the overview of the organization', () => {
       someRequest({ organization: 'acme' }),
     );
     expect(growingQuestions).toMatchObject({ total: 1, first: [{ label: 'How do I rotate keys?' }] });
-    const [path, id] = growingQuestions.first[0]?.path.split('#') ?? [];
-    expect(path).toBe('/o/acme/questions?show=growing');
-    expect(await htmlOf(state, { show: 'growing' })).toContain(`<li id="${id}">`);
+    expect(growingQuestions.path).toBe('/o/acme/questions?show=growing');
+    expect(growingQuestions.first[0]?.path).toBe('/o/acme/questions/b');
     expect(await textOf(state, organizationPage)).toContain('How do I rotate keys? rising: 12 this week, 4 last week');
   });
 

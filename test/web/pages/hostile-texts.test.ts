@@ -29,7 +29,7 @@ async function renderAll(text: string): Promise<readonly string[]> {
   const { backend, handlers, checksum } = await hostileDaemon([text]);
   const problem = { since: NOW, usedSince: NOW, isPartial: false, replica: text, reason: text };
   const context = { backend: { ...backend, configurationProblems: () => [problem] }, assets };
-  const params = { '*': addressWith(text), number: '2', checksum, key: text };
+  const params = { '*': addressWith(text), number: '2', checksum, key: text, cluster: text };
   const asked = request(params, { actor: { name: text, method: 'oidc' }, handlers });
   const rendered = PAGES.map((page) => renderPage(page, context, asked, { path: '/', isJson: false, done: '' }));
   return (await Promise.all(rendered)).map(({ body }) => body);

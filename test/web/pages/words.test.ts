@@ -11,7 +11,7 @@ const TERMS = /\b(?:pass(?:es)?|budgets?|conditions?|clusters?|outbox|dead[- ]le
 test('no page uses a term of the settings', async () => {
   const { backend, handlers, checksum } = await hostileDaemon(['plain']);
   const assets = await loadAssets();
-  const params = { '*': addressWith('plain'), number: '2', checksum, key: 'plain' };
+  const params = { '*': addressWith('plain'), number: '2', checksum, key: 'plain', cluster: 'plain' };
   for (const page of pages.filter(({ render }) => render !== null)) {
     const asked = request(params, { actor: { name: 'ana', method: 'oidc' }, handlers });
     const { body } = await renderPage(page, { backend, assets }, asked, { path: '/', isJson: false, done: '' });
