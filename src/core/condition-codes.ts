@@ -43,8 +43,8 @@ export const CONDITION_RULES = {
   'budget-starved': rule('warning', 30, 'Requests wait for the rate limit', PLATFORM),
   'connector-failing': rule('warning', 15, 'Conversations cannot be read'),
   'dead-letters': rule('warning', 0, 'The platform refused conversations'),
-  'outbox-full': rule('warning', 0, 'The outbox is full', PLATFORM),
-  'clusters-failing': rule('warning', 15, 'Issue clusters cannot be processed', PLATFORM),
+  'outbox-full': rule('warning', 0, 'There is no room for more conversations', PLATFORM),
+  'clusters-failing': rule('warning', 15, 'Questions readers ask cannot be read', PLATFORM),
   stale: rule('page', 0, 'The state is out of date', [
     ...PLATFORM,
     'budget-starved',

@@ -38,8 +38,8 @@ const CONDITIONS: Readonly<Record<ConditionCode, Text>> = {
   'budget-starved': ['Requests have waited longer than 5 minutes for the rate limit'],
   'connector-failing': ['The source helpdesk cannot be read: the helpdesk refused the token (401)'],
   'dead-letters': ['3 conversations were refused by the platform; retry or discard them'],
-  'outbox-full': ['The outbox is full with 100000 conversations, so the sources wait until some are sent'],
-  'clusters-failing': ['The last run over issue clusters failed: the platform refused the request (403)'],
+  'outbox-full': ['Waiting to be sent is full with 100000 conversations, so the sources wait until some are sent'],
+  'clusters-failing': ['The last run over the questions readers ask failed: the platform refused the request (403)'],
   stale: ['Not checked for 20 minutes, although a check is due every 5 minutes; see the log of the daemon'],
   paused: ['Changes are paused until 18:00 UTC: release day'],
   'channel-failing': ['The channel helpdesk takes no messages: it answered with 404; check its URL'],
@@ -55,8 +55,8 @@ const EVENTS: Readonly<Record<EventCode, Text>> = {
   applied: ['3 changes of 4f5e6d7 were applied', 'Rename the guides (ana@acme.example)'],
   approved: ['ana@acme.example approved the plan 3f2a91c: reviewed with support'],
   rejected: ['ana@acme.example rejected the plan 3f2a91c: the space is still in use'],
-  'change-request-opened': ['A change request was opened for the issue cluster "Single sign-on fails"'],
-  'change-request-merged': ['The change request for the issue cluster "Single sign-on fails" was merged'],
+  'change-request-opened': ['A change request was opened for the question "Single sign-on fails"'],
+  'change-request-merged': ['The change request for the question "Single sign-on fails" was merged'],
 };
 
 /** Conditions about the daemon, the platform or a channel. */

@@ -216,7 +216,7 @@ export function computeVerdict(changes: readonly Change[], checksum: string, con
   const share = owned === 0 ? 0 : (100 * touched) / owned;
   if (owned >= SHARE_FROM && share > policy.limits.maxChangedPercent) {
     reasons.push(
-      // A plan may also touch resources that it adopts, so that they are no share of the owned ones.
+      // A plan may also touch resources that it adopts, so the number may exceed that of the owned ones.
       `${touched} resources would be updated or deleted, more than the limit of ${policy.limits.maxChangedPercent} % of the ${owned} owned resources`,
     );
   }

@@ -26,6 +26,8 @@ export interface PageRequest {
   readonly viewer: Viewer;
   /** Handlers of what is recorded when the person reads it. */
   readonly handlers: Pick<RequestHandlers, 'conversations'>;
+  /** Returns the title of an organization, or its id. */
+  titleOf(organization: string): string;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }

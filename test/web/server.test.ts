@@ -35,6 +35,14 @@ test('the addresses that pages had before lead to the present ones, with their q
   }
 });
 
+test('what was refused is a part of the conversations', async () => {
+  const { body } = await page.get('/o/acme/refused');
+  expect(body).toMatch(/<a href="\/o\/acme\/conversations" aria-current="true">Conversations<\/a>/);
+  expect(body).toMatch(
+    /<li><a href="\/o\/acme\/conversations">Conversations<\/a><\/li>\s*,?<li aria-current="page">Refused/,
+  );
+});
+
 test('an unknown page and an unknown organization are 404 pages', async () => {
   for (const path of ['/nothing', '/o/other', '/o/other/history', '/assets/../page-server.ts']) {
     const answer = await page.get(path);

@@ -172,6 +172,7 @@ export function someRequest(
     query,
     viewer: { actor, role: typeof role === 'function' ? role : () => role },
     handlers: someHandlers(),
+    titleOf: (id) => id,
     now: NOW,
   };
 }

@@ -139,7 +139,7 @@ export function conversationFacts(
   }
   if (outbox.isFull) {
     const { items } = outbox.stored;
-    const summary = `The outbox is full with ${counted(items, 'conversation')}, so the sources wait until some are sent`;
+    const summary = `Waiting to be sent is full with ${counted(items, 'conversation')}, so the sources wait until some are sent`;
     facts.push(newFact('outbox-full', scope, { summary, since: now, path }));
   }
   if (sender.kind === 'refused') {
@@ -155,7 +155,7 @@ export function clusterFacts(organization: string, scope: Scope, lastRun: LastRu
     return null;
   }
   const { outcome, error, endedAt } = lastRun;
-  const summary = `The last run over issue clusters failed: ${error ?? 'it was interrupted'}`;
+  const summary = `The last run over the questions readers ask failed: ${error ?? 'it was interrupted'}`;
   const path = organizationPath(organization, '/questions');
   return outcome === 'failed' ? [newFact('clusters-failing', scope, { summary, since: endedAt, path })] : [];
 }
@@ -324,7 +324,7 @@ export function budgetFacts(
   if (breaker !== 'closed' || number === 0 || oldest === null || oldest < LONG_WAIT) {
     return [];
   }
-  const summary = `Requests have waited longer than ${spanWords(LONG_WAIT)} for the rate limit; see the budget page`;
+  const summary = `Requests have waited longer than ${spanWords(LONG_WAIT)} for the rate limit; see API limits on the web page`;
   return [newFact('budget-starved', scope, { summary, since: now - oldest, path: '/limits' })];
 }
 

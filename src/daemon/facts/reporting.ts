@@ -98,9 +98,9 @@ export function changeRequestEvents(
       toEvent(
         'change-request-opened',
         opened,
-        `A change request was opened for the issue cluster ${opened.label}: ${opened.why}`,
+        `A change request was opened for the question ${opened.label}: ${opened.why}`,
       ),
     onMerged: (merged) =>
-      toEvent('change-request-merged', merged, `The change request for the issue cluster ${merged.label} was merged`),
+      toEvent('change-request-merged', merged, `The change request for the question ${merged.label} was merged`),
   };
 }

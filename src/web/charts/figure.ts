@@ -57,7 +57,8 @@ export function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-function swatch(tone: ChartTone): Html {
+/** Renders the color of a part of a chart, for a legend. */
+export function swatch(tone: ChartTone): Html {
   return html`<svg class="swatch" viewBox="0 0 10 10" width="10" height="10" aria-hidden="true">${bar(0, 0, 10, 10, tone)}</svg>`;
 }
 

@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import { counted } from '../../plan/render/words.ts';
 import type { PassRecord } from '../../store/history.ts';
 import type { Html } from '../page.ts';
-import { bar, type ChartTone } from './figure.ts';
+import { bar, type ChartTone, swatch } from './figure.ts';
 
 /** `times`: number of consecutive runs that ended the same way. */
 export type RunResult = Pick<PassRecord, 'outcome' | 'times'>;
@@ -23,13 +23,17 @@ export function runStrip(runs: readonly RunResult[]): Html {
     const [tone, height] = SHAPES[outcome];
     return bar(width - (index + 1) * WIDTH + 1, HEIGHT - height, WIDTH - 2, height, tone);
   });
-  const sentence = sentenceOf(runs);
-  return html`<svg class="strip" viewBox="0 0 ${width} ${HEIGHT}" width="${width}" height="${HEIGHT}" role="img" aria-label="${sentence}">${shapes}</svg>`;
-}
-
-function sentenceOf(runs: readonly RunResult[]): string {
-  const count = (wanted: RunResult['outcome']) =>
-    runs.reduce((sum, { outcome, times }) => sum + (outcome === wanted ? times : 0), 0);
-  const [done, held, failed] = [count('done'), count('held'), count('failed')];
-  return `Last ${counted(done + held + failed, 'run')}: ${done} done, ${held} held, ${failed} failed.`;
+  const outcomes = Object.keys(SHAPES) as RunResult['outcome'][];
+  const numbers = outcomes.map((wanted) => ({
+    outcome: wanted,
+    count: runs.reduce((sum, { outcome, times }) => sum + (outcome === wanted ? times : 0), 0),
+  }));
+  const last = counted(
+    numbers.reduce((sum, { count }) => sum + count, 0),
+    'run',
+  );
+  const sentence = `Last ${last}: ${numbers.map(({ outcome, count }) => `${count} ${outcome}`).join(', ')}.`;
+  const legend = numbers.map(({ outcome, count }) => html`<li>${swatch(SHAPES[outcome][0])} ${count} ${outcome}</li>`);
+  return html`<div class="strip"><svg viewBox="0 0 ${width} ${HEIGHT}" width="${width}" height="${HEIGHT}" role="img" aria-label="${sentence}">${shapes}</svg>
+<ul class="legend small" aria-hidden="true"><li>Last ${last}, the newest at the right:</li>${legend}</ul></div>`;
 }

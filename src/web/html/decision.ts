@@ -54,6 +54,7 @@ function waiting(view: DecisionView, request: PageRequest, isOnPlan: boolean): H
       : '';
   const isAsked = isApprover && approval.refusal === null && !approval.isComplete;
   return html`<p>${words}</p>
+${undoText(view)}
 ${approval.notice === '' ? '' : html`<p class="notice">${approval.notice}</p>`}
 ${refusal}
 <div class="actions">${review}${isAsked ? approveForm(view, approval) : ''}${isApprover ? rejectForm(view, approval) : ''}</div>
@@ -67,7 +68,27 @@ function approvalWords({ changes, needed, given, isComplete }: ApprovalView): st
   if (isComplete) {
     return `Approved: ${waits} for the next run.`;
   }
-  return needed === 1 ? `${waits} for approval.` : `${waits} for ${needed} approvals; ${given} given so far.`;
+  return `${waits} for approval: ${Math.min(given, needed)} of ${needed} so far.`;
+}
+
+/** Says what of a deletion can come back. See docs/undo.md. */
+function undoText({ deletedKinds }: DecisionView): Html {
+  if (deletedKinds.length === 0) {
+    return html``;
+  }
+  const hasOthers = deletedKinds.some((kind) => kind !== 'space' && kind !== 'member');
+  const sentences = [
+    ...(deletedKinds.includes('space')
+      ? ['The platform can restore a deleted space for 7 days; a revert creates a new one, which is empty.']
+      : []),
+    ...(deletedKinds.includes('member') ? ['A member who is removed has to join again.'] : []),
+    ...(hasOthers
+      ? [
+          `${deletedKinds.length === 1 ? 'This' : 'The rest'} cannot be undone: a revert creates it again, with what the manifests say and nothing else.`,
+        ]
+      : []),
+  ];
+  return html`<p class="faint">${sentences.join(' ')}</p>`;
 }
 
 function formOf(view: DecisionView, { checksum }: ApprovalView, action: 'approve' | 'reject') {
@@ -89,7 +110,7 @@ function approveForm(view: DecisionView, approval: ApprovalView): Html {
     return actionForm({ ...form, button, class: 'primary' });
   }
   return html`<details class="menu" id="${id}-ask" name="${view.plan.slice(-8)}"><summary>Approve…</summary>
-<p>This deletes for good:</p>
+<p>This deletes:</p>
 <ul class="deletions" tabindex="0" aria-label="What it deletes">${view.deletions.map(deletion)}</ul>
 ${actionForm({ ...form, button, class: 'danger', fields: reasonField(id, true) })}
 </details>`;

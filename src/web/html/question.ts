@@ -22,7 +22,7 @@ function elementOf(cluster: string): string {
   return `q-${createHash('sha256').update(cluster).digest('hex').slice(0, 12)}`;
 }
 
-/** What a question is shown with: the organization, the spaces for a change request, and the page to return to. */
+/** Surroundings of a question: the organization, the spaces for a change request, and the page to return to. */
 interface QuestionFrame {
   readonly organization: string;
   readonly spaces: readonly QuestionSpace[];
@@ -36,7 +36,7 @@ interface QuestionFrame {
 export function questionItem(frame: QuestionFrame, question: QuestionView): Html {
   const { id, label, weeklyPulse, trend, examples } = question;
   return html`<li id="${elementOf(id)}"><div class="question">
-<h3>${link(questionPath(frame.organization, id), shown(label), { class: 'name' })}</h3>
+<h3>${link(questionPath(frame.organization, id), shown(label))}</h3>
 <p class="trend"><span class="${trend.direction === 'rising' ? '' : 'faint'}">${trend.words}</span> ${spark(weeklyPulse, 'busy', null, WEEKS)}</p>
 <p class="faint">${numbersText(question, frame.now)}</p>
 ${examples.length === 0 ? '' : html`<p>${examples.map((text) => html`<q>${shown(text)}</q> `)}</p>`}
@@ -105,7 +105,7 @@ export function requestList(requests: readonly QuestionRequest[], now: number): 
       request,
     ) => html`<li>${stateBadge(STATES[request.state])} <span>${requestText(request)}</span><span class="end faint">${
       request.mergedAt === null
-        ? html`asked for ${age(request.requestedAt, now)}`
+        ? html`created ${age(request.requestedAt, now)}`
         : html`merged ${age(request.mergedAt, now)}`
     }</span></li>
 `,

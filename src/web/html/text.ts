@@ -58,9 +58,16 @@ export function checksumText(checksum: string): Html {
   return html`<code>${shown(shortChecksum(checksum))}</code>`;
 }
 
-/** Returns a link to the page of an organization. */
-export function organizationLink(id: string): Html {
-  return link(organizationPath(id), shown(id));
+/** Returns a link to the page of an organization: its title, and its id, which tells those with the same title apart. */
+export function organizationLink(id: string, title: string): Html {
+  return link(organizationPath(id), organizationName(id, title));
+}
+
+/** Returns the title of an organization with its id, or only the id if the title is not known. */
+export function organizationName(id: string, title: string): Html {
+  return title === id
+    ? html`${shown(id, 80)}`
+    : html`${shown(title, 80)} <span class="address">${shown(id, 80)}</span>`;
 }
 
 /** Returns the name of a person, and how Octavo knows who it is. */

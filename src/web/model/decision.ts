@@ -70,6 +70,8 @@ function describeContent(plan: PlanDocument, changes: readonly ChangeDocument[])
       impact: change.impact,
     })),
     deletionCount: deleted.length,
+    /** Kinds of what it deletes. */
+    deletedKinds: [...new Set(deleted.map(({ kind }) => kind))],
   };
 }
 

@@ -11,7 +11,7 @@ import type { PlanDocument } from '../../plan/render/document.ts';
 import { heldChanges } from '../../plan/render/sentence.ts';
 import { counted, spanWords } from '../../plan/render/words.ts';
 import type { ManualPause } from '../../store/history.ts';
-import type { OrganizationState, ReconcilerState } from './backend.ts';
+import type { Backend, OrganizationState, ReconcilerState } from './backend.ts';
 import { organizationPath } from './paths.ts';
 import { ageWords, isoTime, shortCommit } from './words.ts';
 
@@ -294,6 +294,20 @@ function firings(cron: string, now: number): Firings {
   return found;
 }
 
+/** Returns the title of an organization on the platform; its id before it is known. */
+export function titleOf({ id, reconciler }: Pick<OrganizationState, 'id' | 'reconciler'>): string {
+  return reconciler?.lastCheck?.plan.title ?? id;
+}
+
+/** Returns what finds the titles of organizations by their ids, as they are when it is first called. */
+export function titlesOf(backend: Pick<Backend, 'organizations'>): (id: string) => string {
+  let known: ReadonlyMap<string, string> | undefined;
+  return (id) => {
+    known ??= new Map(backend.organizations().map((each) => [each.id, titleOf(each)]));
+    return known.get(id) ?? id;
+  };
+}
+
 export type OrganizationSummary = Awaited<ReturnType<typeof summarize>>;
 
 /** Summarizes an organization. `pauses`: those that have not ended. */
@@ -306,8 +320,7 @@ export async function summarize(state: OrganizationState, pauses: readonly Manua
   const results = reconciler?.lastEnd?.results ?? [];
   return {
     id,
-    /** Title on the platform; the id before it is known. */
-    title: plan?.title ?? id,
+    title: titleOf(state),
     path: organizationPath(id),
     /** Address of the replica that has it; null if there is no fleet, or none has it. */
     replica: owner.kind === 'replica' ? owner.address : null,

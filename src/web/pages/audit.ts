@@ -118,14 +118,14 @@ export const organizationAuditPage = defineOrganizationPage<AuditView>({
   topic: ({ organization }) => organization ?? '',
 });
 
-function render({ organization, entries, next }: AuditView, { now }: PageRequest): Html {
+function render({ organization, entries, next }: AuditView, request: PageRequest): Html {
   const path = organization === null ? '/audit' : organizationPath(organization, '/audit');
   return html`<h1>Audit</h1>
 <p class="faint">What people asked Octavo to do, and how it is known who they are.</p>
 ${
   entries.length === 0
     ? html`<p class="empty">Nobody has asked for anything yet.</p>`
-    : html`<ul class="rows">${entries.map((entry) => item(entry, organization === null, now))}</ul>`
+    : html`<ul class="rows">${entries.map((entry) => item(entry, organization === null, request))}</ul>`
 }
 ${paging(null, next === null ? null : `${path}${queryOf({ before: next })}`, 'the audit')}`;
 }
@@ -145,10 +145,12 @@ const VERBS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** `ana@acme.example (token) approved the plan 7fed9a4 of Acme: "checked with Bo"`. */
-function item(entry: AuditView['entries'][number], isOfAll: boolean, now: number): Html {
+function item(entry: AuditView['entries'][number], isOfAll: boolean, { titleOf, now }: PageRequest): Html {
   const { actor, organization, outcome, detail, reason, subject, action } = entry;
   const of =
-    organization === DAEMON_HISTORY ? html` of all organizations` : html` of ${organizationLink(organization)}`;
+    organization === DAEMON_HISTORY
+      ? html` of all organizations`
+      : html` of ${organizationLink(organization, titleOf(organization))}`;
   return html`<li>${stateDot({ tone: outcome === 'done' ? 'ok' : 'bad', word: outcome })} <span>${personText(actor.name, actor.method)} ${VERBS.get(action) ?? shown(action)}${subject === '' ? '' : html` ${subjectText(organization, subject)}`}${isOfAll ? of : ''}${reasonText(reason, actor.method)}</span>
 ${outcome === 'done' ? '' : html`<b>${shown(outcome)}</b>`} <span class="faint">${shown(detail)}</span><span class="end faint">${age(entry.at, now)}</span></li>
 `;

@@ -8,7 +8,7 @@ import type { BudgetSnapshot, Outcome, QueueSnapshot } from '../../queue/snapsho
 import { stepLine } from '../charts/step-line.ts';
 import { type StateLabel, stateBadge } from '../html/state.ts';
 import { paging, table } from '../html/table.ts';
-import { organizationLink, shown } from '../html/text.ts';
+import { organizationLink, organizationName, shown } from '../html/text.ts';
 import type { Backend, OrganizationState } from '../model/backend.ts';
 import { type BudgetSample, budgetName } from '../model/budget-samples.ts';
 import { isoTime } from '../model/words.ts';
@@ -236,9 +236,9 @@ export const budgetPage = definePage<BudgetPageView>({
   path: '/limits',
   load,
   title: () => 'API limits',
-  render: (view) => html`<h1>API limits</h1>
+  render: (view, request) => html`<h1>API limits</h1>
 <p class="faint">The platform limits the requests of each token. Organizations with the same token share what it allows.</p>
-${view.queues.map((queue, index) => queueSection(queue, index, view.known))}
+${view.queues.map((queue, index) => queueSection(queue, index, view.known, request))}
 ${pages(view)}`,
   topics: () => ['budget'],
 });
@@ -258,11 +258,13 @@ const FLOW: Readonly<Record<QueueSnapshot['breaker'], StateLabel>> = {
 /** Organizations that the heading of a queue names. */
 const NAMED = 5;
 
-function queueSection(queue: QueueView, index: number, known: number): Html {
+function queueSection(queue: QueueView, index: number, known: number, { titleOf }: PageRequest): Html {
   const { organizations, sentence, refused, inFlight, breaker } = queue;
-  const names = organizations.slice(0, NAMED).map((id, at) => html`${at === 0 ? '' : ', '}${organizationLink(id)}`);
+  const names = organizations
+    .slice(0, NAMED)
+    .map((id, at) => html`${at === 0 ? '' : ', '}${organizationLink(id, titleOf(id))}`);
   const more = organizations.length > NAMED ? html` and ${organizations.length - NAMED} more` : '';
-  const heading = known === 1 ? 'Token' : `Token of ${shown(queue.name)}`;
+  const heading = known === 1 ? 'Token' : html`Token of ${organizationName(queue.name, titleOf(queue.name))}`;
   return html`<section aria-labelledby="queue-${index}">
 <h2 id="queue-${index}">${heading}</h2>
 <p class="lead">${stateBadge(FLOW[breaker])}. ${shown(sentence)}.</p>

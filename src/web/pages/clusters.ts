@@ -174,7 +174,7 @@ ${filters(view, path)}
 ${
   clusters.length === 0
     ? html`<p class="empty">No question matches. ${link(path, 'Show all')}</p>`
-    : html`<p class="faint small">A bar is a week, of the last ${WEEKS}; this week is at the right, and may only have begun.</p>
+    : html`<p class="faint small">Each bar is a week. The last of the ${WEEKS} is this week, which may only have begun.</p>
 <ul class="rows">${clusters.map((cluster) => questionItem(frame, cluster))}</ul>`
 }
 ${paging(start === 0 ? null : withQuery(path, query), next, 'questions')}

@@ -12,7 +12,7 @@ import { age, organizationLink, shown } from '../html/text.ts';
 import { canSee, type Visibility, visibilityOf } from '../html/visibility.ts';
 import type { NotificationReader } from '../model/backend.ts';
 import { isoTime } from '../model/words.ts';
-import { definePage, type Html } from '../page.ts';
+import { definePage, type Html, type PageRequest } from '../page.ts';
 
 /** Number of conditions that are read, and of those that are shown in each list. */
 const READ = 5000;
@@ -130,13 +130,13 @@ export const conditionsPage = definePage<ConditionsView>({
   title: () => 'Alerts',
   render: (
     view,
-    { now },
+    request,
   ) => html`<div class="head"><h1>Alerts</h1><p>${link('/deliveries', 'Messages about alerts')}</p></div>
 <p class="lead">${view.sentence}.</p>
-${section('On now', view.firing, now)}
-${section('Soon, unless they end', view.pending, now)}
+${section('On now', view.firing, request)}
+${section('Soon, unless they end', view.pending, request)}
 ${view.notShown === 0 ? '' : html`<p>${view.notShown.toLocaleString('en')} more are not shown.</p>`}
-${section('Resolved in the last 24 hours', view.resolved, now)}`,
+${section('Resolved in the last 24 hours', view.resolved, request)}`,
   topics: () => ['notifications'],
 });
 
@@ -146,33 +146,40 @@ const SEVERITY_LABELS: Readonly<Record<Severity, StateLabel>> = {
   info: { tone: 'none', word: 'info' },
 };
 
+/** Alerts about a plan that waits for a person. */
+const PLAN_CODES: ReadonlySet<ConditionCode> = new Set(['waiting-for-approval', 'plan-refused']);
+
 /** Titles in the words of the pages, where those of notifications have others. */
-const TITLES: Readonly<Partial<Record<ConditionCode, string>>> = {
-  'pass-failing': 'Runs fail',
-  'outbox-full': 'There is no room for more conversations',
-  'clusters-failing': 'Questions cannot be read',
-};
+const TITLES: Readonly<Partial<Record<ConditionCode, string>>> = { 'pass-failing': 'Runs fail' };
 
 /** Returns the title of an alert in the words of the pages. */
 export function alertTitle(code: ConditionCode): string {
   return TITLES[code] ?? CONDITION_RULES[code].title;
 }
 
-function section(heading: string, conditions: readonly ConditionView[], now: number): Html {
+function section(heading: string, conditions: readonly ConditionView[], request: PageRequest): Html {
   return conditions.length === 0
     ? html``
     : html`<h2>${heading} <span class="count">${conditions.length}</span></h2>
-<ul class="rows">${conditions.map((each) => item(each, now))}</ul>`;
+<ul class="rows">${conditions.map((each) => item(each, request))}</ul>`;
 }
 
-function item(condition: ConditionView, now: number): Html {
+function item(condition: ConditionView, request: PageRequest): Html {
+  const { titleOf, now } = request;
   const { code, path, severity, state, organization, since, resolvedAt } = condition;
   const title = alertTitle(code);
   const label = state === 'resolved' ? ({ tone: 'ok', word: 'resolved' } as const) : SEVERITY_LABELS[severity];
   const about =
-    organization === null ? html`<span class="faint">all organizations</span>` : organizationLink(organization);
-  return html`<li>${stateBadge(label)} ${path === null ? html`<b>${title}</b>` : link(path, title, { class: 'name' })} ${about}
-<span>${shown(reasonOf(condition), LONGEST_SUMMARY)}${notes(condition)}</span><span class="end faint">${resolvedAt === null ? html`started ${age(since, now)}` : html`resolved ${age(resolvedAt, now)}`}</span>${details(condition)}</li>
+    organization === null
+      ? html`<span class="faint">all organizations</span>`
+      : organizationLink(organization, titleOf(organization));
+  const review =
+    state !== 'resolved' && path !== null && PLAN_CODES.has(code)
+      ? html` ${link(path, 'Review plan', { class: 'button', label: `Review plan: ${title}` })}`
+      : '';
+  const when = resolvedAt === null ? html`started ${age(since, now)}` : html`resolved ${age(resolvedAt, now)}`;
+  return html`<li><div class="line">${stateBadge(label)} ${path === null ? html`<b>${title}</b>` : link(path, title, { class: 'name' })} ${about}<span class="end faint">${when}</span></div>
+<span class="rest">${shown(reasonOf(condition), LONGEST_SUMMARY)}${notes(condition)}</span>${review}${details(condition, titleOf)}</li>
 `;
 }
 
@@ -187,10 +194,10 @@ function notes({ isFlapping }: ConditionView): Html {
   return isFlapping ? html` <span class="faint">It starts and ends again and again.</span>` : html``;
 }
 
-function details({ id, details: lines, inhibits, inhibited }: ConditionView): Html {
+function details({ id, details: lines, inhibits, inhibited }: ConditionView, titleOf: PageRequest['titleOf']): Html {
   const explained = inhibited.map((each) => {
     const { organization, code } = each;
-    const who = organization === null ? '' : html`${organizationLink(organization)}: `;
+    const who = organization === null ? '' : html`${organizationLink(organization, titleOf(organization))}: `;
     return html`<li>${who}${alertTitle(code)}: ${shown(reasonOf(each))}</li>`;
   });
   const rest = inhibits - inhibited.length;

@@ -247,18 +247,14 @@ ${figures(view)}
 ${ticketSearch(view.organization, view.ticket, request.now)}
 <h2>Sources</h2>
 ${sourceTable(view.sources, request.now)}
-<h2>Waiting to be sent${countBadge(view.outbox.waiting)}</h2>
 ${waitingSection(view, request.now)}
-<h2>Refused${countBadge(view.outbox.deadLetters)}</h2>
 ${refusedSection(view, request)}
-<h2>Left out in the last ${DAYS_KEPT} days</h2>
-${leftOutList(view)}
-<h2>Removed</h2>
-<p>${removedSentence(view.redactions)}</p>`;
+${leftOutSection(view)}
+${removedSection(view)}`;
 }
 
 function countBadge(count: number): Html {
-  return count === 0 ? html`` : html` <span class="count">${formatCount(count)}</span>`;
+  return html` <span class="count">${formatCount(count)}</span>`;
 }
 
 /** `Sent in the last 30 days: at most 4 on a day, 2 today.` */
@@ -339,12 +335,16 @@ function waitingSection({ outbox, sources }: ConversationsView, now: number): Ht
     : used > HALF
       ? html`<p>${used} % of the room for what waits and what is refused is used. When it is full, sources wait.</p>`
       : '';
+  if (waiting + sending + inDoubt === 0 && room === '') {
+    return html``;
+  }
   const parts = [
     waiting === 0 ? 'Nothing waits' : `${countOf(waiting, ['conversation waits', 'conversations wait'])}`,
     ...(sending === 0 ? [] : [`${formatCount(sending)} being sent`]),
     ...(inDoubt === 0 ? [] : [`${formatCount(inDoubt)} sent again, because an answer was lost`]),
   ];
-  return html`<p>${parts.join('; ')}.${since === null ? '' : html` The oldest came ${age(since, now)}.`}</p>${room}`;
+  return html`<h2>Waiting to be sent${countBadge(waiting)}</h2>
+<p>${parts.join('; ')}.${since === null ? '' : html` The oldest came ${age(since, now)}.`}</p>${room}`;
 }
 
 /** Percentage of the room from which it is shown. */
@@ -352,22 +352,24 @@ const HALF = 50;
 
 function refusedSection({ organization, outbox, deadLetters }: ConversationsView, request: PageRequest): Html {
   if (outbox.deadLetters === 0) {
-    return html`<p class="empty">The platform accepts everything.</p>`;
+    return html``;
   }
-  return html`${deadLetterList(organization, deadLetters, request)}
+  return html`<h2>Refused${countBadge(outbox.deadLetters)}</h2>
+${deadLetterList(organization, deadLetters, request)}
 <p>${link(organizationPath(organization, '/refused'), `All ${counted(outbox.deadLetters, 'refused conversation')}`)}</p>`;
 }
 
-function leftOutList({ leftOut }: ConversationsView): Html {
+function leftOutSection({ leftOut }: ConversationsView): Html {
   if (leftOut.length === 0) {
-    return html`<p class="empty">Nothing was left out.</p>`;
+    return html``;
   }
   const items = leftOut.map(({ reason, count, examples }) => {
     const keys = examples.map((key, index) => html`${index === 0 ? '' : ', '}<code>${shown(key, 80)}</code>`);
     return html`<li><b>${formatCount(count)}</b> <span>${leftOutWords(reason)}</span>${examples.length === 0 ? '' : html` <span class="faint">such as ${keys}</span>`}</li>
 `;
   });
-  return html`<ul class="rows">${items}</ul>`;
+  return html`<h2>Left out in the last ${DAYS_KEPT} days</h2>
+<ul class="rows">${items}</ul>`;
 }
 
 /** Nouns of what is removed, for one and for several. */
@@ -392,14 +394,15 @@ function countOf(count: number, [one, several]: readonly [string, string]): stri
 }
 
 /** `Removed 33 names, 4 phone numbers and 2 passwords or keys from what was sent.` */
-function removedSentence(redactions: ConversationsView['redactions']): string {
+function removedSection({ redactions }: ConversationsView): Html {
   const parts = redactions
     .toSorted((a, b) => b.count - a.count)
     .map(({ type, count }) => countOf(count, REMOVED[type] ?? [type, type]));
   if (parts.length === 0) {
-    return 'Nothing private was found yet.';
+    return html``;
   }
   const last = parts.at(-1) ?? '';
   const all = parts.length === 1 ? last : `${parts.slice(0, -1).join(', ')} and ${last}`;
-  return `Removed ${all} from what was sent.`;
+  return html`<h2>Removed</h2>
+<p>Removed ${all} from what was sent.</p>`;
 }

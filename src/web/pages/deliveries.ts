@@ -22,7 +22,7 @@ const CONDITIONS = 5000;
 type DeliveriesView = Awaited<ReturnType<typeof load>>;
 
 /** Returns the state of all channels. Throws StoreError. */
-async function load(backend: Backend, { viewer }: PageRequest) {
+async function load(backend: Backend, { viewer, titleOf }: PageRequest) {
   const { notifications } = backend;
   /** True if the person may send messages again that were given up. */
   const mayRetry = canOperate(backend, viewer);
@@ -44,8 +44,8 @@ async function load(backend: Backend, { viewer }: PageRequest) {
     sentence: sentenceOf(channels),
     channels,
     /** Those that wait or failed, and then the latest others. */
-    pending: pending.slice(0, SHOWN).map((each) => deliveryView(each, conditions)),
-    latest: latest.filter(({ id }) => !shown.has(id)).map((each) => deliveryView(each, conditions)),
+    pending: pending.slice(0, SHOWN).map((each) => deliveryView(each, conditions, titleOf)),
+    latest: latest.filter(({ id }) => !shown.has(id)).map((each) => deliveryView(each, conditions, titleOf)),
     mayRetry,
   };
 }
@@ -75,7 +75,11 @@ function channelView(
 
 type DeliveryView = ReturnType<typeof deliveryView>;
 
-function deliveryView(record: DeliveryRecord, conditions: ReadonlyMap<string, Condition>) {
+function deliveryView(
+  record: DeliveryRecord,
+  conditions: ReadonlyMap<string, Condition>,
+  titleOf: PageRequest['titleOf'],
+) {
   const { id, channel, kind, state, about, attempts, reason, mayHaveArrived } = record;
   return {
     id,
@@ -88,21 +92,25 @@ function deliveryView(record: DeliveryRecord, conditions: ReadonlyMap<string, Co
     /** True if an attempt got no answer, so that the channel may have it. */
     mayHaveArrived,
     /** Subject, such as `Runs fail (acme and 2 more)`. */
-    about: aboutText(about, conditions),
+    about: aboutText(about, conditions, titleOf),
     createdAt: isoTime(record.createdAt),
     nextAttemptAt: isoTime(record.nextAttemptAt),
     endedAt: isoTime(record.endedAt),
   };
 }
 
-function aboutText(about: readonly string[], conditions: ReadonlyMap<string, Condition>): string {
+function aboutText(
+  about: readonly string[],
+  conditions: ReadonlyMap<string, Condition>,
+  titleOf: PageRequest['titleOf'],
+): string {
   const known = about.map((id) => conditions.get(id)).find((each) => each !== undefined);
   if (known === undefined) {
     return counted(about.length, 'message', 'messages');
   }
   const { code, scope } = known.fact;
   const rest = about.length - 1;
-  const first = scope.organization ?? scope.platform ?? '';
+  const first = scope.organization === null ? (scope.platform ?? '') : titleOf(scope.organization);
   const who = [...(first === '' ? [] : [first]), ...(rest === 0 ? [] : [`${rest} more`])].join(' and ');
   return who === '' ? alertTitle(code) : `${alertTitle(code)} (${who})`;
 }

@@ -1,6 +1,7 @@
 /** View models of pages by their path, for callers other than browsers. */
 import { canSeeOrganization } from '../html/visibility.ts';
 import type { Backend } from '../model/backend.ts';
+import { titlesOf } from '../model/status.ts';
 import type { PageRequest, Viewer } from '../page.ts';
 import { pages } from './index.ts';
 
@@ -22,7 +23,7 @@ export async function loadView(
       await backend.refresh();
       const query = Object.fromEntries(url.searchParams);
       return canSeeOrganization(backend, viewer, params.organization)
-        ? page.load(backend, { params, query, viewer, handlers, now: backend.clock.now() })
+        ? page.load(backend, { params, query, viewer, handlers, titleOf: titlesOf(backend), now: backend.clock.now() })
         : null;
     }
   }

@@ -5,9 +5,9 @@ import { counted } from '../../plan/render/words.ts';
 import { formatCount } from '../charts/figure.ts';
 import { decisionCard } from '../html/decision.ts';
 import { link } from '../html/link.ts';
-import { STATUS_LABELS, stateDot } from '../html/state.ts';
+import { STATUS_LABELS, stateBadge } from '../html/state.ts';
 import { paging } from '../html/table.ts';
-import { age, shown } from '../html/text.ts';
+import { age, commitText, organizationName, shown } from '../html/text.ts';
 import type { Backend } from '../model/backend.ts';
 import { decisionView } from '../model/decision.ts';
 import { withQuery } from '../model/paths.ts';
@@ -119,10 +119,10 @@ ${states.map(
 /** Organizations that need no filter. */
 const FEW = 5;
 
-function row({ id, title, path, state, sentence, freshness }: OrganizationSummary, now: number): Html {
-  const name = title === id ? shown(id, 80) : html`${shown(title, 80)} <span class="address">${shown(id)}</span>`;
-  const label = STATUS_LABELS[state];
-  return html`<li>${stateDot(label)} ${link(path, name, { class: 'name' })}
-<span class="words${state === 'in-sync' ? ' faint' : ''}">${shown(sentence)}</span><span class="end faint">${freshness.asOf === null ? '' : age(freshness.asOf, now)}</span></li>
+/** The state, the name with the commit and the last check below it, and what is the case in a sentence. */
+function row({ id, title, path, state, sentence, commit, freshness }: OrganizationSummary, now: number): Html {
+  const checked = freshness.asOf === null ? 'not checked yet' : html`checked ${age(freshness.asOf, now)}`;
+  return html`<li>${stateBadge(STATUS_LABELS[state])} ${link(path, organizationName(id, title), { class: 'name' })}
+<span class="words${state === 'in-sync' ? ' faint' : ''}">${shown(sentence)}</span><span class="below">${commit === null ? '' : html`${commitText(commit, null)}, `}${checked}</span></li>
 `;
 }

@@ -149,7 +149,7 @@ ${
   runs.length === 0
     ? html`<p class="empty">Nothing has run yet.</p>`
     : html`${runStrip(runs)}
-<ol class="rows timeline">${runs.map((run) => runItem(view, run, now))}</ol>`
+<ol class="rows timeline">${view.commits.map((each) => commitItem(view, each, now))}</ol>`
 }
 ${paging(view.isFirst ? null : path, view.next === null ? null : withQuery(path, { before: view.next }), 'runs')}`;
   },
@@ -166,10 +166,37 @@ const CAUSES: ReadonlyMap<string, string> = new Map([
   ['approval', 'approved'],
 ]);
 
-/** One line: when, what happened, why, and by which commit. */
-function runItem({ organization, opened, isFirst }: PassesView, run: PassRow, now: number): Html {
-  const { number, path, outcome, summary, error, subject, commit, commitUrl, author, times, trigger } = run;
+/** A commit with its runs: several are folded under what they did together. */
+function commitItem(view: PassesView, group: PassesView['commits'][number], now: number): Html {
+  const { commit, commitUrl, subject, author, passes } = group;
+  const [latest] = passes;
+  if (latest === undefined) {
+    return html``;
+  }
   const by = author === null ? '' : html` <span class="faint">by ${shown(author)}</span>`;
+  const items = html`<ol class="runs">${passes.map((run) => runItem(view, run, now))}</ol>`;
+  const isOpen = passes.some(({ number }) => number === view.opened?.number);
+  const runs = passes.reduce((sum, { times }) => sum + times, 0);
+  const lines =
+    passes.length === 1
+      ? items
+      : html`<details id="runs-${latest.number}"${isOpen ? html` open` : ''}><summary>${counted(runs, 'run')}: ${groupWords(passes)}</summary>${items}</details>`;
+  return html`<li>${stateDot(OUTCOME_LABELS[latest.outcome])}
+<div class="commit"><p>${commitText(commit, commitUrl)} <b>${shown(subject, 80)}</b>${by}</p>${lines}</div><span class="end faint">${age(latest.endedAt, now)}</span></li>
+`;
+}
+
+/** Returns what the runs of a commit applied together, and what the last one left: `34 applied, 1 held`. */
+function groupWords(passes: readonly PassRow[]): string {
+  const applied = passes.reduce((total, { counts }) => total + (counts.applied ?? 0), 0);
+  const { applied: _applied, ...left } = passes[0]?.counts ?? {};
+  const words = resultWords(applied === 0 ? left : { ...left, applied });
+  return words === 'none' ? 'nothing to do' : words;
+}
+
+/** One line: what a run did, why, and when. */
+function runItem({ organization, opened, isFirst }: PassesView, run: PassRow, now: number): Html {
+  const { number, path, outcome, summary, error, times, trigger } = run;
   const isOpen = opened?.number === number;
   const list = organizationPath(organization, '/history');
   const before = isFirst ? null : number + 1;
@@ -183,7 +210,6 @@ function runItem({ organization, opened, isFirst }: PassesView, run: PassRow, no
 ${link(path, `#${number}`, { class: 'name' })}
 <span>${results}${error === null ? '' : html` <span class="problem">${shown(error, 120)}</span>`}</span>
 <span class="faint">${CAUSES.get(trigger) ?? shown(trigger)}${times === 1 ? '' : `, ${times} times`}</span>
-<span>${commitText(commit, commitUrl)} ${shown(subject, 80)}${by}</span>
 <span class="end faint">${age(run.endedAt, now)}</span></div>
 ${isOpen ? resultTable(opened.changes) : ''}</li>
 `;
@@ -266,6 +292,6 @@ function revertSection({ commit, changes }: PassView): Html {
   }
   return html`<details class="menu" id="revert"><summary>Revert…</summary>
 <p>To take these changes back, revert the commit in the repository of the manifests and push it. The next run applies the revert;
-what it deletes waits for approval. A space that was deleted comes back empty.</p>
+what it deletes waits for approval. A space that was deleted comes back empty; the platform can restore it for 7 days.</p>
 <pre class="text">git revert ${shown(commit)}</pre></details>`;
 }

@@ -5,7 +5,7 @@ import { compareText } from '../../core/lists.ts';
 import { counted, spanWords } from '../../plan/render/words.ts';
 import { link } from '../html/link.ts';
 import { type StateLabel, stateBadge } from '../html/state.ts';
-import { age, shown } from '../html/text.ts';
+import { age, organizationName, shown } from '../html/text.ts';
 import { type Visibility, visibilityOf } from '../html/visibility.ts';
 import type { Backend, FleetState } from '../model/backend.ts';
 import { configurationViews } from '../model/configuration.ts';
@@ -120,22 +120,22 @@ export const replicasPage = definePage<ReplicasView>({
   path: '/replicas',
   load,
   title: () => 'Replicas',
-  render: (view, { now }) => html`<h1>Replicas</h1>
+  render: (view, request) => html`<h1>Replicas</h1>
 <p class="lead">${view.sentence}.</p>
-${view.isFleet ? content(view, now) : ''}`,
+${view.isFleet ? content(view, request) : ''}`,
   topics: () => ['replicas'],
 });
 
 const LONGEST_REASON = 400;
 
-function content({ replicas, unowned, unownedTotal, database }: ReplicasView, now: number): Html {
+function content({ replicas, unowned, unownedTotal, database }: ReplicasView, { titleOf, now }: PageRequest): Html {
   const more = unownedTotal - unowned.length;
   return html`${databaseSection(database)}
 <section aria-labelledby="replicas"><div class="head"><h2 id="replicas">Replicas of the fleet</h2>
 <p class="count">${counted(replicas.length, 'replica')}</p></div>
 ${replicas.length === 0 ? html`<p class="empty">None has joined.</p>` : html`<ul class="rows">${replicas.map((each) => replicaItem(each, now))}</ul>`}</section>
 <section aria-labelledby="unowned"><h2 id="unowned">Organizations without a replica</h2>
-${unowned.length === 0 ? html`<p class="empty">Every organization has one.</p>` : html`<ul class="rows">${unowned.map(unownedItem)}</ul>`}
+${unowned.length === 0 ? html`<p class="empty">Every organization has one.</p>` : html`<ul class="rows">${unowned.map((each) => unownedItem(each, titleOf(each.organization)))}</ul>`}
 ${more === 0 ? '' : html`<p class="faint">${more.toLocaleString('en')} more are not shown.</p>`}</section>`;
 }
 
@@ -161,8 +161,8 @@ function replicaItem(replica: ReplicasView['replicas'][number], now: number): Ht
 `;
 }
 
-function unownedItem({ organization, path, seconds }: ReplicasView['unowned'][number]): Html {
-  const name = shown(organization);
+function unownedItem({ organization, path, seconds }: ReplicasView['unowned'][number], title: string): Html {
+  const name = organizationName(organization, title);
   const since = seconds === null ? 'never had one' : `for ${spanWords(seconds * 1000)}`;
   return html`<li>${path === null ? html`<b>${name}</b> <span class="faint">configured only at other replicas</span>` : link(path, name, { class: 'name' })}
 <span class="end faint">${since}</span></li>

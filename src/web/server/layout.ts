@@ -44,10 +44,11 @@ const GLOBAL = [
   ['/log', 'Log'],
 ] as const;
 
+/** Tabs of an organization: the path, the text, and the paths of other pages that belong to it. */
 const OF_ORGANIZATION = [
   ['', 'Overview'],
   ['/history', 'History'],
-  ['/conversations', 'Conversations'],
+  ['/conversations', 'Conversations', '/refused'],
   ['/questions', 'Questions'],
   ['/audit', 'Audit'],
 ] as const;
@@ -119,13 +120,17 @@ function configurationNotices({ configuration = [], now = 0 }: FrameOptions): Ht
 interface Way {
   readonly href: string;
   readonly text: string;
+  /** Path of pages that belong to it and are not below it. */
+  readonly also?: string;
 }
 
 /** Returns the tabs of an organization, or those of all. The first one has no pages below it. */
 function tabsOf({ organization, fleet }: FrameOptions): readonly Way[] {
   if (organization !== null) {
     const base = organizationPath(organization.id);
-    return OF_ORGANIZATION.map(([below, text]) => ({ href: `${base}${below}`, text }));
+    return OF_ORGANIZATION.map(([below, text, also]) => {
+      return { href: `${base}${below}`, text, ...(also === undefined ? {} : { also: `${base}${also}` }) };
+    });
   }
   const pages = fleet === undefined ? GLOBAL : [...GLOBAL, ['/replicas', 'Replicas'] as const];
   return pages.map(([href, text]) => ({ href, text }));
@@ -134,7 +139,7 @@ function tabsOf({ organization, fleet }: FrameOptions): readonly Way[] {
 /** Returns the way to a page, such as `Octavo / Acme / History / Run #10`. */
 function wayTo({ organization, title, path }: FrameOptions, tabs: readonly Way[]): readonly Way[] {
   const home = organization === null ? [] : [{ href: organizationPath(organization.id), text: organization.title }];
-  const tab = tabs.slice(1).find(({ href }) => isAt(path, href));
+  const tab = tabs.slice(1).find((each) => isAt(path, each));
   const isTab = tabs.some(({ href }) => href === path);
   return [
     { href: '/', text: 'Octavo' },
@@ -144,8 +149,8 @@ function wayTo({ organization, title, path }: FrameOptions, tabs: readonly Way[]
   ];
 }
 
-function isAt(path: string, href: string): boolean {
-  return path === href || path.startsWith(`${href}/`);
+function isAt(path: string, { href, also = href }: Way): boolean {
+  return [href, also].some((each) => path === each || path.startsWith(`${each}/`));
 }
 
 function breadcrumb(options: FrameOptions, tabs: readonly Way[]): Html {
@@ -158,8 +163,9 @@ function breadcrumb(options: FrameOptions, tabs: readonly Way[]): Html {
 }
 
 function tabNav({ organization, path }: FrameOptions, tabs: readonly Way[]): Html {
-  const items = tabs.map(({ href, text }, index) => {
-    const isCurrent = index === 0 ? path === href : isAt(path, href);
+  const items = tabs.map((each, index) => {
+    const { href, text } = each;
+    const isCurrent = index === 0 ? path === href : isAt(path, each);
     return html`<li><a href="${href}"${isCurrent ? html` aria-current="${path === href ? 'page' : 'true'}"` : ''}>${text}</a></li>`;
   });
   return html`<nav class="tabs" aria-label="${shown(organization?.title ?? 'Octavo', 80)}"><ul>${items}</ul></nav>`;

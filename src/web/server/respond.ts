@@ -6,6 +6,7 @@ import { link } from '../html/link.ts';
 import { canSeeOrganization, visibilityOf } from '../html/visibility.ts';
 import type { Backend } from '../model/backend.ts';
 import { configurationViews } from '../model/configuration.ts';
+import { titleOf, titlesOf } from '../model/status.ts';
 import type { PageDefinition, PageRequest, Viewer } from '../page.ts';
 import { PageError } from '../page-error.ts';
 import { databaseWarning } from '../pages/replicas.ts';
@@ -58,6 +59,7 @@ export function pageRequest(
     query: Object.fromEntries(query.map(([name, value]) => [name, [value].flat().at(-1) ?? ''])),
     viewer,
     handlers,
+    titleOf: titlesOf(backend),
     now: backend.clock.now(),
   };
 }
@@ -107,7 +109,7 @@ export async function renderPage(
 /** Returns the name of an organization; null for a page of none. */
 function organizationOf(backend: Backend, id: string | undefined) {
   const state = backend.organizations().find((each) => each.id === id);
-  return id === undefined ? null : { id, title: state?.reconciler?.lastCheck?.plan.title ?? id };
+  return id === undefined ? null : { id, title: state === undefined ? id : titleOf(state) };
 }
 
 /** Sends an answer, or 304 if the client has it. */

@@ -67,7 +67,7 @@ test('a change request is one event when it is opened, and one when it is merged
   listener.onOpened?.({ ...request, why: '12 issues' });
   listener.onMerged?.({ ...request, isEmpty: false });
   expect(events.map(({ id, summary }) => [id, summary])).toEqual([
-    ['change-request-opened/acme/cr_1', 'A change request was opened for the issue cluster Export: 12 issues'],
-    ['change-request-merged/acme/cr_1', 'The change request for the issue cluster Export was merged'],
+    ['change-request-opened/acme/cr_1', 'A change request was opened for the question Export: 12 issues'],
+    ['change-request-merged/acme/cr_1', 'The change request for the question Export was merged'],
   ]);
 });

@@ -22,11 +22,12 @@ const runs = (count: number): RunResult[] =>
 test('the strip of runs has a bar for each, and says what they are', async () => {
   const text = await textOf(runStrip(runs(60)));
   expect(text).toContain('aria-label="Last 60 runs: 20 done, 20 held, 20 failed."');
-  expect(count(text, '<rect')).toBe(60);
+  expect(count(text, '<rect')).toBe(60 + 3);
+  expect(text).toContain('20 held</li>');
 });
 
 test('results of runs differ in height, not only in color, and the bars of a trend are as high as their numbers', async () => {
-  expect(await heightsOf(runStrip(runs(3)))).toEqual([8, 14, 20]);
+  expect(await heightsOf(runStrip(runs(3)))).toEqual([8, 14, 20, 10, 10, 10]);
   expect(await heightsOf(spark([0, 1, 2, 4], 'busy', null))).toEqual([1, 5, 10, 20]);
   expect(await heightsOf(spark([-3, 0, 1, 1000], 'busy', null))).toEqual([1, 1, 3, 20]);
 });

@@ -60,7 +60,7 @@ test.runIf(hasBrowser)('a plan is approved by keyboard alone', async () => {
   };
   await focus(tab.locator('summary:focus', { hasText: /^Approve…/ }));
   await tab.keyboard.press('Enter');
-  await tab.getByText('This deletes for good:').waitFor(WAIT);
+  await tab.getByText('This deletes:').waitFor(WAIT);
   await focus(tab.getByLabel('Reason', { exact: true }).and(tab.locator(':focus')));
   await tab.keyboard.press('Enter');
   // Nothing is deleted without a reason.

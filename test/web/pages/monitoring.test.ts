@@ -1,6 +1,7 @@
 /** Pages of conversations, clusters, budget, audit and log. */
 import { expect, test } from 'vitest';
 import { LogBuffer } from '../../../src/web/model/log-buffer.ts';
+import { titlesOf } from '../../../src/web/model/status.ts';
 import { auditPage } from '../../../src/web/pages/audit.ts';
 import { budgetPage } from '../../../src/web/pages/budget.ts';
 import { clustersPage } from '../../../src/web/pages/clusters.ts';
@@ -8,8 +9,8 @@ import { conversationsPage } from '../../../src/web/pages/conversations.ts';
 import { deadLetterPage, deadLettersPage } from '../../../src/web/pages/dead-letters.ts';
 import { logPage } from '../../../src/web/pages/log.ts';
 import { organizationPage } from '../../../src/web/pages/organization.ts';
-import { request } from '../fake-daemon.ts';
-import { hostileDaemon } from '../hostile-daemon.ts';
+import { fakeDaemon, request } from '../fake-daemon.ts';
+import { DELETION, hostileDaemon } from '../hostile-daemon.ts';
 import { type Asked, NOW, render, someBackend, someOrganization, someRequest } from '../some-backend.ts';
 
 test('only operators get forms', async () => {
@@ -60,6 +61,30 @@ test('budget, audit and log show only organizations that the person may see', as
   expect(await render(logPage, backend, asked)).not.toContain('about theirs');
 });
 
+test('the log names organizations by their titles, is filtered by one, and says each day once', async () => {
+  const log = new LogBuffer();
+  const add = (organization: string, time: string) =>
+    log.add(JSON.stringify({ level: 30, time, msg: `about ${organization}`, organization }));
+  add('org_a', '2026-11-20T23:59:59Z');
+  add('org_b', '2026-11-21T00:00:00Z');
+  add('org_a', '2026-11-21T09:30:00Z');
+  const { backend } = await fakeDaemon(
+    { ...DELETION, id: 'org_a', edit: (plan, declared) => [{ ...plan, title: 'Acme <b>' }, declared] },
+    { id: 'org_b', plan: null },
+  );
+  const page = (organization = '') =>
+    render(logPage, { ...backend, log }, { ...someRequest({}, { organization }), titleOf: titlesOf(backend) });
+  const shown = await page();
+  expect(shown).toContain('Acme &lt;b&gt; <span class="address">org_a</span>');
+  expect(shown.match(/November 2026/g)).toHaveLength(2);
+  expect(shown.indexOf('09:30:00')).toBeLessThan(shown.indexOf('00:00:00'));
+  for (const asked of ['acme <B>', 'org_a']) {
+    const own = await page(asked);
+    expect(own).toContain('about org_a');
+    expect(own).not.toContain('about org_b');
+  }
+});
+
 test('the log is filtered by level, and pages back without losing a record', async () => {
   const log = new LogBuffer();
   for (let index = 0; index < 250; index += 1) {
@@ -69,10 +94,10 @@ test('the log is filtered by level, and pages back without losing a record', asy
   const errors = await render(logPage, backend, someRequest({}, { level: 'error' }));
   expect(errors).toContain('m249;');
   expect(errors).not.toContain('m248;');
-  expect(errors).toContain('href="/log?level=error&amp;before=51"');
-  const older = await render(logPage, backend, someRequest({}, { level: 'error', before: '51' }));
-  expect(older).toContain('m49;');
-  expect(older).not.toContain('m51;');
+  expect(errors).toContain('href="/log?level=error&amp;before=151"');
+  const older = await render(logPage, backend, someRequest({}, { level: 'error', before: '151' }));
+  expect(older).toContain('m149;');
+  expect(older).not.toContain('m151;');
 });
 
 test('a record of the log is a line with its level, its message and as much of its fields as there is room for', async () => {
@@ -92,8 +117,11 @@ test('a record of the log is a line with its level, its message and as much of i
   log.add(JSON.stringify({ level: 30, time, msg: 'ready' }));
   const shown = await render(logPage, someBackend([someOrganization('acme')], { log }), someRequest());
   const [plain = '', failed = ''] = [...shown.matchAll(/<li>(.*?)<\/li>/gs)].map(([, each = '']) => each);
-  expect(plain).toMatch(/>info<.*<p>ready<\/p>/s);
-  expect(failed).toMatch(/>error<.*href="\/o\/acme".*<summary>apply\\u202e &lt;b&gt;.*attempt.*3.*reason.*x…/s);
+  expect(shown).toContain('21 November 2026 <span class="count">UTC</span>');
+  expect(plain).toMatch(/>12:00:00<.*info<.*<p>ready<\/p>/s);
+  expect(failed).toMatch(
+    /error<.*href="\/o\/acme".*<summary>apply\\u202e &lt;b&gt;.*attempt 3, reason x.*<dt>reason<\/dt><dd>x+…/s,
+  );
   expect(failed).not.toContain('late');
   expect(failed.length).toBeLessThan(2500);
 });

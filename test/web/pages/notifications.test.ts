@@ -7,6 +7,7 @@ import { deliveriesPage } from '../../../src/web/pages/deliveries.ts';
 import {
   addNotifications,
   NOW,
+  render,
   someBackend,
   someCondition,
   someDelivery,
@@ -72,6 +73,30 @@ test('somebody who may not see all organizations sees their own conditions only,
   expect(view.firing.map(({ id }) => id)).toEqual(['c']);
   expect(view.pending.map(({ id }) => id)).toEqual(['a']);
   expect(JSON.stringify(view)).not.toContain('beta');
+});
+
+test('an alert about a plan that waits leads to the plan, and names the organization by its title', async () => {
+  const notifications = openMemoryStore().notifications();
+  const path = '/o/acme/plans/sha256%3Aabc';
+  await addNotifications(notifications, NOW, [
+    someCondition('a', someFact({ code: 'waiting-for-approval', path })),
+    someCondition('b', someFact({ code: 'waiting-for-approval', path, organization: 'beta' }), {
+      state: 'resolved',
+      resolvedAt: NOW - 1000,
+    }),
+    someCondition('c', someFact({ code: 'outbox-full', summary: 'Waiting to be sent is full' })),
+    someCondition('d', someFact({ code: 'plan-refused', path: 'javascript:alert(1)', organization: 'quiet' })),
+  ]);
+  const backend = someBackend([someOrganization('acme')], { notifications: someNotifications(notifications) });
+  const shown = await render(conditionsPage, backend, {
+    ...someRequest(),
+    titleOf: (id) => (id === 'acme' ? 'Acme' : id),
+  });
+  expect(shown.match(/<a href="[^"]*"[^>]*>Review plan</g)).toEqual([
+    `<a href="${path}" aria-label="Review plan: Changes wait for approval" class="button">Review plan<`,
+  ]);
+  expect(shown).toContain('Acme <span class="address">acme</span>');
+  expect(shown).toContain('There is no room for more conversations');
 });
 
 test('conditions do not claim that nothing is wrong to somebody without any role', async () => {

@@ -1,9 +1,11 @@
 /** Pages of organizations, resources, plans and passes. */
 import { describe, expect, test } from 'vitest';
 import { DesiredStateError } from '../../../src/core/errors.ts';
+import { decisionCard } from '../../../src/web/html/decision.ts';
+import { type DecisionView, decisionView } from '../../../src/web/model/decision.ts';
 import type { PageDefinition, PageRequest } from '../../../src/web/page.ts';
 import { organizationPage } from '../../../src/web/pages/organization.ts';
-import { passPage } from '../../../src/web/pages/passes.ts';
+import { passesPage, passPage } from '../../../src/web/pages/passes.ts';
 import { planPage } from '../../../src/web/pages/plan.ts';
 import { resourcePage } from '../../../src/web/pages/resource.ts';
 import { ana, type Fake, fakeDaemon, NOW, passOf, request } from '../fake-daemon.ts';
@@ -66,14 +68,14 @@ describe('the form of a plan', () => {
     expect(own).toContain('>Reject…<');
     // Somebody else sees what is deleted for good, and has to say why.
     const asked = await page({ actor: bo });
-    expect(asked).toContain('1 change waits for 2 approvals; 0 given so far.');
-    expect(asked).toMatch(/This deletes for good:<\/p>\s*<ul[^>]*><li>team (<b>)?&?[^<]*B.*3 members/s);
+    expect(asked).toContain('1 change waits for approval: 0 of 2 so far.');
+    expect(asked).toMatch(/This deletes:<\/p>\s*<ul[^>]*><li>team (<b>)?&?[^<]*B.*3 members/s);
     expect(asked).toMatch(/>Reason<.*required.*>Approve 1 change</s);
     expect(asked).toContain('It stays held until somebody approves it again.');
     await fake.store.organization('org_1').decide({
       ...{ checksum: plan?.heldChecksum ?? '', verdict: 'approved', by: bo, reason: 'fine', at: NOW },
     });
-    expect(await page({ actor: bo })).toContain('1 change waits for 2 approvals; 1 given so far.');
+    expect(await page({ actor: bo })).toContain('1 change waits for approval: 1 of 2 so far.');
   });
 
   test('says how far a run is, of what it applies and not of what is held', async () => {
@@ -118,6 +120,48 @@ test('what changed last names the result, the commit and the end of each run, an
   expect(others).toEqual([]);
   const run = await render(passPage, fake, request({ number: '1' }));
   expect(run).toContain(`href="/o/org_1/plans/${encodeURIComponent(plan?.checksum ?? '')}"`);
+});
+
+test('the history folds the runs of a commit into one item, which is open while one of them is', async () => {
+  const fake = await fakeDaemon(DELETION);
+  const history = fake.store.history('org_1');
+  const next = { commit: 'c'.repeat(40), subject: 'Add <b>German</b>', author: 'bo@acme.example' };
+  await history.addPass(passOf(null, { counts: { create: 30, applied: 30 } }));
+  await history.addPass(passOf(null, { ...next, counts: { update: 2, applied: 2 }, writes: 2 }));
+  await history.addPass(
+    passOf(null, { ...next, trigger: 'schedule', counts: { update: 1, applied: 1, held: 1 }, writes: 1 }),
+  );
+  const items = async (query = {}) => {
+    const page = await render(passesPage, fake, { ...request({}), query });
+    const [, ...groups] = page.split('<div class="commit">');
+    return groups.map((each) => each.replaceAll(/\s+/g, ' '));
+  };
+  const [folded = '', alone = '', ...others] = await items();
+  expect(others).toEqual([]);
+  expect(folded).toMatch(
+    /<b>Add &lt;b&gt;German&lt;\/b&gt;<\/b>.*by bo@acme.example.*<summary>2 runs: 3 applied, 1 held<\/summary>/,
+  );
+  expect(folded).toMatch(/href="\/o\/org_1\/history\/3".*regular check.*href="\/o\/org_1\/history\/2"/);
+  expect(folded).not.toMatch(/<details[^>]* open/);
+  expect(alone).toMatch(/href="\/o\/org_1\/history\/1".*>30 applied</);
+  expect(alone).not.toContain('<details');
+  const [opened = ''] = await items({ run: '2' });
+  expect(opened).toMatch(/<details[^>]* open/);
+});
+
+test.each([
+  [['space'], /The platform can restore a deleted space for 7 days; a revert creates a new one, which is empty\.<\/p>/],
+  [['team'], />This cannot be undone: a revert creates it again/],
+  [['space', 'member', 'site'], /for 7 days;.* A member who is removed has to join again\. The rest cannot be undone/],
+  [[], null],
+] as const)('the card of a plan that deletes %j says what can come back', async (kinds, words) => {
+  const fake = await fakeDaemon(DELETION);
+  const asked = request({});
+  const { organizations } = fake.backend;
+  const decision = await decisionView(organizations()[0] as never, asked.viewer.actor);
+  const shown = String(await decisionCard({ ...(decision as DecisionView), deletedKinds: [...kinds] }, asked));
+  expect(shown.includes('revert')).toBe(words !== null);
+  expect(shown).toMatch(words ?? /./);
 });
 
 test('the page of an organization names the commit that broke the manifests, not a later one', async () => {
