@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
+import { shortApproval } from '../../src/plan/render/words.ts';
 import { eventually } from '../support/octavo-process.ts';
 import { hasPostgres } from '../support/postgres.ts';
 import { PUSHES } from '../support/push-deliveries.ts';
@@ -124,6 +125,84 @@ describe.skipIf(!hasPostgres)('a replica that is not the owner', () => {
     expect(work.emulator.requests.count('deleteCollection')).toBe(1);
     const { entries } = (await load(other, '/o/org_acme/audit')) as { entries: readonly { action: string }[] };
     expect(entries.map(({ action }) => action)).toEqual(['approve', 'resume']);
+  });
+
+  test('says what becomes of an approval that was clicked there, until it is applied', async () => {
+    await using work = await openWorkspace();
+    await using fleet = await startBoth(work);
+    const { owner, other } = fleet;
+    const keys = Array.from({ length: 113 }, (_, index) => `k${index}`);
+    const many = `${TWO}${keys.map((key) => `  ${key}: { title: ${key} }\n`).join('')}`;
+    work.repository.commit('Many', { 'a.yaml': many });
+    await owner.daemon.organizations[0]?.trigger('manual');
+    await owner.daemon.organizations[0]?.idle();
+    work.repository.commit('Two again', { 'a.yaml': TWO });
+    await owner.daemon.organizations[0]?.trigger('manual');
+    const authorization = 'Bearer secret-of-ana';
+    const text = async (path: string) =>
+      (await (await other.get(path, { authorization })).text()).replaceAll(/\s+/g, ' ');
+    await eventually('a held plan', async () => (await text('/o/org_acme')).includes('113 changes wait for approval'));
+    const page = await text('/o/org_acme');
+    const [, path = ''] = /href="(\/o\/org_acme\/plans\/[^"]*)"/.exec(page) ?? [];
+    const fields = [...page.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)">/g)];
+    const form = Object.fromEntries(fields.map(([, name, value]) => [name, value]));
+    work.emulator.setLatency(120);
+    const sent = await other.post(
+      '/o/org_acme/actions',
+      { ...form, action: 'approve', reason: 'they are empty', back: path },
+      { authorization },
+    );
+    expect([sent.status, sent.headers.get('location')]).toEqual([303, `${path}?done=approve`]);
+    expect(await text(`${path}?done=approve`)).toContain('Approved.');
+    const seen: string[] = [];
+    await eventually(
+      'the end',
+      async () => {
+        const [state = 'nothing'] =
+          /Applying, \d+ of 113|Approved: 113 changes wait for the next run|wait for approval|class="state ok">applied/.exec(
+            await text(path),
+          ) ?? [];
+        if (seen.at(-1) !== state) {
+          seen.push(state);
+        }
+        return state.endsWith('applied');
+      },
+      60,
+    );
+    const reached = seen.flatMap((state) => {
+      const [, number] = /Applying, (\d+) of/.exec(state) ?? [];
+      return number === undefined ? [] : [Number(number)];
+    });
+    expect(reached.length).toBeGreaterThan(1);
+    expect(reached).toEqual(reached.toSorted((a, b) => a - b));
+    expect(seen.filter((state) => !state.startsWith('Applying'))).toEqual([
+      'Approved: 113 changes wait for the next run',
+      'class="state ok">applied',
+    ]);
+    work.emulator.setLatency(0);
+    await eventually('the overview', async () => (await text('/o/org_acme')).includes('In sync'));
+    expect(work.emulator.requests.count('deleteCollection')).toBe(113);
+    expect(isOwner(other)).toBe(false);
+  });
+
+  test('takes the first digits of a checksum that a person typed there', async () => {
+    await using work = await openWorkspace();
+    await using fleet = await startBoth(work);
+    const { owner, other } = fleet;
+    await eventually('a held plan', async () => (await load(other, '/o/org_acme')).state === 'held');
+    const prefix = shortApproval(heldChecksum(owner));
+    expect(prefix).toMatch(/^[0-9a-f]{8}$/);
+    const approve = (digits: string) =>
+      work.inside(['approve', digits, '--reason', 'looks right', '--config', `${work.folder}/two.yaml`]);
+    const wrong = await approve(prefix === '00000000' ? '11111111' : '00000000');
+    expect(wrong.code).not.toBe(0);
+    expect(work.emulator.requests.count('deleteCollection')).toBe(0);
+    expect(await approve(prefix)).toMatchObject({ code: 0 });
+    await eventually('the deletion', () => work.emulator.requests.count('deleteCollection') === 1);
+    const { entries } = (await load(other, '/o/org_acme/audit')) as { entries: readonly { subject: string }[] };
+    // The audit has the whole checksum.
+    expect(entries[0]?.subject).toMatch(new RegExp(`^sha256:${prefix}[0-9a-f]{56}$`));
+    expect(isOwner(other)).toBe(false);
   });
 
   test('knows people who signed in at another replica, and takes their forms', async () => {
