@@ -37,7 +37,7 @@ import { inUrl, spansOfUrl } from './ticket-url.ts';
 import { patternFinders, type UserPattern } from './user-patterns.ts';
 
 /** Version of the rules. Increase it with every change of the values that are found or of their replacement. */
-const RULES = 6;
+const RULES = 7;
 
 export interface RedactionOptions {
   readonly patterns?: readonly UserPattern[];
@@ -55,6 +55,8 @@ export interface RedactedSpan {
   readonly start: number;
   readonly end: number;
   readonly placeholder: string;
+  /** What recognized it, in words. */
+  readonly rule: string;
 }
 
 /** Redacted parts of one text, with their values. Shown only to the user who requested them. */
@@ -204,6 +206,7 @@ function explainField({ place, kind, text }: TicketField, scan: Scan, placeholde
     start: each.start,
     end: each.end,
     placeholder: placeholders.for(each),
+    rule: each.rule ?? each.type,
   }));
   const redacted = replaceSpans(text, spans, ({ placeholder }) => (kind === 'url' ? inUrl(placeholder) : placeholder));
   return { place, text, spans, redacted };

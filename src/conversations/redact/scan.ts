@@ -44,10 +44,16 @@ export function scanText(text: string, scan: Scan): readonly PrivateValue[] {
 
 function scanStretch(text: string, { finders, isAllowed }: Scan): readonly PrivateValue[] {
   const view = viewOf(text);
-  const all = finders.flatMap((find) => find(view.text));
+  const all = finders.flatMap((find) => find(view.text).map((found) => ({ rule: nameOf(find, found), ...found })));
   const allowed = all.filter((found) => isAllowed(found));
   const wanted = allowed.length === 0 ? all : all.filter((found) => !isAllowed(found));
   return settle(wanted, allowed, view.text).map((found) => ({ ...found, ...view.place(found.start, found.end) }));
+}
+
+/** Returns the name of a finder in words: `national ids` for `findNationalIds`; its type if it has none. */
+function nameOf(find: Finder, { type }: PrivateValue): string {
+  const name = find.name.replace(/^find/, '').replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return name.trim() || type;
 }
 
 type LineRange = readonly [from: number, to: number];

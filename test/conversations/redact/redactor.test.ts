@@ -231,12 +231,12 @@ describe('options', () => {
 });
 
 describe('explain', () => {
-  it('returns position, value and placeholder', () => {
+  it('returns position, value, placeholder and rule', () => {
     const [explained] = createConversationRedactor().explain('call 415-555-0132!');
     expect(explained).toEqual({
       place: 'text',
       text: 'call 415-555-0132!',
-      spans: [{ type: 'phone', start: 5, end: 17, placeholder: '[PHONE_1]' }],
+      spans: [{ type: 'phone', start: 5, end: 17, placeholder: '[PHONE_1]', rule: 'phone' }],
       redacted: 'call [PHONE_1]!',
     });
   });
