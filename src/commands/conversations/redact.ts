@@ -9,10 +9,10 @@ import {
 } from '../../conversations/redact/redactor.ts';
 import { asUtf8, fileInput } from '../../conversations/sources/files/input.ts';
 import { ConfigError, EXIT, type ExitCode, messageOf } from '../../core/errors.ts';
-import type { Paint } from '../../plan/render/text-layout.ts';
-import { counted } from '../../plan/render/words.ts';
+import { counted, shortened } from '../../plan/render/words.ts';
 import { chooseOrganization, DEFAULT_CONFIG, readConfig, readConfigWithoutSecrets } from '../cli/config.ts';
-import { type CommandContext, paintFor } from '../cli/context.ts';
+import type { CommandContext, Terminal } from '../cli/context.ts';
+import { table } from '../cli/table.ts';
 
 interface RedactCommandOptions {
   readonly explain?: boolean;
@@ -37,9 +37,8 @@ export async function redactCommand(
   const text = await textOf(resolve(terminal.cwd, file), file);
   const [explained] = redactor.explain(text);
   if (explained !== undefined) {
-    const paint = paintFor(terminal.isOutTerminal, terminal.env);
     const text = terminal.isOutTerminal ? inert(explained.redacted) : explained.redacted;
-    terminal.out(options.explain === true ? explanation(explained, paint) : text);
+    terminal.out(options.explain === true ? explanation(explained, terminal) : text);
   }
   return EXIT.done;
 }
@@ -76,32 +75,25 @@ async function textOf(path: string, name: string): Promise<string> {
   }
 }
 
-/** Number of characters shown on each side of a value. */
-const AROUND = 24;
+/** Longest value that is shown: with it, a row fits in 80 columns. */
+const LONGEST_VALUE = 30;
 
-/** One line per value: position, type, placeholder, and the value in context. */
-function explanation({ text, spans }: Explained, paint: Paint): string {
+/** A table with a row for each value, and its rule: what recognized it. */
+function explanation({ text, spans }: Explained, terminal: Terminal): string {
+  if (spans.length === 0) {
+    return 'Nothing would be removed.\n';
+  }
   let line = 1;
-  let lineStart = 0;
-  const rows = spans.map(({ type, start, end, placeholder }) => {
-    for (let next = text.indexOf('\n', lineStart); next >= 0 && next < start; next = text.indexOf('\n', lineStart)) {
+  let read = 0;
+  const rows = spans.map(({ type, rule, start, end, placeholder }) => {
+    for (let next = text.indexOf('\n', read); next >= 0 && next < start; next = text.indexOf('\n', read)) {
       line += 1;
-      lineStart = next + 1;
+      read = next + 1;
     }
-    const lineEnd = text.indexOf('\n', end);
-    const before = text.slice(Math.max(lineStart, start - AROUND), start);
-    const after = text.slice(end, Math.min(lineEnd < 0 ? text.length : lineEnd, end + AROUND));
-    const value = paint.strong(paint.remove(`«${shown(text.slice(start, end))}»`));
-    const place = `${line}:${start - lineStart + 1}`.padEnd(9);
-    return `${place}${type.padEnd(9)}${placeholder.padEnd(14)} ${paint.faint(shown(before))}${value}${paint.faint(shown(after))}`;
+    return [line, type, rule, shortened(text.slice(start, end), LONGEST_VALUE), placeholder];
   });
-  const total =
-    spans.length === 0 ? 'Nothing would be removed.' : `${counted(spans.length, 'value')} would be removed.`;
-  return `${[...rows, ...(rows.length === 0 ? [] : ['']), total].join('\n')}\n`;
-}
-
-function shown(text: string): string {
-  return inert(text.replaceAll(/\r?\n/g, '⏎')).replaceAll('\t', '·');
+  const lines = table(['line', 'type', 'rule', 'value', 'placeholder'], rows, terminal);
+  return `${[...lines, '', `${counted(spans.length, 'value')} would be removed.`].join('\n')}\n`;
 }
 
 /** Replaces control characters, which could move the terminal's cursor or change the reading direction. */

@@ -60,13 +60,14 @@ test('prints the redacted text with the rules of the configuration', async () =>
   });
 });
 
-test('--explain shows position, type, placeholder and value on a terminal without control characters', async () => {
+test('--explain lists each value with its line, type and rule in 80 columns, without control characters', async () => {
   writeFileSync(join(folder, 'ticket.txt'), TEXT);
   const { exit, out } = await run(['redact', '--explain', 'ticket.txt'], true);
   expect(exit).toBe(0);
   expect(out.split('\n')).toEqual([
-    '1:5      email    [EMAIL_1]      Hi, «ana@example.com»',
-    '2:11     secret   [SECRET_1]     password: «hunter2»',
+    'line  type    rule     value            placeholder',
+    '1     email   emails   ana@example.com  [EMAIL_1]',
+    '2     secret  secrets  hunter2          [SECRET_1]',
     '',
     '2 values would be removed.',
     '',
