@@ -23,6 +23,8 @@ export interface PageRequest {
   readonly params: Readonly<Record<string, string>>;
   /** Parameters of the query; of repeated ones, the last. */
   readonly query: Readonly<Record<string, string>>;
+  /** Fields of the form that the person sent to the page; none if the page was opened. */
+  readonly fields: Readonly<Record<string, string>>;
   readonly viewer: Viewer;
   /** Handlers of what is recorded when the person reads it. */
   readonly handlers: Pick<RequestHandlers, 'conversations'>;
@@ -42,6 +44,8 @@ export interface PageDefinition<View extends object = object> {
   readonly render: ((view: View, request: PageRequest) => Html | Promise<Html>) | null;
   /** Returns the name of the file for a page that is downloaded. Default: it is shown. */
   readonly fileName?: (request: PageRequest) => string;
+  /** Size of the largest form that people send to the page, in bytes. Default: the page takes none. */
+  readonly longestForm?: number;
   /** Topics whose changes reload the page; `*` is any organization. None: never. */
   topics(view: View): readonly (Topic | '*')[];
 }
@@ -52,7 +56,7 @@ export function definePage<View extends object>(page: PageDefinition<View>): Pag
 }
 
 /** A page of one organization. `path` is below the organization's. */
-interface OrganizationPageDefinition<View> extends Pick<PageDefinition, 'path' | 'fileName'> {
+interface OrganizationPageDefinition<View> extends Pick<PageDefinition, 'path' | 'fileName' | 'longestForm'> {
   load(state: OrganizationState, request: PageRequest, backend: Backend): Promise<View | null>;
   title(view: View): string;
   readonly render: ((view: View, request: PageRequest) => Html) | null;

@@ -36,7 +36,15 @@ export function request(
   } = {},
 ): PageRequest {
   const viewer = { actor, role: () => role };
-  return { params: { organization: 'org_1', ...params }, query, viewer, handlers, titleOf: (id) => id, now: NOW };
+  return {
+    params: { organization: 'org_1', ...params },
+    query,
+    fields: {},
+    viewer,
+    handlers,
+    titleOf: (id) => id,
+    now: NOW,
+  };
 }
 
 /** State of an organization of the fake daemon. */

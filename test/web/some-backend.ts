@@ -71,7 +71,7 @@ export function someOrganization(id: string, parts: OrganizationParts = {}): Org
   const limit = { items: 1000, bytes: 1_000_000 };
   const config = {
     id,
-    conversations: { sources },
+    conversations: { sources, redact: { patterns: [], allow: [], disabledTypes: [], phoneRegions: ['US'] } },
     clusters: settingsOf(clusters),
   } as unknown as OrganizationState['config'];
   const readStatus = async (): Promise<IngestionStatus> => ({
@@ -170,6 +170,7 @@ export function someRequest(
   return {
     params,
     query,
+    fields: {},
     viewer: { actor, role: typeof role === 'function' ? role : () => role },
     handlers: someHandlers(),
     titleOf: (id) => id,

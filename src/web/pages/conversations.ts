@@ -14,6 +14,7 @@ import { link } from '../html/link.ts';
 import { stateBadge, type Tone } from '../html/state.ts';
 import { table } from '../html/table.ts';
 import { age, observed, shown } from '../html/text.ts';
+import { isOperator } from '../html/visibility.ts';
 import type { OrganizationState } from '../model/backend.ts';
 import { organizationPath } from '../model/paths.ts';
 import { type Freshness, freshness } from '../model/status.ts';
@@ -221,7 +222,11 @@ export const conversationsPage = defineOrganizationPage<ConversationsView>({
   path: '/conversations',
   load,
   title: () => 'Conversations',
-  render: (view, request) => (view.isConfigured ? content(view, request) : FIRST_STEPS),
+  render: (view, request) =>
+    view.isConfigured
+      ? content(view, request)
+      : html`${FIRST_STEPS}
+${tryLink(view.organization, request)}`,
   topic: ({ organization }) => organization,
 });
 
@@ -240,7 +245,7 @@ const FIRST_STEPS = html`<h1>Conversations</h1>
 
 function content(view: ConversationsView, request: PageRequest): Html {
   const { sender, senderReason } = view;
-  return html`<h1>Conversations</h1>
+  return html`<div class="head"><h1>Conversations</h1>${tryLink(view.organization, request)}</div>
 <p class="lead">${shown(view.sentence)}.</p>
 ${senderReason === null ? '' : html`<p class="notice" role="alert">Nothing is sent now (${sender}): ${shown(senderReason, LONGEST_ERROR)}${sender === 'refused' ? '. Check the token of this organization in the configuration' : '. Octavo tries again by itself'}.</p>`}
 ${figures(view)}
@@ -251,6 +256,13 @@ ${waitingSection(view, request.now)}
 ${refusedSection(view, request)}
 ${leftOutSection(view)}
 ${removedSection(view)}`;
+}
+
+/** A link to the page where operators try redaction. */
+function tryLink(organization: string, request: PageRequest): Html {
+  return isOperator(request, organization)
+    ? link(organizationPath(organization, '/conversations/redaction'), 'Try redaction', { class: 'button' })
+    : html``;
 }
 
 function countBadge(count: number): Html {

@@ -13,6 +13,7 @@ import { organizationsPage } from './organizations.ts';
 import { passesPage, passPage } from './passes.ts';
 import { planFilePage, planPage } from './plan.ts';
 import { questionPage } from './question.ts';
+import { redactionPage } from './redaction.ts';
 import { replicasPage } from './replicas.ts';
 import { resourcePage } from './resource.ts';
 
@@ -25,6 +26,7 @@ export const pages: readonly PageDefinition[] = [
   passesPage,
   passPage,
   conversationsPage,
+  redactionPage,
   deadLettersPage,
   deadLetterPage,
   clustersPage,

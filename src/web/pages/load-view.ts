@@ -23,7 +23,15 @@ export async function loadView(
       await backend.refresh();
       const query = Object.fromEntries(url.searchParams);
       return canSeeOrganization(backend, viewer, params.organization)
-        ? page.load(backend, { params, query, viewer, handlers, titleOf: titlesOf(backend), now: backend.clock.now() })
+        ? page.load(backend, {
+            params,
+            query,
+            fields: {},
+            viewer,
+            handlers,
+            titleOf: titlesOf(backend),
+            now: backend.clock.now(),
+          })
         : null;
     }
   }

@@ -147,6 +147,20 @@ function rememberActions(clock: Pick<Clock, 'monotonic'>): Once {
   };
 }
 
+/** Finds out who sends a form of a page of this server. Throws PageError. */
+export async function senderOf(
+  request: FastifyRequest,
+  identify: (request: FastifyRequest) => Promise<KnownPerson | null>,
+  config: UiConfig,
+): Promise<KnownPerson> {
+  const identity = await identify(request);
+  if (identity === null) {
+    throw new PageError(401, 'Sign in first.', { 'www-authenticate': 'Bearer' });
+  }
+  checkOrigin(request.headers, identity.isAmbient, config.publicUrl);
+  return identity;
+}
+
 /** Adds the routes for actions on an organization and on deliveries. `identify` returns null if nobody has signed in. */
 export function addForms(
   app: FastifyInstance,
@@ -157,13 +171,8 @@ export function addForms(
   identify: (request: FastifyRequest) => Promise<KnownPerson | null>,
 ): void {
   const once = rememberActions(backend.clock);
-  /** Finds out who sends a request from a page of this server. Throws PageError. */
   const personOf = async (request: FastifyRequest) => {
-    const identity = await identify(request);
-    if (identity === null) {
-      throw new PageError(401, 'Sign in first.', { 'www-authenticate': 'Bearer' });
-    }
-    checkOrigin(request.headers, identity.isAmbient, config.publicUrl);
+    const identity = await senderOf(request, identify, config);
     return { viewer: viewerOf(identity, config), actor: identity.actor };
   };
   const refuse = (organization: string | null, actor: Actor, { action }: FormFields, message: string) => {

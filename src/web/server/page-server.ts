@@ -17,11 +17,12 @@ import { authenticateByProxy } from '../auth/proxy.ts';
 import { authenticateByToken, TokenCheck } from '../auth/token-check.ts';
 import { queryOf } from '../html/link.ts';
 import type { Backend } from '../model/backend.ts';
+import type { PageDefinition } from '../page.ts';
 import { PageError } from '../page-error.ts';
 import { pages } from '../pages/index.ts';
 import { type Assets, loadAssets } from './assets.ts';
 import { EventStreams } from './event-streams.ts';
-import { addForms } from './forms.ts';
+import { addForms, senderOf } from './forms.ts';
 import { addMoved } from './moved.ts';
 import { checkHost, checkTarget, SECURITY_HEADERS } from './request-checks.ts';
 import { notFound, pageRequest, pathOf, renderPage, sendAnswer, sendError, wantsJson } from './respond.ts';
@@ -107,22 +108,27 @@ export async function createPageServer(options: PageServerOptions) {
   sessions.onEnd(() => void events.recheck());
   app.get(ASSETS, (request, reply) => sendAsset(assets, request, reply));
   addMoved(app);
+  const answer = async (page: PageDefinition, identity: KnownPerson, request: FastifyRequest, reply: FastifyReply) => {
+    const asked = pageRequest(backend, handlers, request, viewerOf(identity, config));
+    // A link elsewhere must not make a page say that something was done.
+    const site = request.headers['sec-fetch-site'] ?? 'same-origin';
+    const done = site === 'same-origin' ? (asked.query.done ?? '') : '';
+    const form = { path: pathOf(request), isJson: wantsJson(request) || asked.query.format === 'json', done };
+    const from = clock.monotonic();
+    const rendered = await renderPage(page, { backend, assets }, asked, form);
+    duration += (clock.monotonic() - from - duration) / RECENT_PAGES;
+    return sendAnswer(request, reply, rendered);
+  };
   for (const page of pages) {
     app.get(page.path, async (request, reply) => {
       const identity = await identify(request);
-      if (identity === null) {
-        return askToSignIn(signIn, request, reply);
-      }
-      const asked = pageRequest(backend, handlers, request, viewerOf(identity, config));
-      // A link elsewhere must not make a page say that something was done.
-      const site = request.headers['sec-fetch-site'] ?? 'same-origin';
-      const done = site === 'same-origin' ? (asked.query.done ?? '') : '';
-      const form = { path: pathOf(request), isJson: wantsJson(request) || asked.query.format === 'json', done };
-      const from = clock.monotonic();
-      const answer = await renderPage(page, { backend, assets }, asked, form);
-      duration += (clock.monotonic() - from - duration) / RECENT_PAGES;
-      return sendAnswer(request, reply, answer);
+      return identity === null ? askToSignIn(signIn, request, reply) : answer(page, identity, request, reply);
     });
+    if (page.longestForm !== undefined) {
+      app.post(page.path, { bodyLimit: page.longestForm }, async (request, reply) =>
+        answer(page, await senderOf(request, identify, config), request, reply),
+      );
+    }
   }
   return {
     /** Application, for tests. */

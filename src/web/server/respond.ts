@@ -57,6 +57,7 @@ export function pageRequest(
   return {
     params,
     query: Object.fromEntries(query.map(([name, value]) => [name, [value].flat().at(-1) ?? ''])),
+    fields: formOf(request),
     viewer,
     handlers,
     titleOf: titlesOf(backend),
@@ -166,6 +167,7 @@ const TITLES: Readonly<Record<number, string>> = {
   403: 'Not allowed',
   404: 'Not found',
   409: 'Not possible now',
+  413: 'Too large',
   421: 'Unknown host name',
   429: 'Too many attempts',
   500: 'Internal error',
