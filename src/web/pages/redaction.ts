@@ -3,7 +3,7 @@
 import { html } from 'hono/html';
 import { redactionOptions } from '../../conversations/redact/options.ts';
 import { createConversationRedactor } from '../../conversations/redact/redactor.ts';
-import { counted, printable } from '../../plan/render/words.ts';
+import { counted, printable, shortened } from '../../plan/render/words.ts';
 import { table } from '../html/table.ts';
 import { shown } from '../html/text.ts';
 import { isOperator } from '../html/visibility.ts';
@@ -65,15 +65,15 @@ ${view.redacted === null ? '' : result(view.redacted, view.found)}`,
 
 function result(redacted: string, found: RedactionView['found']): Html {
   const rows = found.map(({ line, type, rule, value, placeholder }) => [
+    html`<code>${printable(shortened(value, LONGEST_VALUE))}</code>`,
     String(line),
     type,
     shown(rule),
-    html`<code>${printable(value.length > LONGEST_VALUE ? `${value.slice(0, LONGEST_VALUE)}…` : value)}</code>`,
     html`<code>${shown(placeholder)}</code>`,
   ]);
   return html`<h2 id="result">As it is sent</h2>
 <pre class="text" tabindex="0">${redacted.split(/\r?\n/).map(printable).join('\n')}</pre>
 <h2>Removed</h2>
 <p role="status">${found.length === 0 ? 'Nothing would be removed.' : `${counted(found.length, 'value')} would be removed.`}</p>
-${found.length === 0 ? '' : table({ caption: 'Removed', head: ['Line', 'Type', 'Rule', 'Value', 'Placeholder'], rows, empty: '' })}`;
+${found.length === 0 ? '' : table({ caption: 'Removed', head: ['Value', 'Line', 'Type', 'Rule', 'Placeholder'], rows, empty: '' })}`;
 }
