@@ -12,16 +12,13 @@ import {
   type Ticket,
 } from '../model/ticket.ts';
 import { allowList } from './allow.ts';
-import { findBirthDates } from './contacts/birth-date.ts';
-import { findCards } from './contacts/card.ts';
+import { findCards, findIbans } from './contacts/accounts.ts';
 import { findEmails } from './contacts/email.ts';
-import { findIbans } from './contacts/iban.ts';
 import { findIps } from './contacts/ip.ts';
+import { findBirthDates, findCardCodes, findNationalIds, findSsns } from './contacts/labelled.ts';
 import { findMacs } from './contacts/mac.ts';
-import { findNationalIds } from './contacts/national-id.ts';
 import { phoneFinder } from './contacts/phone.ts';
 import { findAddresses } from './contacts/postal-address.ts';
-import { findSsns } from './contacts/ssn.ts';
 import { findStreetAddresses } from './contacts/street-addresses.ts';
 import { findAccessLinks } from './credentials/access-links.ts';
 import { findSecrets } from './credentials/secrets.ts';
@@ -112,7 +109,7 @@ function scansFor({ patterns = [], allow = [], regions = ['US'], off = [] }: Red
   const isAllowed = allowList(allow, regions);
   const taken = new Set([...REDACTION_TYPES.map((type) => type.toUpperCase()), 'FILE']);
   const finders: Readonly<Partial<Record<RedactionType, readonly Finder[]>>> = {
-    secret: [findSecrets, findAccessLinks],
+    secret: [findSecrets, findAccessLinks, findCardCodes],
     card: [findCards],
     iban: [findIbans],
     ssn: [findSsns],
