@@ -14,9 +14,8 @@ import {
 import { allowList } from './allow.ts';
 import { findCards, findIbans } from './contacts/accounts.ts';
 import { findEmails } from './contacts/email.ts';
-import { findIps } from './contacts/ip.ts';
 import { findBirthDates, findCardCodes, findNationalIds, findSsns } from './contacts/labelled.ts';
-import { findMacs } from './contacts/mac.ts';
+import { findIps, findMacs } from './contacts/network.ts';
 import { phoneFinder } from './contacts/phone.ts';
 import { findAddresses } from './contacts/postal-address.ts';
 import { findStreetAddresses } from './contacts/street-addresses.ts';

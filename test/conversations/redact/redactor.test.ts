@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { REDACTION_TYPES, type Ticket } from '../../../src/conversations/model/ticket.ts';
@@ -29,14 +28,6 @@ function asTicket(
 }
 
 describe('the corpus', () => {
-  it('matches the figures on the page on redaction', () => {
-    const page = readFileSync(new URL('../../../docs/redaction.md', import.meta.url), 'utf8');
-    expect(page).toContain(`${corpus.length} texts`);
-    for (const { type, marked, precision, recall } of figures) {
-      expect(page).toContain(`| ${type} | ${marked} | ${precision.toFixed(3)} | ${recall.toFixed(3)} |`);
-    }
-  });
-
   it.each(REDACTION_TYPES)('%s is found with a precision and recall of at least 0.98', (type) => {
     const row = figures.find((each) => each.type === type);
     expect(row?.precision, `taken by mistake: ${row?.wrong.join(' ')}`).toBeGreaterThanOrEqual(0.98);

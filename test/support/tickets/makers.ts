@@ -177,10 +177,10 @@ function iban(voice: Voice): string {
 
 function ipv4({ dice }: Voice): string {
   for (;;) {
-    const octets = [dice.pick([dice.int(1, 223), 10, 172, 192]), dice.int(0, 255), dice.int(0, 255), dice.int(1, 254)];
-    // Loopback, link-local and multicast addresses are the same everywhere.
-    if (octets[0] !== 127 && octets[0] !== 169 && octets.some((octet) => octet > 20)) {
-      return octets.join('.');
+    const [first, ...others] = [dice.int(1, 223), dice.int(0, 255), dice.int(0, 255), dice.int(1, 254)] as const;
+    // Networks that begin with these numbers are private, for examples, or the same everywhere.
+    if (![10, 100, 127, 169, 172, 192, 198, 203].includes(first) && others.some((octet) => octet > 29)) {
+      return [first, ...others].join('.');
     }
   }
 }
