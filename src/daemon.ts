@@ -133,7 +133,7 @@ class RunningDaemon implements Daemon {
     this.#link = signals && new FleetLink(parts, signals, new CommandRunner(context, signals, organizations, local));
     // 6. Facts for notifications, health, metrics and webhooks.
     this.#facts = new FactCollector(parts, activities);
-    this.#server = createServer({ registry: metrics.registry, health: () => [], ready: () => this.#unready() });
+    this.#server = createServer({ registry: metrics.registry, ready: () => this.#unready() });
     // Other replicas export the metrics of their own organizations.
     metrics.registry.limitTo({
       organization: (id) => organizations.isHeld(id),

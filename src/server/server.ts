@@ -7,8 +7,6 @@ import { closeListener, createListener, listenOn } from './listener.ts';
 export interface ServerOptions {
   /** Registry that `/metrics` serves. */
   readonly registry: { readonly contentType: string; metrics(): Promise<string> };
-  /** Returns reasons to restart the process; empty if it is healthy. */
-  readonly health: () => readonly string[];
   /** Returns what the process still waits for; empty if it is ready. */
   readonly ready: () => readonly string[];
   /** Timeout for receiving a whole request, in milliseconds. Default: 10 s. */
@@ -19,15 +17,14 @@ export interface ServerOptions {
 export type Server = ReturnType<typeof createServer>;
 
 /** Serves GET /healthz, /readyz and /metrics; everything else is 404. See docs/daemon.md#health. */
-export function createServer({ registry, health, ready, slowest }: ServerOptions) {
+export function createServer({ registry, ready, slowest }: ServerOptions) {
   const app = createApp(explainToClient, slowest);
-  const addProbe = (path: string, name: string, check: () => readonly string[]) =>
-    app.get(path, async (_request, reply) => {
-      const reasons = check();
-      return reply.code(reasons.length === 0 ? 200 : 503).send({ [name]: reasons.length === 0, reasons });
-    });
-  addProbe('/healthz', 'healthy', health);
-  addProbe('/readyz', 'ready', ready);
+  // Whatever goes wrong, restarting the process would not help; one that hangs does not answer.
+  app.get('/healthz', async () => ({ healthy: true, reasons: [] }));
+  app.get('/readyz', async (_request, reply) => {
+    const reasons = ready();
+    return reply.code(reasons.length === 0 ? 200 : 503).send({ ready: reasons.length === 0, reasons });
+  });
   const scrape = shared(() => registry.metrics());
   app.get('/metrics', async (_request, reply) => reply.type(registry.contentType).send(await scrape()));
   return {

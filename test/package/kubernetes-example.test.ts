@@ -150,7 +150,7 @@ describe.runIf(kubectl !== '')(EXAMPLE, () => {
     ['livenessProbe', '/healthz'],
     ['readinessProbe', '/readyz'],
   ] as const)('the %s requests an existing path on an open port', async (probe, path) => {
-    const { app } = createServer({ registry: createMetrics().registry, health: () => [], ready: () => [] });
+    const { app } = createServer({ registry: createMetrics().registry, ready: () => [] });
     expect((await app.inject(path)).statusCode).toBe(200);
     const ports = expect.arrayContaining([{ name: 'http', containerPort: 8080 }]);
     expect(octavo).toMatchObject({ [probe]: { httpGet: { path, port: 'http' }, timeoutSeconds: 5 }, ports });

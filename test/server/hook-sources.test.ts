@@ -67,7 +67,7 @@ beforeEach(() => {
     events: {},
   });
   const { registry } = createMetrics();
-  server = createServer({ registry, health: () => [], ready: () => [], slowest: 40 });
+  server = createServer({ registry, ready: () => [], slowest: 40 });
   addHooks(server.app, {
     receiver: (id) => (id === 'org_1' ? ingestion : undefined),
     clock,

@@ -21,7 +21,7 @@ beforeEach(() => {
   deliver = async () => ({ status: 202, reason: null });
   receive = async () => ({ status: 202, outcome: 'accepted', reason: null });
   const registry = { contentType: 'text/plain', metrics: async () => '' };
-  server = createServer({ registry, health: () => [], ready: () => [] });
+  server = createServer({ registry, ready: () => [] });
   const taken = <T>({ body }: { readonly body: Uint8Array }, answer: () => T) => {
     received.push(body);
     return answer();

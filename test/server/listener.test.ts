@@ -19,7 +19,6 @@ afterEach(async () => {
 async function listen(prepare: (app: Server['app']) => void = () => {}, slowest = 10_000): Promise<string> {
   server = createServer({
     registry: { contentType: 'text/plain', metrics: async () => 'octavo_scrapes 1\n' },
-    health: () => [],
     ready: () => [],
     slowest,
   });
@@ -68,7 +67,7 @@ test('close aborts requests without a response', async () => {
 test('reports an address in use', async () => {
   const address = new URL(await listen());
   const other = createServer({
-    ...{ registry: { contentType: 'text/plain', metrics: async () => '' }, health: () => [], ready: () => [] },
+    ...{ registry: { contentType: 'text/plain', metrics: async () => '' }, ready: () => [] },
   });
   const listening = other.listen({ host: address.hostname, port: Number(address.port) });
   await expect(listening).rejects.toThrow(ConfigError);
