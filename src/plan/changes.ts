@@ -4,6 +4,7 @@ import type { Change, FieldChange, Plan } from '../core/change.ts';
 import type { Json } from '../core/json.ts';
 import { enumerated } from '../core/lists.ts';
 import type { Actual, Base, BaseEntry, Declared, Fields, Observation } from '../core/resource.ts';
+import { maskUrls } from '../core/text/safe-url.ts';
 import { findPlaceholders, parentsFirst } from './declared.ts';
 import { applicableFields, type DiffContext, diffFields, normalizeValue } from './diff.ts';
 import type { PrunePolicy } from './guard.ts';
@@ -183,7 +184,7 @@ class ChangeDrafter {
   /** `"Guides", 2 open change requests, shown on site/help`. */
   #describeDeletion(kind: KindRules, actual: Actual, impact: string, places: readonly Address[]): string {
     return [
-      kind.partOf === undefined ? JSON.stringify(shortened(actual.title, MAX_TITLE)) : '',
+      kind.partOf === undefined ? JSON.stringify(shortened(maskUrls(actual.title), MAX_TITLE)) : '',
       impact,
       places.length === 0 ? '' : `shown on ${enumerated(places, ', ', MAX_PLACES)}`,
     ]
@@ -239,7 +240,7 @@ class ChangeDrafter {
         isReplacement: resource !== null,
         impact: resource === null ? this.#describeDeletion(kind, actual, text, shownOn) : text,
         ...(kind.partOf === undefined
-          ? { deletes: { title: shortened(actual.title, MAX_TITLE), shownOn, ...contents } }
+          ? { deletes: { title: shortened(maskUrls(actual.title), MAX_TITLE), shownOn, ...contents } }
           : {}),
         weight,
         declared: now,

@@ -98,7 +98,10 @@ async function paste(line: string, work: Workspace, cwd = work.repository.direct
 }
 
 function commandIn(text: string): string {
-  return /^ *(octavo apply .*--approve [0-9a-f]{8}\b.*)$/m.exec(text)?.[1] ?? `no command in ${text}`;
+  return (
+    /^ *(octavo apply (?:.*\\\n)*.*--approve [0-9a-f]{8}\b.*(?:(?<=\\)\n.*)*)$/m.exec(text)?.[1] ??
+    `no command in ${text}`
+  );
 }
 
 describe('the printed approve command runs unchanged', () => {
@@ -139,8 +142,8 @@ describe('the printed approve command runs unchanged', () => {
     const ended = await work.inside(['plan', FOLDER, '--comment', ...where], job);
     expect(ended.code).toBe(0);
     const body = String(fake.own[0]?.body);
-    expect(body).toMatch(/^Once merged, approve on the web page, with `octavo approve [0-9a-f]{8}` .* in a clone:$/m);
-    expect(commandIn(body)).toContain(' --base applied --record --approve ');
+    expect(body).toMatch(/^Once merged, approve on the web page, or with `octavo approve [0-9a-f]{8}` where .*\.$/m);
+    expect(commandIn(body).replaceAll(' \\\n ', '')).toContain(' --base applied --record --approve ');
     expect(await paste(commandIn(body), work)).toMatchObject({ code: 0 });
     expect(work.teams()).toEqual(['Writers']);
     expect(work.repository.git('for-each-ref', '--format=%(objectname) %(parent)', 'refs/octavo')).toContain(head);

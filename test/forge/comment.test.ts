@@ -1,5 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { shellCommand } from '../../src/core/text/shell.ts';
 import {
   compareRuns,
   failureComment,
@@ -161,6 +163,80 @@ describe('the comment of a plan', () => {
   });
 });
 
+describe('the code of a comment', () => {
+  test('has no wide lines, and no part of a secret that was broken in two', async () => {
+    const secret = `https://ana:${'hunter2-'.repeat(12)}@git.acme.example/${'path/'.repeat(20)}`;
+    const emails = Array.from({ length: 3 }, (_, at) => `person.with.a.long.name-${at}@documentation.acme.example`);
+    const { plan } = await planOf({
+      manifests: JSON.stringify({
+        teams: { writers: { title: 'Writers', members: Object.fromEntries(emails.map((each) => [each, 'member'])) } },
+      }),
+      base: JSON.stringify({ teams: { writers: { title: 'Writers' } }, spaces: { gone: { title: 'Gone' } } }),
+      actuals: [
+        actual('team', 't1', { title: secret, members: {} }),
+        actual('space', 's1', { title: secret }, { facts: { openChangeRequests: 2 } }),
+        actual('space', 's2', { title: 'Gone' }, { facts: { openChangeRequests: 2 } }),
+      ],
+      people: Object.fromEntries(emails.map((each) => [each, each])),
+      ids: { 'team/writers': 't1', 'space/gone': 's1' },
+      policy: { requireApproval: ['space'] },
+    });
+    const comment = planComment(plan, MARKER, ROOM, COMMIT);
+    const lines = codeIn(comment).flatMap((code) => (code.includes('\n') ? code.split('\n') : []));
+    expect(lines.filter(({ length }) => length > 72)).toEqual([]);
+    expect(comment).toMatch(new RegExp(`^! ${emails[0]} joins\n!   team/writers \\(member\\)$`, 'm'));
+    expect(comment).not.toContain('hunter2');
+  });
+
+  test('has commands that a shell reads as one, whatever is in their words', async () => {
+    const { plan } = await planOf({
+      manifests: 'spaces: {}',
+      base: 'spaces: { s: { title: S } }',
+      actuals: [actual('space', 's1', { title: 'S' })],
+      policy: { requireApproval: ['space'] },
+    });
+    const word = fc.oneof(
+      hostile.map((parts) => parts.join('').replaceAll(/\0|[\r\n]+$/g, '')),
+      fc.string(),
+    );
+    fc.assert(
+      fc.property(fc.array(word, { maxLength: 4 }), (words) => {
+        const given = [
+          'apply',
+          ...words.map((each) => each.toWellFormed().replaceAll(/\0|\n+$/g, '')),
+          '--yes',
+          '--config',
+          'x',
+        ];
+        const command = (checksum: string) => shellCommand(['printf', '%s\\0', ...given, checksum]);
+        const comment = planComment(plan, MARKER, ROOM, COMMIT, { when: '', command });
+        const read = execFileSync('sh', ['-c', codeIn(comment).at(-1) ?? ''], { encoding: 'utf8' }).split('\0');
+        expect(read).toEqual([...given, plan.heldChecksum, '']);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test('has the command that approves by comment only where it is allowed', async () => {
+    const { plan } = await planOf({
+      manifests: 'spaces: {}',
+      base: 'spaces: { s: { title: S } }',
+      actuals: [actual('space', 's1', { title: 'S' })],
+      policy: { requireApproval: ['space'] },
+    });
+    const comment = (isByComment: boolean) =>
+      planComment(plan, MARKER, ROOM, COMMIT, { when: 'once merged, ', command: () => 'octavo apply', isByComment });
+    const digits = plan.heldChecksum?.slice(7, 15);
+    expect(comment(false)).toContain(
+      `\nOnce merged, approve on the web page, or with \`octavo approve ${digits}\` where`,
+    );
+    expect(comment(false)).not.toContain('write a comment');
+    expect(comment(true)).toContain(
+      `\nTo approve, write a comment that is only \`octavo approve ${digits}\`. It counts`,
+    );
+  });
+});
+
 describe('the diff of a comment', () => {
   test('has old and new values as people write them, with titles before addresses and links to the files', async () => {
     const { plan } = await planOf({
@@ -214,9 +290,13 @@ describe('the diff of a comment', () => {
 });
 
 describe('a comment that is too long', () => {
-  test.each([600, 1100])('still shows every deletion, of 1,500 changes with %i deletions', async (deletions) => {
+  test.each([
+    [600, ''],
+    [1100, ''],
+    [1500, ' of a space with a long title'],
+  ])('still shows every deletion, of 1,500 changes with %i deletions%s', async (deletions, words) => {
     const gone = Array.from({ length: deletions }, (_, at) => `gone-${at}`);
-    const titleOf = (key: string) => `${'`'.repeat(9)} ${key}`;
+    const titleOf = (key: string) => `${'`'.repeat(9)} ${key}${words}`;
     const { plan } = await planOf({
       manifests: teams(1500 - deletions),
       base: JSON.stringify({ spaces: Object.fromEntries(gone.map((key) => [key, { title: titleOf(key) }])) }),
@@ -226,14 +306,14 @@ describe('a comment that is too long', () => {
     const comment = planComment(plan, MARKER, ROOM, COMMIT);
     expect(comment.length).toBeLessThanOrEqual(ROOM.maxLength);
     for (const key of gone) {
-      expect(comment).toContain(` ${key} (space/${key})`);
+      expect(comment).toMatch(new RegExp(`[ (]space/${key}\\)?$|\\(space/${key}\\):`, 'm'));
     }
     const shown = comment.match(/^\+ Team /gm)?.length ?? 0;
     const more = 1500 - deletions - shown;
-    expect(comment).toContain(`<summary>Created: ${1500 - deletions} teams</summary>`);
-    expect(comment).toContain(`… and ${more} more (${more} teams)`);
-    // The first ones keep their consequences.
-    expect(comment).toContain('gone-0 (space/gone-0): waits (deleting space needs approval)');
+    expect(comment.includes(`<summary>Created: ${1500 - deletions} teams</summary>`)).toBe(deletions < 1500);
+    expect(comment.includes(`… and ${more} more (${more} teams)`)).toBe(more > 0);
+    // The first ones keep their consequences, or at least their titles.
+    expect(comment).toMatch(/` gone-0[^\n]* \(space\/gone-0\)/);
     expect(comment).toContain('[the job](https://forge.example/run/7) contains the whole plan');
   });
 
@@ -289,7 +369,7 @@ describe('a comment that is too long', () => {
 
   test('omits creations first, then updates, access changes and deletions, for any limit', async () => {
     const plan = await dangerous(60, 40, 30);
-    const order = ['- Okta', '- gone-', '! joined', '! Kept', '+ New '];
+    const order = [/^- (?:Okta|saml\/okta)/, /^- (?:team\/)?gone-/, /^! joined/, /^! Kept/, /^\+ New /];
     const totals = [1, 40, 1, 1, 60];
     const whole = planComment(plan, MARKER, ROOM, COMMIT).length;
     fc.assert(
@@ -297,11 +377,11 @@ describe('a comment that is too long', () => {
         const comment = planComment(plan, MARKER, { ...ROOM, maxLength }, COMMIT);
         expect(comment.length).toBeLessThanOrEqual(maxLength);
         expect(markdownSkeleton(comment).match(/<\/?details>/g)).toEqual(
-          Array.from({ length: 4 }, () => ['<details>', '</details>']).flat(),
+          Array.from({ length: 5 }, () => ['<details>', '</details>']).flat(),
         );
         const text = planText(comment);
         const lines = text.split('\n');
-        const shown = order.map((start) => lines.filter((line) => line.startsWith(start)).length);
+        const shown = order.map((start) => lines.filter((line) => start.test(line)).length);
         const firstCut = shown.findIndex((count, at) => count < (totals[at] ?? 0));
         expect(firstCut === -1 ? [] : shown.slice(firstCut + 1).filter((count) => count > 0)).toEqual([]);
         const joins = text.match(/p\d+@acme\.example joins team\/joined/g) ?? [];

@@ -1,6 +1,7 @@
 /** Publishes the plan on the pull request of a CI job, for `octavo plan --comment`. */
 import { appendFile, readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { readFlag } from '../../config/values.ts';
 import type { Plan } from '../../core/change.ts';
 import type { Clock } from '../../core/clock.ts';
 import { AuthError, ConfigError, messageOf, RejectedError } from '../../core/errors.ts';
@@ -55,6 +56,8 @@ export async function openPlanComment(context: CommandContext): Promise<PlanComm
     return { base: async () => undefined, show: async () => true, showFailure: async () => undefined };
   }
   secrets?.add(pull.token ?? '');
+  // The job need not have the configuration of the daemon.
+  const isByComment = readFlag(terminal.env.OCTAVO_APPROVE_BY_COMMENT) === true;
   const publisher: Publisher = { job, pull, context, clock: interruptibleClock(context) };
   return {
     base: (folder) => findBase(resolve(terminal.cwd, folder), pull),
@@ -63,7 +66,7 @@ export async function openPlanComment(context: CommandContext): Promise<PlanComm
       const prefix = inside === ROOT_SCOPE ? '' : `${encodedPath(inside)}/`;
       const filesUrl = pull.filesUrl === null ? null : `${pull.filesUrl}${prefix}`;
       return show(publisher, plan, planStatus(plan), (marker, place) =>
-        planComment(plan, marker, { ...place, filesUrl }, pull.head, approvalFor),
+        planComment(plan, marker, { ...place, filesUrl }, pull.head, { ...approvalFor, isByComment }),
       );
     },
     showFailure: async (error, folder, flags) => {

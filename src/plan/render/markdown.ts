@@ -8,8 +8,8 @@ import { type Effect, orderByEffect } from './effects.ts';
 import { bare, type FieldLine, fieldLines, withEmoji } from './field-text.ts';
 import { heldChanges, kindCounts, planSentence } from './sentence.ts';
 import { accessWords, costWords, listRows, planTitleParts } from './text.ts';
-import { type Approval, PLAIN_APPROVAL, takeLines, wrap } from './text-layout.ts';
-import { counted, noCommand, printable, shortApproval, shortened } from './words.ts';
+import { type Approval, breakLongWords, PLAIN_APPROVAL, takeLines, wrap } from './text-layout.ts';
+import { capital, counted, noCommand, printable, shortApproval, shortened } from './words.ts';
 
 /** Room for the Markdown of a plan, and the addresses that it links to. */
 export interface MarkdownPlace {
@@ -26,8 +26,8 @@ const ANYWHERE: MarkdownPlace = { maxLength: Number.POSITIVE_INFINITY, runUrl: n
 /** Number of changes above which a plan is folded, and a group of its changes. */
 const MAX_OPEN = 25;
 const MAX_OPEN_GROUP = 20;
-/** Width of the lines of a diff that are sentences, in characters: a wider one would scroll. */
-const COLUMNS = 96;
+/** Width of the lines of code, in characters: a wider one would scroll. */
+const COLUMNS = 72;
 /** Longest title of a deletion without its consequences, in characters. */
 const MAX_BRIEF_LENGTH = 40;
 /** Longest name, and longest reason and first line of a change, in characters. */
@@ -48,8 +48,8 @@ interface Block {
   readonly kind: string;
   /** The first line names it. */
   readonly lines: readonly string[];
-  /** Title and address of a deletion, where there is no room for its consequences. */
-  readonly brief?: readonly string[];
+  /** Shorter forms of a deletion, where there is no room for its consequences: its title and address, then the address. */
+  readonly briefs?: readonly (readonly string[])[];
 }
 
 /** A diff of changes under a heading. */
@@ -90,7 +90,7 @@ export function renderPlanMarkdown(
   const sections = sectionsOf(plan, place);
   const whole = compose(
     sections.map((section) => ({ section, shown: section.blocks })),
-    [],
+    place.runUrl === null ? [] : [`[The job](${place.runUrl}) has the whole plan.`],
   );
   if (whole.length <= place.maxLength) {
     return whole;
@@ -138,14 +138,38 @@ function commands(plan: PlanDocument, approval: Approval): readonly string[] {
   const { checksum, heldChecksum, verdict, changes } = plan;
   const held = verdict.state === 'held' || heldChecksum === null ? checksum : heldChecksum;
   const isRest = held !== checksum && changes.some((change) => change.held === null && change.paused === null);
-  const command = (of: string) => fenced(noCommand(printable(approval.command(of))), 'sh');
+  const command = (of: string) => fenced(wrapCommand(noCommand(printable(approval.command(of)))), 'sh');
+  const inDaemon = `\`octavo approve ${shortApproval(held)}\``;
   const when = approval.when.replace(/,?\s*$/, '');
-  const start = when === '' ? 'Approve' : `${when.charAt(0).toUpperCase()}${when.slice(1)}, approve`;
-  return [
-    `${start} on the web page, with \`octavo approve ${shortApproval(held)}\` where the daemon runs, or in a clone:`,
-    command(held),
-    ...(isRest ? ['This approves only what waits. The whole plan:', command(checksum)] : []),
+  const start = when === '' ? 'Approve' : `${capital(when)}, approve`;
+  const isByComment = approval.isByComment === true;
+  const elsewhere = `on the web page, or with ${inDaemon} where the daemon runs`;
+  const folded = [
+    `<details><summary>${isByComment ? 'Other ways to approve it' : 'Commands that approve it in a clone'}</summary>`,
+    ...(isByComment ? [`${capital(elsewhere)}; or in a clone:`] : []),
+    ...(isRest ? ['Only what waits:', command(held), 'The whole plan:', command(checksum)] : [command(held)]),
+    '</details>',
   ];
+  return [
+    isByComment
+      ? `To approve, write a comment that is only ${inDaemon}. It counts once this is merged.`
+      : `${start} ${elsewhere}.`,
+    folded.join('\n\n'),
+  ];
+}
+
+/** Breaks a command before its options, so that a shell still reads it as one: no line ends inside of quotes. */
+function wrapCommand(command: string): string {
+  const words = command.match(/(?:"[^"]*"|'[^']*'|\\.|[^\s'"\\])+/g) ?? [];
+  const lines = [''];
+  for (const [at, word] of words.entries()) {
+    const next = words[at + 1] ?? '';
+    const option = word.startsWith('-') && !next.startsWith('-') ? `${word} ${next}` : word;
+    const line = lines.at(-1) ?? '';
+    const isFull = word.startsWith('-') && line.length + option.length + ' \\ '.length > COLUMNS;
+    lines.splice(-1, 1, ...(isFull ? [`${line} \\`, `  ${word}`] : [line === '' ? word : `${line} ${word}`]));
+  }
+  return lines.join('\n');
 }
 
 /** `38 unchanged, 5 not managed. 5 requests, about 2 s (4 requests made to read).` */
@@ -212,7 +236,7 @@ function accessSections({ access }: PlanDocument): readonly Section[] {
 
 /** Returns what is adopted, pending, noted and not managed. */
 function notesSections(plan: PlanDocument): readonly Section[] {
-  const lines = listRows(plan).map(([name, text]) => [`${name}: ${text}`]);
+  const lines = listRows(plan).map(([name, text]) => wrapped('', `${name}: ${text}`));
   return lineSections('Notes', NOTES_RANK, 'text', lines, lines.length > MAX_OPEN_GROUP);
 }
 
@@ -242,16 +266,22 @@ function changeBlock(change: ChangeDocument): Block {
   const fields = change.fields.filter(({ path }) => isShown(path));
   const lines = [
     ...wrapped(sign, head),
-    ...fields.flatMap((field) => fieldLines(field, accessFields.includes(field.path)).flatMap(diffLines)),
+    ...fields
+      .flatMap((field) => fieldLines(field, accessFields.includes(field.path)).flatMap(diffLines))
+      .flatMap((line) => wrapped(line.charAt(0), line.slice(2), 6)),
   ].map(inertLine);
-  return action === 'delete' ? { kind, lines, brief: [inertLine(`- ${named(MAX_BRIEF_LENGTH)}`)] } : { kind, lines };
+  const briefs = [named(MAX_BRIEF_LENGTH), address].map((text) => wrapped(sign, text).map(inertLine));
+  return action === 'delete' ? { kind, lines, briefs } : { kind, lines };
 }
 
-/** Breaks a sentence into lines that begin with a sign. */
-function wrapped(sign: string, text: string): readonly string[] {
-  return wrap('', text, COLUMNS, 2)
+/** Breaks a text into lines that begin with a sign, if any. A secret is masked before, because no part of it would be. */
+function wrapped(sign: string, text: string, indent = 2): readonly string[] {
+  const start = sign === '' ? '' : `${sign} `;
+  const safe = printable(maskUrls(text));
+  const columns = COLUMNS - start.length;
+  return wrap('', breakLongWords(safe, columns - indent), columns, indent)
     .split('\n')
-    .map((line) => `${sign} ${line}`);
+    .map((line) => `${start}${line}`);
 }
 
 /** Returns where a change goes, what it damages, and why it waits. */
@@ -331,16 +361,22 @@ function cutSections(sections: readonly Section[], room: number): readonly CutSe
   return sections.map((section) => ({ section, shown: shown.get(section) ?? [] }));
 }
 
-/** Shortens blocks that can be brief, from the end, until all fit; all of them if that is not enough. */
+/** Shortens blocks that can be brief, from the end, until all fit; all of them as far as possible if that is not enough. */
 function briefly(blocks: readonly Block[], room: number): readonly Block[] {
-  const brief = blocks.map((block) => ({ ...block, lines: block.brief ?? block.lines }));
-  let left = room - sizeOf(brief);
-  return blocks.map((block, index) => {
-    const short = brief[index] ?? block;
-    const more = sizeOf([block]) - sizeOf([short]);
-    left -= more;
-    return left < 0 ? short : block;
-  });
+  const forms = blocks.map(({ lines, briefs = [] }) => [lines, ...briefs]);
+  const shown = blocks.map((block, at) => ({ ...block, lines: forms[at]?.at(-1) ?? block.lines }));
+  let left = room - sizeOf(shown);
+  for (let form = largest(forms.map(({ length }) => length)) - 2; form >= 0; form -= 1) {
+    for (const [at, block] of shown.entries()) {
+      const lines = forms[at]?.[form] ?? block.lines;
+      left -= sizeOf([{ ...block, lines }]) - sizeOf([block]);
+      if (left < 0) {
+        return shown;
+      }
+      shown[at] = { ...block, lines };
+    }
+  }
+  return shown;
 }
 
 /** Returns the blocks from the start that fit. If not all fit, a long one keeps only its first lines. */

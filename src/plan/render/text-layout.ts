@@ -33,6 +33,8 @@ export interface Approval {
   readonly when: string;
   /** The command for a checksum, in one line that a shell can run. */
   readonly command: (checksum: string) => string;
+  /** True: a comment on the pull request approves, too. */
+  readonly isByComment?: boolean;
 }
 
 /** Width and colors of a text. */
