@@ -5,7 +5,7 @@ import { ClusterOverview } from '../../../src/clusters/events.ts';
 import type { KnownResources } from '../../../src/web/model/backend.ts';
 import { someCluster } from '../../clusters/samples.ts';
 import { openPageApp, tokenEntry } from '../page-app.ts';
-import { type Asked, NOW, someHandlers, withParts } from '../some-backend.ts';
+import { type Asked, MINUTE, NOW, someHandlers, withParts } from '../some-backend.ts';
 import { hasBrowser, openBrowser } from './open-browser.ts';
 import { signIn } from './page-check.ts';
 
@@ -56,6 +56,7 @@ async function open(options = {}) {
   return { tab, problems, asked, grow, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
+const MUTES_TWO = { subcommand: 'mute', cluster: 'Two', muted: true, dryRun: false };
 const OPENS_ONE = ['clusters', 'acme', { subcommand: 'open', cluster: 'One', space: 'guides', dryRun: false }];
 
 test.runIf(hasBrowser)('a chosen space stays with its question when another one grows', async () => {
@@ -82,11 +83,12 @@ test.runIf(hasBrowser)('without JavaScript, a person chooses a space and mutes a
   await tab.getByLabel('Space').first().selectOption('Guides');
   await tab.getByRole('button', { name: 'Open change request: One' }).click();
   await tab.getByText('Mute…').last().click();
-  await tab.getByText('until somebody unmutes it').last().waitFor();
+  await tab.getByLabel('Reason (optional)').last().fill('a rewrite is planned');
+  await tab.getByLabel('For').last().selectOption('30 days');
   await tab.getByRole('button', { name: 'Mute: Two' }).click();
   await tab.waitForLoadState();
   expect(asked).toEqual([
     OPENS_ONE,
-    ['clusters', 'acme', { subcommand: 'mute', cluster: 'Two', muted: true, dryRun: false }],
+    ['clusters', 'acme', { ...MUTES_TWO, reason: 'a rewrite is planned', until: NOW + 30 * 24 * 60 * MINUTE }],
   ]);
 });
