@@ -7,6 +7,8 @@ import type { CaseContext } from './runner.ts';
 
 /** Upper limit for any page, in milliseconds. */
 const GOAL = 200;
+/** Upper limit for the HTML of any page, in bytes. */
+const BYTES = 100_000;
 /** Counted requests of a page after the first one. */
 const WARM = 5;
 
@@ -39,6 +41,7 @@ export async function measurePages(
 ): Promise<void> {
   const cold: number[] = [];
   const warm: number[][] = [];
+  const sizes: number[] = [];
   for (const [name, path] of Object.entries(pages)) {
     for (const [form, accept] of [
       ['', 'text/html'],
@@ -51,10 +54,12 @@ export async function measurePages(
       }
       record(`${name}${form}: first request`, 'milliseconds', first.milliseconds);
       record(`${name}${form}: later requests`, 'milliseconds', next);
+      sizes.push(form === '' ? Buffer.byteLength(first.text) : 0);
       cold.push(first.milliseconds);
       warm.push(next);
     }
   }
+  record('largest page, bytes', 'count', largest(sizes), BYTES);
   record('slowest page, first request', 'milliseconds', largest(cold), GOAL);
   record('slowest page, later requests: median', 'milliseconds', largest(warm.map(median)), GOAL);
   record('slowest page, later requests: slowest', 'milliseconds', largest(warm.flat()), GOAL);

@@ -2,7 +2,7 @@
 
 import { html } from 'hono/html';
 import { queryOf } from '../html/link.ts';
-import { stateDot, type Tone } from '../html/state.ts';
+import { stateBadge, type Tone } from '../html/state.ts';
 import { paging } from '../html/table.ts';
 import { organizationLink, shown } from '../html/text.ts';
 import type { Backend } from '../model/backend.ts';
@@ -128,7 +128,7 @@ function recordItem(
       ? html`<p>${text}</p>`
       : html`<details id="r-${number}"><summary>${text} <span class="faint">${startOf(known)}</span></summary>${fieldList(known)}</details>`;
   const time = at === '' ? '' : html`<time datetime="${at}">${shown(at.slice(DAY.length + 1, DAY.length + 9))}</time>`;
-  return html`<li><span class="faint">${time}</span><span class="level">${stateDot({ tone: TONES[level], word: '' })}${level}</span><span class="about">${about}</span>${line}</li>
+  return html`<li><span class="faint">${time}</span>${stateBadge({ tone: TONES[level], word: level })}<span class="about">${about}</span>${line}</li>
 `;
 }
 
