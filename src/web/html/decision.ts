@@ -6,7 +6,7 @@ import type { Html, PageRequest } from '../page.ts';
 import { actionForm, reasonField } from './form.ts';
 import { icon } from './icon.ts';
 import { link } from './link.ts';
-import { age, commitText, shown } from './text.ts';
+import { age, commitText, organizationName, shown } from './text.ts';
 
 /**
  * Returns the card. `title`: name of the organization, where the page is not of one. `isOnPlan`: the page shows the plan
@@ -21,7 +21,7 @@ export function decisionCard(
   const state = running !== null ? 'running' : deletionCount > 0 ? 'deletes' : '';
   const id = `decision-${view.plan.slice(-8)}`;
   return html`<section class="card decision ${state}${isOnPlan ? ' sticky' : ''}" aria-labelledby="${id}">
-<h2 id="${id}">${icon(running !== null ? 'sync' : deletionCount > 0 ? 'trash' : 'shield-check')} ${title === '' ? '' : html`${shown(title, 80)}: `}${shown(sentence, 400)}</h2>
+<h2 id="${id}">${icon(running !== null ? 'sync' : deletionCount > 0 ? 'trash' : 'shield-check')} ${title === '' ? '' : html`${organizationName(view.organization, title)}: `}${shown(sentence, 400)}</h2>
 ${origin(view, request.now)}
 ${running === null ? waiting(view, request, isOnPlan) : progress(running)}
 </section>`;

@@ -8,7 +8,7 @@ import { paging } from '../html/table.ts';
 import { age, checksumText, organizationLink, personText, reasonText, shown } from '../html/text.ts';
 import { visibilityOf } from '../html/visibility.ts';
 import type { OrganizationState } from '../model/backend.ts';
-import { organizationPath, planPath, resourcePath } from '../model/paths.ts';
+import { organizationPath, planPath, questionPath, resourcePath } from '../model/paths.ts';
 import { isoTime } from '../model/words.ts';
 import { defineOrganizationPage, definePage, type Html, type PageRequest } from '../page.ts';
 
@@ -130,6 +130,9 @@ ${
 ${paging(null, next === null ? null : `${path}${queryOf({ before: next })}`, 'the audit')}`;
 }
 
+/** Beginning of actions whose subject is a question. */
+const OF_QUESTIONS = 'clusters ';
+
 /** Verbs of the sentences about what a person did; an action that is not here is shown by its name. */
 const VERBS: ReadonlyMap<string, string> = new Map([
   ['approve', 'approved the plan'],
@@ -137,11 +140,17 @@ const VERBS: ReadonlyMap<string, string> = new Map([
   ['pause', 'paused'],
   ['resume', 'resumed'],
   ['reconcile', 'asked for a check'],
-  ['dead-retry', 'sent refused conversations again'],
-  ['dead-drop', 'discarded refused conversations'],
-  ['cluster-open', 'opened a change request for'],
-  ['cluster-mute', 'changed whether a question is muted:'],
-  ['delivery-retry', 'sent messages again'],
+  ['conversations dead show', 'read the refused conversation'],
+  ['conversations dead retry', 'sent refused conversations again'],
+  ['conversations dead drop', 'discarded refused conversations'],
+  ['conversations resync', 'had the source read again:'],
+  ['conversations push', 'sent files'],
+  [`${OF_QUESTIONS}open`, 'opened a change request for the question'],
+  [`${OF_QUESTIONS}mute`, 'muted the question'],
+  [`${OF_QUESTIONS}unmute`, 'unmuted the question'],
+  ['notify retry', 'sent messages again to'],
+  ['sessions end', 'signed out'],
+  ['sign in', 'tried wrong tokens, from'],
 ]);
 
 /** `ana@acme.example (token) approved the plan 7fed9a4 of Acme: "checked with Bo"`. */
@@ -151,17 +160,20 @@ function item(entry: AuditView['entries'][number], isOfAll: boolean, { titleOf, 
     organization === DAEMON_HISTORY
       ? html` of all organizations`
       : html` of ${organizationLink(organization, titleOf(organization))}`;
-  return html`<li>${stateDot({ tone: outcome === 'done' ? 'ok' : 'bad', word: outcome })} <span>${personText(actor.name, actor.method)} ${VERBS.get(action) ?? shown(action)}${subject === '' ? '' : html` ${subjectText(organization, subject)}`}${isOfAll ? of : ''}${reasonText(reason, actor.method)}</span>
+  return html`<li>${stateDot({ tone: outcome === 'done' ? 'ok' : 'bad', word: outcome })} <span>${personText(actor.name, actor.method)} ${VERBS.get(action) ?? shown(action)}${subject === '' ? '' : html` ${subjectText(organization, subject, action)}`}${isOfAll ? of : ''}${reasonText(reason, actor.method)}</span>
 ${outcome === 'done' ? '' : html`<b>${shown(outcome)}</b>`} <span class="faint">${shown(detail)}</span><span class="end faint">${age(entry.at, now)}</span></li>
 `;
 }
 
-/** A plan and a resource have a page. */
-function subjectText(organization: string, subject: string): Html {
+/** A plan, a question and a resource have a page. */
+function subjectText(organization: string, subject: string, action: string): Html {
   if (/^sha256:[0-9a-f]{64}$/.test(subject)) {
     return link(planPath(organization, subject), checksumText(subject));
   }
   const text = html`<code>${shown(subject)}</code>`;
+  if (action.startsWith(OF_QUESTIONS)) {
+    return link(questionPath(organization, subject), text);
+  }
   return /^[a-z-]+\/\S+$/.test(subject) && organization !== DAEMON_HISTORY
     ? link(resourcePath(organization, subject), text)
     : text;

@@ -1,5 +1,6 @@
 /** View of the audit. */
 import { expect, test } from 'vitest';
+import { describeRequest } from '../../../src/daemon/actions.ts';
 import type { OrganizationState } from '../../../src/web/model/backend.ts';
 import { type AuditView, auditPage, organizationAuditPage } from '../../../src/web/pages/audit.ts';
 import { allPages, NOW, render, someBackend, someOrganization, someRequest, viewOf } from '../some-backend.ts';
@@ -46,6 +47,9 @@ test('each entry is a sentence that links to the plan or the resource', async ()
     { subject: checksum, reason: 'checked with <b>Bo</b>' },
     { action: 'pause', subject: 'team/writers', outcome: 'refused' as const, detail: 'it is paused' },
     { action: 'reconcile', subject: '' },
+    describeRequest('conversations', { subcommand: 'dead drop', key: 'zendesk/help/1' }),
+    describeRequest('clusters', { subcommand: 'mute', cluster: 'c 1', muted: true, reason: 'a rewrite' }),
+    describeRequest('clusters', { subcommand: 'mute', cluster: 'c 1', muted: false }),
     { action: 'x\u202e', subject: '//evil.example/a' },
     ...['https://github.com/acme/docs/pull/12#issuecomment-7', 'javascript:alert(1)'].map((reason) => {
       return { actor: { name: 'github:boss', method: 'comment' } as const, subject: checksum, reason };
@@ -64,6 +68,9 @@ test('each entry is a sentence that links to the plan or the resource', async ()
     expect.stringMatching(/^done github:boss \(comment\) approved the plan abababa in a comment/),
     expect.stringMatching(/^done github:boss \(comment\) approved the plan abababa in a comment/),
     expect.stringContaining('ana (token) x\\u202e //evil.example/a'),
+    expect.stringContaining('ana (token) unmuted the question c 1'),
+    expect.stringContaining('ana (token) muted the question c 1 : “a rewrite”'),
+    expect.stringContaining('ana (token) discarded refused conversations zendesk/help/1'),
     expect.stringContaining('ana (token) asked for a check'),
     expect.stringMatching(/^refused ana \(token\) paused team\/writers refused it is paused/),
     expect.stringContaining('ana (token) approved the plan abababa : “checked with &lt;b&gt;Bo&lt;/b&gt;”'),
@@ -72,4 +79,5 @@ test('each entry is a sentence that links to the plan or the resource', async ()
   expect(shown).toContain('href="/o/acme/r/team/writers"');
   expect(shown).toContain('<a href="https://github.com/acme/docs/pull/12#issuecomment-7">a comment</a>');
   expect(shown).not.toMatch(/href="\/\/|javascript/);
+  expect(shown).toContain('href="/o/acme/questions/c%201"');
 });
