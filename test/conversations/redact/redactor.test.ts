@@ -227,7 +227,7 @@ describe('explain', () => {
     expect(explained).toEqual({
       place: 'text',
       text: 'call 415-555-0132!',
-      spans: [{ type: 'phone', start: 5, end: 17, placeholder: '[PHONE_1]', rule: 'phone' }],
+      spans: [{ type: 'phone', start: 5, end: 17, placeholder: '[PHONE_1]', rule: 'phone number' }],
       redacted: 'call [PHONE_1]!',
     });
   });
