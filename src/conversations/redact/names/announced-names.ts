@@ -1,216 +1,232 @@
-/** Finds names that a conversation announces: after a greeting, below a closing, after "my name is". */
-import { append } from '../../../core/lists.ts';
-import { CLOSINGS, GREETINGS, INTRODUCTIONS, NOT_A_NAME, PARTICLES, TITLES } from './greeting-words.ts';
+/** Finds names that a conversation announces: by a greeting, an honorific, a label, a role, a closing, "my name is". */
+import data from '../data/name-words.json' with { type: 'json' };
+import { fold } from './fold-name.ts';
 import { labelledNames } from './labelled-names.ts';
-import { mailboxNames } from './mailbox-names.ts';
-import { NEVER } from './name-words.ts';
+import { isGivenName, nameIn, namePattern, TOKEN } from './name-words.ts';
 
-const PARTICLE = `(?:${PARTICLES})`;
-const TOKEN = "(?:\\p{Lu}\\p{M}?(?:[\\p{L}\\p{M}]|['’.-](?=\\p{L})){0,30}\\.?|\\p{Lo}[\\p{L}\\p{M}]{1,20})";
-const NAME = `(?:${PARTICLE}[ ’']){0,3}${TOKEN}(?:[ \\u00a0]${PARTICLE}){0,3}(?:[ \\u00a0](?:${PARTICLE}[ ’']){0,3}${TOKEN}){0,3}`;
+const NAME = namePattern(4);
+const SHORT_NAME = namePattern(2);
+
+/** How a phrase announces a name. */
+type Kind = keyof typeof LISTS;
+
+const LISTS = {
+  greeting: data.greetings,
+  closing: data.closings,
+  introduction: data.introductions,
+  weak: data.weakIntroductions,
+  honorific: data.honorifics,
+  foreign: data.foreignHonorifics,
+  later: data.laterHonorifics,
+  role: data.roles,
+  colleague: data.closeRoles,
+  relation: data.relations,
+} as const;
+
+interface Phrase {
+  readonly kind: Kind;
+  /** Folded words after the first one. */
+  readonly rest: readonly string[];
+  readonly isCapital: boolean;
+}
+
+const WORD = /[\p{L}\p{M}](?:[\p{L}\p{M}'’]|["״](?=[\u05d0-\u05ea])){0,30}/gu;
+const NEXT_WORD = /[ \u00a0'’.-]{1,2}([\p{L}\p{M}](?:[\p{L}\p{M}'’]|["״](?=[\u05d0-\u05ea])){0,30})/uy;
+
+/** Phrases by their first word, the longest first. */
+const PHRASES = new Map<string, Phrase[]>();
+for (const [kind, lists] of Object.entries(LISTS) as [Kind, readonly string[]][]) {
+  for (const phrase of lists.flatMap((list) => list.split('|'))) {
+    const [first = '', ...rest] = fold(phrase).text.match(WORD) ?? [];
+    const same = PHRASES.get(key(first)) ?? [];
+    same.push({ kind, rest: rest.map(key), isCapital: /^\p{Lu}/u.test(phrase) });
+    PHRASES.set(key(first), same);
+  }
+}
+for (const phrases of PHRASES.values()) {
+  phrases.sort((a, b) => b.rest.length - a.rest.length);
+}
+
+function key(word: string): string {
+  const folded = fold(word).text;
+  const plain = /[’״]/.test(folded) ? folded.replaceAll('’', "'").replaceAll('״', '"') : folded;
+  return plain.endsWith("'") ? plain.slice(0, -1) : plain;
+}
+
+const FOLLOWED =
+  '(?=[ \\t]{0,3}(?:[,!:;.،，！—–?]|\\r?\\n|$| -| (?:and|und|et|y|e|og|och|en|&|и|і|i|a|ve|και|si|és|ja) ))';
 /** A name after a greeting, up to punctuation or the end of the line. */
-const GREETED = new RegExp(
-  `[ \\t,]{1,3}(?:(?:${TITLES})\\.? {1,2}){0,2}(${NAME})(?=[ \\t]{0,3}(?:[,!:;.،，！—–]|\\r?\\n|$| -| (?:and|und|et|y|e|og|och|en|&|и|і) ))`,
-  'uy',
-);
+const GREETED = new RegExp(`[ \\t,،]{1,3}(${NAME})${FOLLOWED}`, 'uy');
 /** A name that makes up a line, or starts a line with a role or a company. */
-const SIGNED = new RegExp(
-  `[ \\t>*_~–—-]{0,8}(?:(?:${TITLES})\\.? {1,2}){0,2}(${NAME})[*_]{0,2}[ \\t.]{0,3}(?=\\r?\\n|$|[,|(/•·–—]| [|–—-])`,
+const SIGNED = new RegExp(`[ \\t>*_~–—-]{0,8}(${NAME})[*_]{0,2}[ \\t.]{0,3}(?=\\r?\\n|$|[,|(/•·–—]| [|–—-])`, 'uy');
+const INTRODUCED = new RegExp(`[: ]{1,3}(${NAME})`, 'uy');
+const HONORED = new RegExp(`\\.?[ \\u00a0]{1,2}(${SHORT_NAME})`, 'uy');
+const RELATED = new RegExp(`,? (${SHORT_NAME})`, 'uy');
+const WEAK = new RegExp(` (?:[oa] |η |ο )?(${namePattern(3)})`, 'uy');
+/** What follows the name of a speaker, after a name of one word and after a longer one. */
+const FROM = 'here|calling|speaking|hier|from|von|vom|aus|från|fra|из|від|من|dari|从';
+const SPEAKER_FROM = new RegExp(`[ ,]{1,2}(?:${FROM})(?![\\p{L}\\p{M}])`, 'uy');
+const LONG_SPEAKER = new RegExp(
+  `[ ,]{1,2}(?:${FROM}|of|at|with|bei|de|da|di|do|van|z|ze|от|з|із|από|מ|के|से)(?![\\p{L}\\p{M}])|[.,!]?(?:\\s|$)`,
   'uy',
 );
-const INTRODUCED = new RegExp(`(?:${INTRODUCTIONS})[: ]{1,3}(?:(?:${TITLES})\\.? ){0,2}(${NAME})`, 'uy');
-const WEAK = new RegExp(
-  `(?:I am|I['’]m|[Ii]t['’]s|[Tt]his is|[Ii]ch bin|[Hh]ier ist|[Jj]e suis|[Ss]oy|[Ss]ou(?: [oa])?|[Ss]ono|[Ii]k ben|[Jj]ag är|[Jj]eg er|[Oo]len|[Jj]estem|[Яя]) (${PARTICLE}? ?${TOKEN}(?: ${PARTICLE}){0,3} ${TOKEN}(?: ${TOKEN})?)(?=,| here| calling| speaking| hier| from| of | at | with | von | aus | de | da | di | van | från | fra | из |\\.\\s|\\n|$)`,
-  'uy',
-);
-const WORD_AT = /^[\p{L}\p{M}]{1,14}/u;
-/** Longest greeting and closing, in words. */
-const WORDS = 4;
-/** Maximum number of characters that are read of a line. */
-const LINE = 120;
+/** Where a pattern begins and what it needs. */
+const AFTER: Readonly<Record<Exclude<Kind, 'later'>, RegExp>> = {
+  greeting: GREETED,
+  closing: GREETED,
+  introduction: INTRODUCED,
+  weak: WEAK,
+  honorific: HONORED,
+  foreign: HONORED,
+  role: RELATED,
+  colleague: RELATED,
+  relation: RELATED,
+};
+/** The end of a name before an honorific that follows it: `Ayşe Hanım`. */
+const EARLIER = new RegExp(`(?<![\\p{L}\\p{M}])(${TOKEN}(?: ${TOKEN})?) $`, 'u');
+/** A signature after dashes: `— Maria`, or below `-- `. */
+const DASHES = /^[ \t>]{0,4}(?:[–—~]|--|__)[ \t]{0,2}(?:\r?\n)?/gmu;
+/** The end of the text before a phrase that opens a line, or a clause. */
+const OPENS_LINE = /(?:^|\n|[.!?…] )[ \t>*_~–—-]{0,8}$/;
+const OPENS_CLAUSE =
+  /(?:^|[\n.!?,;:()"“”«»>|*_–—-]|(?:^|\P{L})(?:and|und|et|y|e|og|och|en|и|і|hi|hello|hey|hallo|hola|bonjour|olá|ciao|merhaba|cześć|привет|привіт|so|but|here))[ \t>*_]{0,4}$/iu;
+const ENGLISH = /(?<!\p{L})(?:the|and|with|is|to|for|of|in|my)(?!\p{L})/iu;
+/** Maximum number of characters that are read around a phrase. */
+const REACH = 120;
+/** Longest line that counts as a closing, in characters. */
+const MAX_CLOSING_LENGTH = 60;
 
 /** Returns the names that any of the texts announces, without duplicates, longest first. */
 export function announcedNames(texts: readonly string[]): readonly string[] {
   const names = new Set<string>();
   for (const text of texts) {
-    for (const name of [...namesByLines(text), ...introduced(text), ...labelledNames(text), ...mailboxNames(text)]) {
-      const bare = name.replace(/[.\s]+$/, '');
-      if (isName(bare)) {
-        names.add(bare);
+    for (const { index, 0: word } of text.matchAll(WORD)) {
+      for (const name of namesAfter(text, index, word)) {
+        names.add(name);
       }
+    }
+    for (const { index, 0: dashes } of text.matchAll(DASHES)) {
+      addName(names, match(SIGNED, text, index + dashes.length), 'strong');
+    }
+    for (const name of labelledNames(text)) {
+      names.add(name);
     }
   }
   return [...names].sort((a, b) => b.length - a.length);
 }
 
-/** Returns the names after phrases such as "my name is" at the start of a sentence or a clause. */
-function introduced(text: string): readonly string[] {
-  const names: string[] = [];
-  for (const clause of clausesOf(text)) {
-    let at = clause;
-    let first = wordAt(text, at);
-    while (JOINERS.has(first)) {
-      at += first.length + 1;
-      first = wordAt(text, at);
+function addName(names: Set<string>, phrase: string | undefined, evidence: 'strong' | 'weak'): void {
+  const name = phrase === undefined ? null : nameIn(phrase, evidence);
+  if (name !== null) {
+    names.add(name);
+  }
+}
+
+function match(pattern: RegExp, text: string, at: number): string | undefined {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[1];
+}
+
+/** Returns the names that a phrase announces that starts with this word. */
+function namesAfter(text: string, start: number, word: string): ReadonlySet<string> {
+  const names = new Set<string>();
+  let longest = 0;
+  for (const { kind, rest, isCapital } of PHRASES.get(key(word)) ?? []) {
+    const end = rest.length < longest ? -1 : endOfPhrase(text, start + word.length, rest);
+    if (end < 0) {
+      continue;
     }
-    if (INTRODUCTION_STARTS.has(first)) {
-      for (const pattern of [INTRODUCED, WEAK]) {
-        pattern.lastIndex = at;
-        append(
-          names,
-          match(pattern, text).map((name) => withoutVerb(name)),
-        );
+    longest = rest.length;
+    if (kind === 'later') {
+      addName(names, nameBefore(text, start), 'weak');
+    } else if (mayAnnounce(text, start, kind, isCapital)) {
+      const phrase = withoutVerb(match(AFTER[kind], text, end));
+      if (phrase !== undefined && isAccepted(text, phrase, AFTER[kind].lastIndex, kind)) {
+        addName(names, phrase, STRONG.has(kind) ? 'strong' : 'weak');
+      }
+      if (kind === 'closing' && isClosing(text, start, end)) {
+        LINE_BELOW.lastIndex = end;
+        addName(names, LINE_BELOW.test(text) ? match(SIGNED, text, LINE_BELOW.lastIndex) : undefined, 'strong');
       }
     }
   }
   return names;
 }
 
-/** Removes a verb after a Thai name, because only a space separates the name from the sentence. */
-function withoutVerb(name: string): string {
-  return /^\p{Script=Thai}/u.test(name) ? name.split(' ', 2).join(' ') : name;
+/** Removes what follows a Thai name, because only a space separates it from the sentence. */
+function withoutVerb(phrase: string | undefined): string | undefined {
+  return phrase !== undefined && /^\p{Script=Thai}/u.test(phrase) ? phrase.split(' ', 2).join(' ') : phrase;
 }
 
-function wordAt(text: string, at: number): string {
-  return WORD_AT.exec(text.slice(at, at + MAX_FIRST_LENGTH))?.[0].toLowerCase() ?? '';
+/** Returns the name before an honorific, without a greeting. */
+function nameBefore(text: string, start: number): string | undefined {
+  const name = EARLIER.exec(text.slice(Math.max(0, start - REACH), start))?.[1];
+  const [first = '', second] = name?.split(' ') ?? [];
+  return second !== undefined && PHRASES.has(key(first)) ? second : name;
 }
 
-const MAX_FIRST_LENGTH = 14;
-/** First words of all introductions, with character classes of two letters expanded. */
-const INTRODUCTION_STARTS = new Set(
-  `${INTRODUCTIONS}|I|[Ii]t|[Tt]his|[Ii]ch|[Hh]ier|[Jj]e|[Ss]oy|[Ss]ou|[Ss]ono|[Ii]k|[Jj]ag|[Jj]eg|[Oo]len|[Jj]estem|[Яя]`
-    .split('|')
-    .map((introduction) => /^(?:\[(\p{L})\p{L}\])?([\p{L}\p{M}]*)/u.exec(introduction) ?? [])
-    .map(([, head = '', rest = '']) => `${head}${rest}`.toLowerCase()),
-);
-/** Characters after which a clause may begin. */
-const CLAUSE_SIGNS = new Set([...'\n.!?,;:()"“”«»>|-–—*_'].map((sign) => sign.charCodeAt(0)));
-const ASCII_SIGNS = Uint8Array.from({ length: 128 }, (_, code) => (CLAUSE_SIGNS.has(code) ? 1 : 0));
-/** Words after which a clause may begin: "Hello and my name is". */
-const JOINERS = new Set(
-  'and und et y e og och en и і hi hello hey hallo hola bonjour olá ciao merhaba cześć привет สวัสดี สวัสดีค่ะ สวัสดีครับ so but'.split(
-    ' ',
-  ),
-);
+/** The rest of a line, and empty lines below it. */
+const LINE_BELOW = /[^\n]{0,60}\n(?:[ \t>\r]{0,8}\n){0,2}/y;
+const STRONG: ReadonlySet<Kind> = new Set(['greeting', 'closing', 'introduction']);
 
-/** Returns the start positions of the clauses of a text. */
-function clausesOf(text: string): readonly number[] {
-  const starts: number[] = [];
-  let isOpen = true;
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (code < 128 ? ASCII_SIGNS[code] === 1 : code > 0x2000 && CLAUSE_SIGNS.has(code)) {
-      isOpen = true;
-    } else if (isOpen && code !== 32 && code !== 9 && code !== 13) {
-      starts.push(index);
-      isOpen = false;
+/** Returns the end of a phrase whose first word ends here, or -1. */
+function endOfPhrase(text: string, from: number, rest: readonly string[]): number {
+  let end = from;
+  for (const expected of rest) {
+    NEXT_WORD.lastIndex = end;
+    const next = NEXT_WORD.exec(text);
+    if (next === null || key(next[1] ?? '') !== expected) {
+      return -1;
     }
+    end = NEXT_WORD.lastIndex;
   }
-  return starts;
+  return end;
 }
 
-function* namesByLines(text: string): Generator<string> {
-  let isClosed = false;
-  for (let start = 0; start >= 0 && start < text.length; ) {
-    const newline = text.indexOf('\n', start);
-    const end = newline < 0 ? text.length : newline;
-    const from = start + indentOf(text, start, end);
-    if (from < end) {
-      const size = phraseAt(text, from, Math.min(end, from + LINE));
-      if (size > 0) {
-        GREETED.lastIndex = from + size;
-        yield* match(GREETED, text);
-        isClosed = isClosing(text.slice(from, end));
-      } else {
-        if (isClosed || isDash(text, start, from)) {
-          SIGNED.lastIndex = start;
-          yield* match(SIGNED, text);
-        }
-        isClosed = isDashes(text, start, end) || isClosing(lastSentence(text.slice(Math.max(from, end - LINE), end)));
-      }
-    }
-    start = newline < 0 ? -1 : newline + 1;
+/** Reports whether a phrase stands where it announces a name. */
+function mayAnnounce(text: string, start: number, kind: Kind, isCapital: boolean): boolean {
+  const before = text.slice(Math.max(0, start - 24), start);
+  switch (kind) {
+    case 'greeting':
+    case 'closing':
+      return OPENS_LINE.test(before);
+    case 'introduction':
+    case 'weak':
+      return (
+        OPENS_CLAUSE.test(before) || (kind === 'introduction' && /^[\u0370-\uffff]/.test(text.slice(start, start + 1)))
+      );
+    case 'role':
+    case 'colleague':
+      return /^\P{Lu}/u.test(text.slice(start, start + 2)) || /(?<!\p{L})\p{Ll}{1,12} $/u.test(before);
+    case 'foreign':
+      return !ENGLISH.test(text.slice(Math.max(0, start - REACH), start + REACH));
+    case 'honorific':
+      return !isCapital || /^\p{Lu}/u.test(text.slice(start, start + 2));
+    default:
+      return true;
   }
 }
 
-function match(pattern: RegExp, text: string): readonly string[] {
-  const name = pattern.exec(text)?.[1];
-  return name === undefined ? [] : [name];
-}
-
-function indentOf(text: string, start: number, end: number): number {
-  let index = start;
-  while (index < end && ' \t>*_~-–—'.includes(text[index] as string)) {
-    index += 1;
+/** Reports whether a phrase looks enough like a name for what announces it. */
+function isAccepted(text: string, phrase: string, end: number, kind: Kind): boolean {
+  if (kind !== 'weak' && kind !== 'role' && kind !== 'relation') {
+    return true;
   }
-  return index - start;
-}
-
-/** Reports whether a line starts with a dash before a name, as in a signature: `— Maria`. */
-function isDash(text: string, start: number, from: number): boolean {
-  return /^[ \t>]{0,4}(?:[–—~]|--)[ \t]?$/.test(text.slice(start, from));
-}
-
-/** Reports whether a line is the separator before an email signature: `-- `. */
-function isDashes(text: string, start: number, end: number): boolean {
-  return end - start <= 6 && /^(?:--|__|—) ?\r?$/.test(text.slice(start, end));
-}
-
-const FIRST_WORDS = new Set([...GREETINGS, ...CLOSINGS].map((phrase) => phrase.split(' ')[0] as string));
-
-/** Returns the length of the greeting or closing that starts here, or zero. */
-function phraseAt(text: string, from: number, to: number): number {
-  const first = /^[\p{L}\p{M}'’]{1,20}/u.exec(text.slice(from, Math.min(to, from + 20)))?.[0].toLowerCase();
-  if (first === undefined || !FIRST_WORDS.has(first)) {
-    return 0;
+  const [first = '', second] = phrase.split(' ');
+  if (isGivenName(first, second !== undefined)) {
+    return true;
   }
-  const words = [...text.slice(from, to).matchAll(/[\p{L}\p{M}'’]+/gu)].slice(0, WORDS);
-  for (let count = words.length; count > 0; count -= 1) {
-    const phrase = words
-      .slice(0, count)
-      .map(([word]) => word.toLowerCase())
-      .join(' ');
-    if (GREETINGS.has(phrase) || CLOSINGS.has(phrase)) {
-      const last = words[count - 1] as RegExpExecArray;
-      return last.index + last[0].length;
-    }
+  const isCapital = /^\p{Lu}\P{Lu}/u.test(first);
+  if (kind !== 'weak') {
+    return isCapital && second !== undefined;
   }
-  return 0;
+  const follows = second === undefined ? SPEAKER_FROM : LONG_SPEAKER;
+  follows.lastIndex = end;
+  return isCapital && follows.test(text);
 }
 
-/** Reports whether a whole line is a closing, so that the next one is a signature. */
-function isClosing(line: string): boolean {
-  const first = WORD_AT.exec(line)?.[0].toLowerCase();
-  if (first === undefined || line.length > MAX_CLOSING_LENGTH || !FIRST_WORDS.has(first)) {
-    return false;
-  }
-  const words = line.toLowerCase().match(/[\p{L}\p{M}'’]+/gu) ?? [];
-  return words.some((_, index) => CLOSINGS.has(words.slice(0, index + 1).join(' ')));
-}
-
-/** Longest sentence that counts as a closing, in characters. */
-const MAX_CLOSING_LENGTH = 60;
-
-/** Returns the text of a line after its last full stop; empty if it contains only one sentence. */
-function lastSentence(line: string): string {
-  const stop = Math.max(line.lastIndexOf('. '), line.lastIndexOf('! '), line.lastIndexOf('? '));
-  return stop < 0 ? '' : line.slice(stop + 2);
-}
-
-const ONLY_TITLES = new RegExp(`^(?:(?:${TITLES})\\.? ?){1,3}$`, 'u');
-
-/** Reports whether a phrase is a name, and not only capitals, a role or a word that starts sentences. */
-function isName(name: string): boolean {
-  const words = name
-    .toLowerCase()
-    .split(/[\s.'’-]+/)
-    .filter((word) => word !== '');
-  return (
-    words.length > 0 &&
-    name.length >= 2 &&
-    !words.some((word) => NOT_A_NAME.has(word) || (words.length === 1 && NEVER.has(word))) &&
-    !words.every((word) => NEVER.has(word)) &&
-    !ONLY_TITLES.test(name) &&
-    !/\p{Lu}{2,}\p{Ll}|\p{Ll}\p{Lu}{2}/u.test(name)
-  );
+/** Reports whether a phrase makes up most of a line, so that the next line is a signature. */
+function isClosing(text: string, start: number, end: number): boolean {
+  const newline = text.indexOf('\n', end);
+  return newline >= 0 && newline - start <= MAX_CLOSING_LENGTH;
 }

@@ -1,16 +1,20 @@
 /** Finds Chinese, Japanese and Korean names: parts of known names, and names with an honorific or a phrase. */
-import {
-  CHINESE_FAMILY,
-  CHINESE_FAMILY_TWO,
-  CHINESE_HONORIFICS,
-  JAPANESE_FAMILY,
-  JAPANESE_HONORIFICS,
-  KOREAN_FAMILY,
-  KOREAN_FAMILY_TWO,
-  KOREAN_HONORIFICS,
-  KOREAN_WORDS,
-  NO_NAMES,
-} from './family-names.ts';
+import data from '../data/name-words.json' with { type: 'json' };
+
+const {
+  chineseFamily: CHINESE_FAMILY,
+  chineseFamilyTwo: CHINESE_FAMILY_TWO,
+  chineseHonorifics: CHINESE_HONORIFICS,
+  japaneseFamily: JAPANESE_FAMILY,
+  japaneseHonorifics: JAPANESE_HONORIFICS,
+  koreanFamily: KOREAN_FAMILY,
+  koreanFamilyTwo: KOREAN_FAMILY_TWO,
+  koreanHonorifics: KOREAN_HONORIFICS,
+} = data.cjk;
+/** Given names of two syllables that are also words: they are names only before an honorific. */
+const KOREAN_WORDS = new Set(data.cjk.koreanWords.split(' '));
+/** Words that look like a family name with an honorific. */
+const NO_NAMES = new Set(data.cjk.notNames.split(' '));
 
 const HAN = '[\\p{Script=Han}々ヶ]';
 const KATAKANA = '[\\u30a1-\\u30fa\\u30fc]';

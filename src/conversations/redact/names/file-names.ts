@@ -1,6 +1,6 @@
 /** Finds file names that contain the name of a person: `passport-maria-lopez.pdf`, `CV_John_Smith.docx`. */
 import type { Finder, PrivateValue } from '../model/found.ts';
-import { GIVEN_NAMES } from './given-names.ts';
+import { isGivenName } from './name-words.ts';
 
 const ENDING =
   /\.(?:pdf|docx?|odt|rtf|pages|png|jpe?g|heic|heif|tiff?|webp|gif|bmp|xlsx?|ods|csv|pptx?|key|zip|rar|7z|eml|msg|vcf|ics|mp[34]|mov|avi|wav|m4a|txt)(?![\p{L}\p{N}_]|\.\w)/giu;
@@ -92,7 +92,7 @@ function namesPerson(stem: string): boolean {
   const words = rest.map((token) => token.toLowerCase());
   const isPaper = words.some((word) => PAPERS.has(word));
   const unknown = words.filter((word) => !PAPERS.has(word) && !COMMON.has(word) && !PARTICLES.has(word));
-  const given = words.filter((word) => GIVEN_NAMES.has(word) && !COMMON.has(word));
+  const given = words.filter((word) => isGivenName(word, true) && !COMMON.has(word));
   if (isPaper) {
     return unknown.length >= 1 && unknown.length <= 4 && (given.length > 0 || isLikeName(rest, unknown));
   }

@@ -1,33 +1,18 @@
-/** Finds names of persons after their labels in forms: `Customer name: Ana Smith`, `姓名：王伟`, `| Имя | Анна |`. */
-
+/** Finds names by their place in a form, a table, a chat, a mail header: `Assignee: Ana Smith`, `[10:42] Ana: …`. */
+import data from '../data/name-words.json' with { type: 'json' };
 import { labelBefore, labelsFrom } from '../model/label-words.ts';
 import { cellsUnder, isTechnicalTable } from '../model/table-columns.ts';
-import { TITLES } from './greeting-words.ts';
-import { NEVER } from './name-words.ts';
+import { fold } from './fold-name.ts';
+import { isCommon, isGivenName, NEVER, nameIn, namePattern } from './name-words.ts';
 
 /** Labels for the name of a person, or for a role that a form fills with a name. */
-const LABELS = labelsFrom(
-  'name|full name|first name|last name|given name|family name|surname|maiden name|customer name|client name|contact name|contact person|account holder|account owner|cardholder|cardholder name|patient|patient name|employee name|recipient|recipient name|requester|reporter|submitted by|signed by|sent by|requested by|your name|my name|billing name|passenger|guest name|name and surname|' +
-    'vorname|nachname|familienname|vor- und nachname|vor und nachname|vollständiger name|kundenname|ansprechpartner|ansprechpartnerin|kontaktperson|kontoinhaber|empfänger|name des kunden|mein name|kunde|kundin|' +
-    'nom complet|nom et prénom|prénom et nom|prénom|nom de famille|nom|nom du client|titulaire|destinataire|interlocuteur|personne de contact|contact|' +
-    'nombre completo|nombre y apellidos|nombre y apellido|nombre|apellidos|apellido|titular|destinatario|persona de contacto|contacto|cliente|responsable|nombre del cliente|' +
-    'nome completo|nome|sobrenome|apelido|titular|destinatário|responsável|contato|pessoa de contacto|nome do cliente|nome e cognome|cognome|intestatario|destinatario|referente|persona di contatto|nome del cliente|' +
-    'naam|volledige naam|voornaam|achternaam|contactpersoon|klantnaam|rekeninghouder|geadresseerde|namn|fullständigt namn|förnamn|efternamn|kontaktperson|kundnamn|navn|fullt navn|fulde navn|fornavn|etternavn|efternavn|kundenavn|nimi|koko nimi|etunimi|sukunimi|yhteyshenkilö|asiakkaan nimi|nafn|fullt nafn|' +
-    'imię i nazwisko|imię|nazwisko|osoba kontaktowa|odbiorca|klient|jméno|jméno a příjmení|příjmení|kontaktní osoba|meno|meno a priezvisko|priezvisko|kontaktná osoba|név|teljes név|vezetéknév|keresztnév|kapcsolattartó|ügyfél neve|nume|nume complet|nume și prenume|prenume|persoană de contact|' +
-    "имя|фио|фамилия|имя и фамилия|полное имя|контактное лицо|получатель|клиент|заказчик|імʼя|ім я|ім'я|піб|прізвище|прізвище та ім'я|контактна особа|отримувач|клієнт|име|име и фамилия|фамилия|лице за контакт|презиме|име и презиме|ime|ime i prezime|prezime|ime in priimek|priimek|kontakt osoba|kontaktna oseba|" +
-    'όνομα|επώνυμο|ονοματεπώνυμο|υπεύθυνος|isim|ad|ad soyad|adı soyadı|adım|soyad|soyadı|isim soyisim|yetkili kişi|yetkili|müşteri|' +
-    'الاسم|الاسم الكامل|اسم العميل|اسم|جهة الاتصال|نام|نام و نام خانوادگی|نام خانوادگی|نام کامل|שם|שם מלא|שם הלקוח|שם משפחה|איש קשר|नाम|पूरा नाम|ग्राहक का नाम|संपर्क व्यक्ति|' +
-    'họ tên|họ và tên|tên|tên khách hàng|người liên hệ|nama|nama lengkap|nama pelanggan|nama penuh|kontak person|pangalan|buong pangalan|jina|jina kamili|' +
-    'nimi|täisnimi|kontaktisik|vardas|vardas ir pavardė|pavardė|kontaktinis asmuo|vārds|vārds uzvārds|uzvārds|kontaktpersona|nom i cognoms|cognoms|izena|izen abizenak|emri|emri dhe mbiemri|' +
-    'ชื่อ|ชื่อ-นามสกุล|ชื่อลูกค้า|ผู้ติดต่อ|นามสกุล|姓名|名字|联系人|聯絡人|客户姓名|客户|收件人|收货人|负责人|申请人|氏名|お名前|名前|担当者|ご担当者|お客様名|ご氏名|宛名|契約者|契約者名|이름|성명|성함|담당자|고객명|수신인|신청자|예금주',
-);
+const LABELS = labelsFrom(data.labels.join('|'));
 /** Labels after which even a single word is a name. */
 const SINGLE =
-  /^(?:first|last|given|family|sur|vor|nach|pr[ée]nom|apellido|sobrenome|cognome|f[oö]r|ef|et|suku|imi|nazw|im|фам|имя|им|ім|пр|През|επ|soy|שם|الاسم|اسم|नाम|ชื่อ|姓名|名字|联系人|聯絡人|氏名|お名前|名前|이름|성명|성함|담당자)/iu;
-const WORD =
-  "(?:\\p{Lu}(?:[\\p{L}\\p{M}]|['’.-](?=\\p{L})){0,30}\\.?|\\p{Lo}[\\p{L}\\p{M}]{0,24}|(?:van|von|der|den|de|del|della|di|da|do|dos|das|la|le|al|el|bin|ibn|ter|zu|zum|zur|und|af|av|y|e|'t))";
+  /^(?:first|last|given|family|sur|vor|nach|pr[ée]nom|apellido|sobrenome|cognome|f[oö]r|ef|et|suku|imi|nazw|im|фам|имя|имe|им|ім|пр|През|επ|soy|שם|الاسم|اسم|नाम|ชื่อ|姓名|名字|联系人|聯絡人|氏名|お名前|名前|이름|성명|성함|담당자)/iu;
+const NAME = namePattern(5);
 const VALUE = new RegExp(
-  `[ \\t"'*_|:：]{0,6}(?:<\\/?[a-z]{1,8}>[ \\t]{0,2}){0,3}["'|]?[ \\t]{0,2}(?:(?:${TITLES}|[Mm]w|[Dd]e heer)\\.? )?(${WORD}(?:[ \\u3000]${WORD}){0,6})(?=["'*_<|\\t,;()]|[ \\t]{0,3}(?:\\r?\\n|$)|[ \\t]{2}|[ \\t]{1,2}[|(<])`,
+  `[ \\t"'*_|:：]{0,6}(?:<\\/?[a-z]{1,8}>[ \\t]{0,2}){0,3}["'|]?[ \\t]{0,2}(?:[a-z]{1,3}\\. )?(${NAME})(?=["'*_<|\\t,;()]|[ \\t]{0,3}(?:\\r?\\n|$)|[ \\t]{2}|[ \\t]{1,2}[|(<]|[ \\t]?[.!](?:\\s|$))`,
   'uy',
 );
 const SEPARATOR = /[:：|\t]| [-–—](?= )/g;
@@ -36,30 +21,37 @@ const CONTACT =
   /(?:e-?mail|mail|phone|telephone|telefon|tel|mobile|mobil|cell|handy|fax|whats ?app|address|adresse|anschrift|date of birth|birth ?date|birthday|dob|born|geb\.|geboren|geburtsdatum)[^\n:：|\t]{0,20}?(?:[:：|\t]| - )/iu;
 /** Longest distance from a name to contact data, in characters. */
 const NEAR = 200;
-
 /** Labels that mean the family name if there is a separate field for the given name. */
 const FAMILY = new Set(['name', 'nom', 'nombre', 'nome', 'naam', 'namn', 'navn', 'nume']);
 const GIVEN =
   /(?<!\p{L})(?:first name|given name|vorname|pr[ée]nom|apellidos?|sobrenome|apelido|cognome|voornaam|förnamn|fornavn|prenume)[ \t]?[:：|\t]/iu;
+const WHOLE = new RegExp(`^${NAME}(?:,[ ]${NAME})?$`, 'u');
 
-/** Returns the names that a label announces, in order. */
+/** Returns the names that a form, a table, a chat or a mail header announces, in order. */
 export function labelledNames(text: string): readonly string[] {
-  const names: string[] = [];
+  const names: (string | null)[] = [];
   for (const { index, 0: sign } of text.matchAll(SEPARATOR)) {
     VALUE.lastIndex = index + sign.length;
-    const name = VALUE.exec(text)?.[1];
-    const label = name === undefined ? null : labelBefore(text, index, LABELS);
-    const isContact = label !== 'name' || CONTACT.test(text.slice(Math.max(0, index - NEAR), index + NEAR));
-    const isPart =
-      label !== null && FAMILY.has(label) && GIVEN.test(text.slice(Math.max(0, index - NEAR), index + NEAR));
-    if (name !== undefined && label !== null && isContact && isName(name, label, isPart)) {
-      names.push(name.trim());
+    const value = VALUE.exec(text)?.[1];
+    const label = value === undefined ? null : labelBefore(text, index, LABELS);
+    if (value !== undefined && label !== null) {
+      const near = text.slice(Math.max(0, index - NEAR), index + NEAR);
+      names.push(
+        label !== 'name' || CONTACT.test(near)
+          ? labelledName(value, label, FAMILY.has(label) && GIVEN.test(near))
+          : null,
+      );
     }
   }
-  return [...names, ...columnNames(text)];
+  return [...names, ...columnNames(text), ...mailboxNames(text), ...speakers(text)].filter((name) => name !== null);
 }
 
-const WHOLE = new RegExp(`^(?:(?:${TITLES})\\.? )?(${WORD}(?:,?[ \\u3000]${WORD}){0,6})$`, 'u');
+function labelledName(value: string, label: string, isPart = false): string | null {
+  const name = nameIn(value, isPart || SINGLE.test(label) ? 'strong' : 'weak');
+  const isWhole = name !== null && value.replace(/[.\s]+$/, '').endsWith(name);
+  const isEnough = name !== null && (/[ \u3000]/.test(name) || isPart || SINGLE.test(label) || isGivenName(name));
+  return isWhole && isEnough && /\p{L}{2}|^\p{Lo}/u.test(name) ? name : null;
+}
 
 /** Returns the label that makes up a whole heading: `full_name`, `Full name`, but not `Create contact`. */
 function headingLabel(heading: string): string | null {
@@ -69,25 +61,82 @@ function headingLabel(heading: string): string | null {
 }
 
 /** Returns names in table columns whose heading announces them. */
-function columnNames(text: string): readonly string[] {
+function columnNames(text: string): readonly (string | null)[] {
   const isContact = (headings: readonly string[]) => headings.some((each) => CONTACT.test(`${each}:`));
   return cellsUnder(text, (heading, headings) => {
     const label = headingLabel(heading);
     // A table with two columns may be a form, with the labels in the first one.
     const isClear = label !== 'name' && headings.length > 2;
     return label !== null && (isClear || isContact(headings)) && !isTechnicalTable(headings);
-  }).flatMap(({ cell, heading }) => {
-    const name = WHOLE.exec(cell.text)?.[1];
-    return name !== undefined && isName(name, headingLabel(heading) ?? '') ? [name] : [];
+  }).map(({ cell, heading }) =>
+    WHOLE.test(cell.text) ? labelledName(inOrder(cell.text), headingLabel(heading) ?? '') : null,
+  );
+}
+
+/** An address in angle brackets, or in square brackets after `mailto:`, as Outlook writes it. */
+const MAILBOX = /[ \t]{0,3}(?:<|\[mailto:)(?:mailto:)?([\p{L}\p{N}._%+'-]{1,64})@[\p{L}\p{N}]/gu;
+const LISTED = `${NAME}(?:, ?${NAME})?`;
+/** The end of the text before an address: a name in quotes, or a name after the start of a line or punctuation. */
+const BEFORE = new RegExp(
+  `(?:["“«](${LISTED})["”»]|(?:^|[\\n>:,;(*"“，：]|\\b[\\d:]{4,8}(?: ?[AP]M)?,?|(?<!\\p{L})(?:[Aa]uthor|by|schrieb|schreef|skrev|von|par|por|od|от|від))[ \\t\\u00a0]{0,4}(${LISTED}))$`,
+  'u',
+);
+/** Names of shared mailboxes, in addition to the words that are never names. */
+const MAILBOXES = new Set(
+  'notification notifications alert alerts news newsletter hello hi no-reply donotreply bounce bounces build ci git root daemon'.split(
+    ' ',
+  ),
+);
+/** Longest distance from a name to its address, in characters. */
+const REACH = 120;
+
+/** Returns the names before addresses, without those of shared mailboxes. */
+function mailboxNames(text: string): readonly (string | null)[] {
+  return [...text.matchAll(MAILBOX)].map(({ index, 1: local = '' }) => {
+    const [, quoted, plain] = BEFORE.exec(text.slice(Math.max(0, index - REACH), index)) ?? [];
+    const name = inOrder(quoted ?? plain ?? '');
+    const isRole = (word: string) => NEVER.has(fold(word).text) || MAILBOXES.has(word.toLowerCase());
+    const isShared =
+      local.split(/[._+-]/).some(isRole) || name.split(' ').some((word) => /^\p{Lu}/u.test(word) && isRole(word));
+    return isShared || !name.includes(' ') ? null : nameIn(name, 'strong');
   });
 }
 
-function isName(name: string, label: string, isPart = false): boolean {
-  const words = name.split(/[ \u3000]/).filter((word) => word !== '');
-  const isEnough = words.length > 1 || isPart || SINGLE.test(label);
-  return (
-    isEnough &&
-    !words.some((word) => NEVER.has(word.toLowerCase()) && /^\p{Lu}/u.test(word)) &&
-    /\p{L}{2}|^\p{Lo}/u.test(name)
-  );
+/** Converts `Smith, Ana` to `Ana Smith`. */
+function inOrder(name: string): string {
+  const [last = '', first] = name.split(/, ?/, 2);
+  return first === undefined ? name : `${first} ${last}`;
+}
+
+const TIME = '[[(]?(?:\\d[\\d./-]{5,9}[ T,]{1,2})?\\d{1,2}[:.]\\d{2}(?::\\d{2})?(?: ?[AaPp]\\.?[Mm]\\.?)?[\\])]?';
+/** A line of a chat: `[10:42] Ana Smith (agent): Hello`, `Ana Smith  10:42 AM`. */
+const SPEAKER = new RegExp(
+  `^[ \\t>*_-]{0,6}(?:(${TIME})[ \\t,–—-]{0,3})?[*_]{0,2}(${namePattern(3)})(?: ?\\(([^()\\n]{1,24})\\))?[*_]{0,2}(?:[:：]|[ \\t]{1,3}(${TIME})[:：]?)[*_]{0,2}(?=[ \\t]|\\r?$)`,
+  'gmu',
+);
+/** Roles of speakers in chats. */
+const SIDE =
+  /agent|support|customer|client|visitor|user|admin|staff|team|guest|kunde|kundin|mitarbeiter|conseiller|agente|cliente|operador|operatore|medewerker|клиент|оператор|агент|客服|客户|お客様|担当|상담|고객/iu;
+
+/** Returns the speakers of a chat: named in full, with a time or a role, or more than once. */
+function speakers(text: string): readonly (string | null)[] {
+  const found = [...text.matchAll(SPEAKER)].map(([, before, label = '', side = '', after]) => ({
+    label,
+    hasTime: (before ?? after) !== undefined,
+    hasSide: SIDE.test(side),
+  }));
+  const counts = new Map<string, number>();
+  for (const { label } of found) {
+    counts.set(label, (counts.get(label) ?? 0) + 1);
+  }
+  return found.map(({ label, hasTime, hasSide }) => {
+    const [first = '', second] = label.split(' ');
+    const isKnown = isGivenName(first, second !== undefined);
+    const isOften = (counts.get(label) ?? 0) > 1;
+    const isOrdinary = label.split(' ').some((word) => isCommon(word));
+    const isLong = second !== undefined && /^\p{Lu}\p{Ll}+ \p{Lu}/u.test(label);
+    const isSpeaker =
+      hasSide || (isKnown && (second !== undefined || hasTime || isOften)) || (isLong && (hasTime || isOften));
+    return isSpeaker && !isOrdinary ? nameIn(label, 'weak') : null;
+  });
 }

@@ -1,6 +1,6 @@
 /** Spellings of a person's name, and checks whether a word is used as a name. */
 import { fold } from './fold-name.ts';
-import { NEVER, WORDS } from './name-words.ts';
+import { NEVER } from './name-words.ts';
 
 /** Minimum length of a first or last name that is searched for on its own. */
 const FEWEST = 3;
@@ -68,11 +68,6 @@ function withoutArticle(part: readonly string[]): readonly (readonly string[])[]
 
 function wordsOf(text: string): readonly string[] {
   return text.match(/[\p{L}\p{N}]+/gu) ?? [];
-}
-
-/** Reports whether a folded name is also an ordinary word. */
-export function isWordToo(name: string): boolean {
-  return WORDS.has(name);
 }
 
 const GREETING =

@@ -1,27 +1,101 @@
-/** Words that are not names, and words that are also names. Data for the search for names. */
+/** Decides which words can be part of a name: not roles, products, weekdays and words that open sentences. */
+import data from '../data/name-words.json' with { type: 'json' };
+import { fold } from './fold-name.ts';
 
-/** Parts of names and words for roles, which identify no person on their own. */
-export const NEVER = new Set(
-  (
-    'van von den der des dem del della dos das les the and bin bint ben ibn abu zur zum mrs miss herr frau madame monsieur prof ' +
-    'doctor sir jun sen iii phd support team help desk helpdesk service services customer customers client user users admin ' +
-    'administrator sales info office docs documentation billing account accounts agent system bot noreply reply mail email ' +
-    'postmaster webmaster contact success care operations dev developer developers engineering security test demo guest ' +
-    'anonymous unknown nobody company inc ltd llc gmbh corp group technical product marketing finance legal hr'
-  ).split(' '),
-);
+const setOf = (...lists: readonly string[]) => new Set(lists.flatMap((list) => fold(list).text.split(' ')));
+
+/** Words for roles, which identify no person on their own. */
+export const NEVER: ReadonlySet<string> = setOf(...data.roleWords);
+const PARTICLES = setOf(...data.particles);
+const NOT_A_NAME = setOf(...data.notNames);
+/** With their accents: `dan` is a word, `Đan` a name. */
+const COMMON: ReadonlySet<string> = new Set(data.commonWords.flatMap((list) => list.split(' ')));
 /** Names that are also words: they match only if they are capitalized and placed like a name. */
-export const WORDS = new Set(
-  (
-    'meer mark will bill may june april august grace hope faith joy rose lily daisy iris ivy art frank jack rob bob pat sue drew ' +
-    'rich dick don ray guy gene max miles chase grant chance hunter mason carter cooper parker taylor tyler page baker smith ' +
-    'cook fisher king queen bishop knight law young brown black white green gray grey rusty sandy dawn eve summer autumn ' +
-    'winter angel christian victor sky skye star ruby jade amber pearl crystal cherry olive ginger pepper penny dale glen cliff ' +
-    'heath forest woods wood stone rock brook lane street hill field fields banks ford bush park long short little best good ' +
-    'swift sharp strong power love case price rate cash bond wells major minor dean earl duke marshall porter potter mars nick ' +
-    'trip skip chip tab tag rev van lee see sun day week moon west east north south holiday weekend key keys lock code data ' +
-    'image link list note port root script set table text type view test ash bay buck bud chuck curt dash dot fox gale gay gus ' +
-    'harry herb jean jerry jewel jimmy job josh kit lance levy mercy merit misty norm opal pierce reed robin sage sally ' +
-    'shell stew trace wade ward warren wolf worth zip bitte danke klein gross lange kurz weiss schwarz braun'
-  ).split(' '),
+const WORDS = setOf(...data.namesThatAreWords);
+const TITLES = new Set(
+  [...data.honorifics, ...data.foreignHonorifics].flatMap((list) => list.split('|')).map((title) => fold(title).text),
 );
+
+/** A particle of a family name, as in `van der Berg`. */
+const PARTICLE = `(?:${data.particles
+  .join(' ')
+  .split(' ')
+  .flatMap((each) => [each, `${each.slice(0, 1).toUpperCase()}${each.slice(1)}`])
+  .join('|')})`;
+/** A capitalized word, or a word in a script without capitals. */
+export const TOKEN = "(?:\\p{Lu}\\p{M}?(?:[\\p{L}\\p{M}]|['’.-](?=\\p{L})){0,30}\\.?|\\p{Lo}[\\p{L}\\p{M}]{1,20})";
+
+/** Returns the pattern of a name with up to `most` words, not counting particles. */
+export function namePattern(most: number): string {
+  return `(?:${PARTICLE}[ \\u00a0’']){0,3}${TOKEN}(?:[ \\u00a0](?:${PARTICLE}[ \\u00a0’']){0,3}${TOKEN}){0,${most - 1}}`;
+}
+
+/** Reports whether a folded name is also an ordinary word. */
+export function isWordToo(name: string): boolean {
+  return WORDS.has(name);
+}
+
+/** Reports whether a folded word is a particle of family names. */
+export function isParticle(word: string): boolean {
+  return PARTICLES.has(word);
+}
+
+/** Reports whether a word has a meaning in support conversations that is more frequent than a name. */
+export function isCommon(word: string): boolean {
+  const folded = fold(word).text;
+  return COMMON.has(word.toLowerCase()) || NOT_A_NAME.has(folded) || NEVER.has(folded);
+}
+
+let given: { readonly alone: ReadonlySet<string>; readonly inPairs: ReadonlySet<string> } | undefined;
+
+/**
+ * Reports whether a word is a given name of some language: one that is no word of another kind, or with `isPair` also
+ * one that needs a family name after it.
+ */
+export function isGivenName(word: string, isPair = false): boolean {
+  given ??= { alone: setOf(...data.givenNames), inPairs: setOf(...data.givenNamesInPairs) };
+  const folded = fold(word).text;
+  const [first = ''] = folded.split('-');
+  return (
+    (given.alone.has(folded) || given.alone.has(first) || (isPair && given.inPairs.has(first))) &&
+    !COMMON.has(word.toLowerCase())
+  );
+}
+
+/** How much a place in a text tells about the name there: `strong` after a greeting, `weak` after a role. */
+export type Evidence = 'strong' | 'weak';
+
+/**
+ * Returns the name in a phrase, without titles before it and ordinary words after it; null if there is none. With weak
+ * evidence the first word must not be an ordinary word either.
+ */
+export function nameIn(phrase: string, evidence: Evidence): string | null {
+  const words = phrase.split(/[\s\u00a0]+/).filter((word) => word !== '');
+  while (words.length > 0 && TITLES.has(fold(bare(words[0] ?? '')).text)) {
+    words.shift();
+  }
+  const kept: string[] = [];
+  let names = 0;
+  for (const word of words) {
+    const plain = fold(bare(word)).text;
+    if (!PARTICLES.has(plain)) {
+      const isNone =
+        plain.split(/[.'’-]/).some((part) => NOT_A_NAME.has(part) || NEVER.has(part)) ||
+        ((names > 0 || evidence === 'weak') && COMMON.has(bare(word).toLowerCase()));
+      if (isNone || /\p{Lu}{2,}\p{Ll}|\p{Ll}\p{Lu}{2}/u.test(word)) {
+        break;
+      }
+      names += 1;
+    }
+    kept.push(word);
+  }
+  while (kept.length > 0 && PARTICLES.has(fold(bare(kept.at(-1) ?? '')).text)) {
+    kept.pop();
+  }
+  const name = bare(kept.join(' '));
+  return names === 0 || [...name].length < 2 ? null : name;
+}
+
+function bare(word: string): string {
+  return word.replace(/[.,\s]{1,4}$/, '');
+}

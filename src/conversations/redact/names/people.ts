@@ -5,7 +5,8 @@ import type { Person } from '../../model/ticket.ts';
 import type { Finder, PrivateValue } from '../model/found.ts';
 import { hasCjk, namesInContext, patternsOfName } from './cjk-names.ts';
 import { fold } from './fold-name.ts';
-import { isUsedAsName, isWordToo, type Phrase, phrasesOf } from './name-phrases.ts';
+import { isUsedAsName, type Phrase, phrasesOf } from './name-phrases.ts';
+import { isWordToo } from './name-words.ts';
 
 /** Gap between two words of a name. */
 const GAP = /^(?:['’`´.\-_ \t]|\s?\r?\n[ \t>]?|, ?|\. ){0,3}$/;
