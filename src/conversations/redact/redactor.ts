@@ -24,7 +24,7 @@ import { findSecrets } from './credentials/secrets.ts';
 import type { Finder, PrivateValue } from './model/found.ts';
 import { viewOf } from './model/view.ts';
 import { announcedNames } from './names/announced-names.ts';
-import { findNamedFiles } from './names/file-names.ts';
+import { findNamedFiles, findUserNames } from './names/path-names.ts';
 import { createPeopleMatcher, noPeople } from './names/people.ts';
 import { type Placeholders, placeholdersFor } from './placeholders.ts';
 import { replaceSpans, type Scan, scanText } from './scan.ts';
@@ -130,7 +130,7 @@ function scansFor({ patterns = [], allow = [], regions = ['US'], off = [] }: Red
       if (type === 'email') {
         return [emails];
       }
-      const all = type === 'person' ? [findNamedFiles, own.finder] : (finders[type] ?? []);
+      const all = type === 'person' ? [findNamedFiles, own.finder, findUserNames] : (finders[type] ?? []);
       return off.includes(type) ? [] : all;
     });
     return { finders: order, isAllowed: ({ type, key }) => isAllowed({ type, key: key.replace(/^person \d+ /, '') }) };
@@ -167,7 +167,10 @@ const NAME_ROUNDS = 4;
 
 /** Scans the fields until no text announces a name that was not searched for, so that redaction is idempotent. */
 function surveyWith(scanFor: ScanFor, fields: readonly TicketField[], people: readonly Person[]): Survey {
-  let names = announcedNames(fields.flatMap(({ text }) => spellings(text)));
+  let names = announcedNames(
+    fields.flatMap(({ text }) => spellings(text)),
+    people,
+  );
   let survey = surveyOf(fields, scanFor(people, names));
   for (let round = 1; round < NAME_ROUNDS; round += 1) {
     const changed = survey.explained.filter(({ spans }) => spans.length > 0);

@@ -1,8 +1,11 @@
 /** Finds names that a conversation announces: by a greeting, an honorific, a label, a role, a closing, "my name is". */
+
+import type { Person } from '../../model/ticket.ts';
 import data from '../data/name-words.json' with { type: 'json' };
+import { namesInContext } from './cjk-names.ts';
 import { fold } from './fold-name.ts';
 import { labelledNames } from './labelled-names.ts';
-import { isGivenName, nameIn, namePattern, TOKEN } from './name-words.ts';
+import { isGivenName, isWordToo, nameIn, namePattern, TOKEN } from './name-words.ts';
 
 const NAME = namePattern(4);
 const SHORT_NAME = namePattern(2);
@@ -97,7 +100,7 @@ const REACH = 120;
 const MAX_CLOSING_LENGTH = 60;
 
 /** Returns the names that any of the texts announces, without duplicates, longest first. */
-export function announcedNames(texts: readonly string[]): readonly string[] {
+export function announcedNames(texts: readonly string[], people: readonly Person[] = []): readonly string[] {
   const names = new Set<string>();
   for (const text of texts) {
     for (const { index, 0: word } of text.matchAll(WORD)) {
@@ -108,12 +111,46 @@ export function announcedNames(texts: readonly string[]): readonly string[] {
     for (const { index, 0: dashes } of text.matchAll(DASHES)) {
       addName(names, match(SIGNED, text, index + dashes.length), 'strong');
     }
+    for (const { name } of namesInContext(text)) {
+      if (name.length >= SHORTEST_FULL_NAME) {
+        names.add(name);
+      }
+    }
     for (const name of labelledNames(text)) {
       names.add(name);
     }
   }
+  for (const name of withFamilyNames(texts, [...people.flatMap((person) => person.names), ...names])) {
+    names.add(name);
+  }
   return [...names].sort((a, b) => b.length - a.length);
 }
+
+/** Returns the first names that are known or announced, with the unknown family names after them. */
+function withFamilyNames(texts: readonly string[], known: readonly string[]): ReadonlySet<string> {
+  const words = known.map((name) => fold(name).text.split(' '));
+  const firsts = new Set(words.map(([first = '']) => first));
+  const all = new Set(words.flat());
+  const names = new Set<string>();
+  const isFirst = (word: string) => /^\p{Lu}/u.test(word) && firsts.has(fold(word).text) && !isWordToo(fold(word).text);
+  for (const text of firsts.size === 0 ? [] : texts) {
+    for (const { index, 0: word } of text.matchAll(WORD)) {
+      const family =
+        word.length >= SHORTEST_FIRST && isFirst(word) ? match(FAMILY, text, index + word.length) : undefined;
+      const name = family === undefined ? null : nameIn(family, 'weak');
+      if (name !== null && !all.has(fold(name).text.split(' ', 1)[0] ?? '')) {
+        names.add(`${word} ${name}`);
+      }
+    }
+  }
+  return names;
+}
+
+/** Shortest full name in Chinese, Japanese and Korean, in characters. */
+const SHORTEST_FULL_NAME = 3;
+/** Shortest first name that is searched for with another family name. */
+const SHORTEST_FIRST = 3;
+const FAMILY = new RegExp(`[ \\u00a0]((?:\\p{Lu}\\. )?${SHORT_NAME})(?!\\p{L})`, 'uy');
 
 function addName(names: Set<string>, phrase: string | undefined, evidence: 'strong' | 'weak'): void {
   const name = phrase === undefined ? null : nameIn(phrase, evidence);
@@ -197,11 +234,15 @@ function mayAnnounce(text: string, start: number, kind: Kind, isCapital: boolean
       );
     case 'role':
     case 'colleague':
-      return /^\P{Lu}/u.test(text.slice(start, start + 2)) || /(?<!\p{L})\p{Ll}{1,12} $/u.test(before);
+      return (
+        /^\P{Lu}/u.test(text.slice(start, start + 2)) ||
+        /(?<!\p{L})(?:(?:[mds]?ein|unser|ihr)(?:e[mnrs]?)?|d(?:er|ie|en|em)) $/iu.test(before)
+      );
     case 'foreign':
-      return !ENGLISH.test(text.slice(Math.max(0, start - REACH), start + REACH));
-    case 'honorific':
-      return !isCapital || /^\p{Lu}/u.test(text.slice(start, start + 2));
+      return (
+        (!isCapital || /^\p{Lu}/u.test(text.slice(start, start + 2))) &&
+        !ENGLISH.test(text.slice(Math.max(0, start - REACH), start + REACH))
+      );
     default:
       return true;
   }

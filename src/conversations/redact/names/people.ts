@@ -5,8 +5,7 @@ import type { Person } from '../../model/ticket.ts';
 import type { Finder, PrivateValue } from '../model/found.ts';
 import { hasCjk, namesInContext, patternsOfName } from './cjk-names.ts';
 import { fold } from './fold-name.ts';
-import { isUsedAsName, type Phrase, phrasesOf } from './name-phrases.ts';
-import { isWordToo } from './name-words.ts';
+import { isCommon, isParticle, isWordToo, NEVER } from './name-words.ts';
 
 /** Gap between two words of a name. */
 const GAP = /^(?:['’`´.\-_ \t]|\s?\r?\n[ \t>]?|, ?|\. ){0,3}$/;
@@ -33,6 +32,8 @@ interface Phrases {
 }
 
 interface Names {
+  /** Names of one word in languages with cases, by their stem. */
+  readonly stems: Map<string, Phrase>;
   /** Phrases by their first word. */
   readonly phrases: Map<string, Phrases>;
   readonly known: Map<string, string>;
@@ -49,7 +50,7 @@ export function createPeopleMatcher(
   announced: readonly string[] = [],
 ): PeopleMatcher {
   const owners = new Map<string, string>();
-  const names: Names = { phrases: new Map(), known: new Map(), patterns: [] };
+  const names: Names = { stems: new Map(), phrases: new Map(), known: new Map(), patterns: [] };
   const named = new Map<string, number>();
   for (const [index, person] of people.entries()) {
     for (const name of fullNamesOf(person)) {
@@ -81,7 +82,10 @@ function announcedKey({ known }: Names, name: string): string {
   return words.map((each) => known.get(each.join(' '))).find((key) => key !== undefined) ?? `person ${name}`;
 }
 
-function addName({ phrases, known, patterns }: Names, name: string, key: string, isAnnounced: boolean): void {
+function addName({ stems, phrases, known, patterns }: Names, name: string, key: string, isAnnounced: boolean): void {
+  if (isThing(name)) {
+    return;
+  }
   for (const source of patternsOfName(name)) {
     patterns.push({ pattern: new RegExp(source, 'gu'), key });
   }
@@ -95,7 +99,7 @@ function addName({ phrases, known, patterns }: Names, name: string, key: string,
       const needs =
         words.length > 1
           ? 'nothing'
-          : isWordToo(first) || first.length < 3
+          : isWordToo(first) || isCommon(first) || first.length < 3
             ? 'place'
             : isAnnounced
               ? 'capital'
@@ -105,8 +109,17 @@ function addName({ phrases, known, patterns }: Names, name: string, key: string,
       same.byWords.set(id, phrase);
       same.longest = Math.max(same.longest, words.length);
       phrases.set(first, same);
+      for (const stem of words.length > 1 || needs === 'place' ? [] : stemsOf(first)) {
+        stems.set(stem, stems.get(stem) ?? { ...phrase, needs: 'capital' });
+      }
     }
   }
+}
+
+/** Reports whether a name consists of words such as "Error" and "API": it is that of no person. */
+function isThing(name: string): boolean {
+  const words = wordsOf(fold(name).text);
+  return words.every((word) => isCommon(word) && !isWordToo(word));
 }
 
 /**
@@ -124,13 +137,13 @@ function fullNamesOf({ names }: Person): readonly string[] {
   return names.map((name) => fold(name).text.trim()).filter((name) => name.includes(' '));
 }
 
-function findPeople(text: string, { phrases, patterns }: Names): readonly PrivateValue[] {
+function findPeople(text: string, { stems, phrases, patterns }: Names): readonly PrivateValue[] {
   const cjk = hasCjk(text) ? findCjk(text, patterns) : [];
   if (phrases.size === 0) {
     return cjk;
   }
   const folded = fold(text);
-  const found: PrivateValue[] = [...cjk];
+  const found: PrivateValue[] = [...cjk, ...inflected(text, folded, stems)];
   let done = 0;
   for (const { start, word } of startsOf(folded.text, phrases)) {
     if (start < done) {
@@ -149,6 +162,35 @@ function findPeople(text: string, { phrases, patterns }: Names): readonly Privat
     }
   }
   return found;
+}
+
+/** Letters of languages that inflect names: Cyrillic, Greek, and those of Polish, Czech and their neighbors. */
+const INFLECTING = /[\u0370-\u03ff\u0400-\u04ffąćęłńśźżčďěňřšťůžđ]/iu;
+/** Endings of the cases of names, without accents, the longest first. */
+const ENDINGS =
+  /(?:ового|овому|ового|ского|скому|ого|ому|ыми|ими|ами|ями|ові|еві|єві|ою|ею|еи|ои|ии|ыи|ая|яя|ым|им|ых|их|ую|юю|ом|ем|ам|ям|ах|ях|а|я|у|ю|е|і|ы|и|о|ь|є|ος|ου|ον|ης|ας|ες|ων|ο|η|α|ε|owie|owi|ovi|iego|iemu|ego|emu|iej|iem|ami|ach|ich|ej|em|om|ou|im|ym|ie|ia|iu|a|u|e|y|i|o)$/u;
+
+/** Returns what the cases of a folded name have in common: \`kowalsk\` of \`kowalska\`, \`mark\` of \`marek\`. */
+function stemsOf(name: string): readonly string[] {
+  const stem = name.replace(ENDINGS, '');
+  const fewest = /^[a-z]/.test(name) ? 4 : 2;
+  const shorter = /^(.{2,})[eео]([kcлц])$/u.exec(stem);
+  return [stem, ...(shorter === null ? [] : [`${shorter[1]}${shorter[2]}`])].filter(({ length }) => length >= fewest);
+}
+
+/** Returns the names in other cases than the known one, in texts of languages that have them. */
+function inflected(text: string, folded: ReturnType<typeof fold>, stems: Names['stems']): readonly PrivateValue[] {
+  if (stems.size === 0 || !INFLECTING.test(text)) {
+    return [];
+  }
+  return [...folded.text.matchAll(WORD)].flatMap(({ index, 0: word }): readonly PrivateValue[] => {
+    const start = folded.from(index);
+    const phrase = stems.get(word.replace(ENDINGS, ''));
+    const end = folded.to(index + word.length);
+    return phrase !== undefined && isUsedAsName(phrase, text, start, end)
+      ? [{ type: 'person', label: 'PERSON', key: phrase.key, start, end }]
+      : [];
+  });
 }
 
 function findCjk(text: string, patterns: Names['patterns']): readonly PrivateValue[] {
@@ -244,4 +286,109 @@ function gapAt(text: string, from: number): number {
     gap += 1;
   }
   return gap;
+}
+
+/** Minimum length of a first or last name that is searched for on its own. */
+const FEWEST = 3;
+/** Shortest name after an initial that is searched for as one word. */
+const MIN_LOGIN = 5;
+
+/** A name as a list of folded words. */
+interface Phrase {
+  readonly words: readonly string[];
+  readonly key: string;
+  /** Evidence that is required for a match: none, a capital letter, or also the position. */
+  readonly needs: 'nothing' | 'capital' | 'place';
+}
+
+/** Returns the spellings of a name: complete, joined, with umlauts spelled out, and each part that is long enough. */
+function phrasesOf(name: string): readonly (readonly string[])[] {
+  const spellings = [name, name.replaceAll(/[äöüÄÖÜ]/g, (umlaut) => `${fold(umlaut).text}e`)];
+  return [...new Set(spellings)].flatMap((spelling) => phrasesOfSpelling(spelling));
+}
+
+function phrasesOfSpelling(spelling: string): readonly (readonly string[])[] {
+  const parts = spelling
+    .split(/[\s,;()"]+/)
+    .map((part) => wordsOf(fold(part).text))
+    .filter((part) => part.length > 0);
+  const whole = parts.flat();
+  const isRole = whole.every((word) => NEVER.has(word));
+  const all = isRole || whole.length < 2 ? [] : [whole, [whole.join('')], [...whole.slice(1), whole[0] as string]];
+  const single = parts.filter((part) => part.join('').length >= FEWEST && !part.every((word) => NEVER.has(word)));
+  const bare = single.flatMap((part) => withoutArticle(part));
+  const joined = single.filter((part) => part.length > 1).map((part) => [part.join('')]);
+  return [...all, ...withInitial(parts), ...withParticles(parts), ...single, ...joined, ...bare];
+}
+
+/** Returns the last name after the initial of the first one: `J. Moreau`, `jmoreau`. */
+function withInitial(parts: readonly (readonly string[])[]): readonly (readonly string[])[] {
+  const initial = parts[0]?.[0]?.slice(0, 1) ?? '';
+  const last = parts.at(-1) ?? [];
+  const joined = `${initial}${last.join('')}`;
+  const isLong = parts.length > 1 && last.join('').length >= FEWEST && !last.every((word) => NEVER.has(word));
+  return isLong ? [[initial, ...last], ...(joined.length > MIN_LOGIN ? [[joined]] : [])] : [];
+}
+
+/** Returns a last name with its particles: `van der Heyden`, `v.d. Heyden`, `vanderheyden`, `de la Cruz`. */
+function withParticles(parts: readonly (readonly string[])[]): readonly (readonly string[])[] {
+  return parts.flatMap((part, index) => {
+    let from = index;
+    while (from > 0 && isParticle((parts[from - 1] as readonly string[]).join(''))) {
+      from -= 1;
+    }
+    const particles = parts.slice(from, index).flat();
+    if (particles.length === 0 || isParticle(part.join(''))) {
+      return [];
+    }
+    const shorter = particles.map((_, at) => [...particles.slice(at), ...part]);
+    const initials = particles.map((particle) => particle.slice(0, 1));
+    return [
+      ...shorter,
+      [...initials, ...part],
+      [...particles, ...part].length > 1 ? [[...particles, ...part].join('')] : part,
+    ];
+  });
+}
+
+/** Returns a name without its article: `Rashid` for `Al-Rashid`. */
+function withoutArticle(part: readonly string[]): readonly (readonly string[])[] {
+  const [first = '', ...rest] = part;
+  return /^(?:al|el|abd|ben|bin)$/.test(first) && rest.join('').length > FEWEST ? [rest] : [];
+}
+
+function wordsOf(text: string): readonly string[] {
+  return text.match(/[\p{L}\p{N}]+/gu) ?? [];
+}
+
+const GREETING =
+  /(?:^|\W)(?:hi|hello|hey|dear|hallo|liebe[r]?|bonjour|hola|thanks|thank you|thx|cheers|regards|mr|mrs|ms|dr|from|by|with|to|for|cc|ask|tell|told|@)[,:.]?\s{1,3}$/i;
+
+/** Reports whether a phrase is used as a name here. */
+function isUsedAsName({ needs }: Phrase, text: string, start: number, end: number): boolean {
+  return (
+    needs === 'nothing' ||
+    (needs === 'capital' && /^[\p{Lu}\p{Lo}]/u.test(text.slice(start, start + 2))) ||
+    isNameHere(text, start, end)
+  );
+}
+
+/** Reports whether a word is used as a name: capitalized in a sentence, greeted, possessive, or alone on its line. */
+function isNameHere(text: string, start: number, end: number): boolean {
+  const before = text.slice(Math.max(0, start - 30), start);
+  const after = text.slice(end, end + 8);
+  const isCapital = /^\p{Lu}\p{Ll}/u.test(text.slice(start, end)) || /^\p{Lo}/u.test(text.slice(start, end));
+  const isAlone =
+    /(?:^|\n)[\s>*_~–—-]{0,6}$/.test(before) && /^[\s,.!*_]{0,3}(?:\r?\n|$)/.test(text.slice(end, end + 6));
+  if (!isCapital) {
+    return isAlone || /(?:^|\W)(?:hi|hello|hey|dear|hallo) $/i.test(before);
+  }
+  const opensSentence = /(?:^|[.!?:\n"“(*>-])\s{0,3}$/.test(before);
+  return (
+    !opensSentence ||
+    isAlone ||
+    (/(?:^|\n)[ \t>*_]{0,6}$/.test(before) && /^\*{0,2}(?:[:：]|[ \t]{1,3}[[(]?\d{1,2}[:.]\d)/.test(after)) ||
+    /^['’]s/.test(after) ||
+    GREETING.test(before)
+  );
 }
