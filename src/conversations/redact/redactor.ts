@@ -20,6 +20,7 @@ import { phoneFinder } from './contacts/phone.ts';
 import { findAddresses } from './contacts/postal-address.ts';
 import { findStreetAddresses } from './contacts/street-addresses.ts';
 import { findAccessLinks } from './credentials/access-links.ts';
+import { findKubernetesSecrets } from './credentials/kubernetes.ts';
 import { findSecrets } from './credentials/secrets.ts';
 import type { Finder, PrivateValue } from './model/found.ts';
 import { viewOf } from './model/view.ts';
@@ -133,7 +134,11 @@ function scansFor({ patterns = [], allow = [], regions = ['US'], off = [] }: Red
       const all = type === 'person' ? [findNamedFiles, own.finder, findUserNames] : (finders[type] ?? []);
       return off.includes(type) ? [] : all;
     });
-    return { finders: order, isAllowed: ({ type, key }) => isAllowed({ type, key: key.replace(/^person \d+ /, '') }) };
+    return {
+      finders: order,
+      asWritten: off.includes('secret') ? () => [] : findKubernetesSecrets,
+      isAllowed: ({ type, key }) => isAllowed({ type, key: key.replace(/^person \d+ /, '') }),
+    };
   };
 }
 

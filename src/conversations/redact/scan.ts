@@ -7,6 +7,8 @@ import { viewOf } from './model/view.ts';
 export interface Scan {
   /** In order of precedence: the first finder determines the type of a value. */
   readonly finders: readonly Finder[];
+  /** Also finds values in the text as written, where a view would break lines: files in a ticket. */
+  readonly asWritten: Finder;
   readonly isAllowed: (found: PrivateValue) => boolean;
 }
 
@@ -42,12 +44,14 @@ export function scanText(text: string, scan: Scan): readonly PrivateValue[] {
   return spans;
 }
 
-function scanStretch(text: string, { finders, isAllowed }: Scan): readonly PrivateValue[] {
+function scanStretch(text: string, { finders, asWritten, isAllowed }: Scan): readonly PrivateValue[] {
   const view = viewOf(text);
   const all = finders.flatMap((find) => find(view.text).map((found) => ({ rule: nameOf(find, found), ...found })));
   const allowed = all.filter((found) => isAllowed(found));
   const wanted = allowed.length === 0 ? all : all.filter((found) => !isAllowed(found));
-  return settle(wanted, allowed, view.text).map((found) => ({ ...found, ...view.place(found.start, found.end) }));
+  const seen = settle(wanted, allowed, view.text).map((found) => ({ ...found, ...view.place(found.start, found.end) }));
+  const written = asWritten(text);
+  return written.length === 0 ? seen : settle([...written, ...seen], [], text);
 }
 
 /** Returns the name of a finder in words: `national ids` for `findNationalIds`; its type if it has none. */

@@ -7,7 +7,7 @@ const require = createRequire(import.meta.url);
 const re2 = () => require('re2js') as typeof import('re2js');
 
 /** A regular expression in RE2 syntax. No text makes one search take more than linear time. */
-export type Pattern = Pick<RE2JS, 'test' | 'matchAll'>;
+export type Pattern = Pick<RE2JS, 'test' | 'matchAll' | 'matcher'>;
 
 /** Meaning of each flag of a pattern. Patterns always read Unicode characters, so `u` changes nothing. */
 const FLAGS = { i: 'CASE_INSENSITIVE', m: 'MULTILINE', s: 'DOTALL' } as const;

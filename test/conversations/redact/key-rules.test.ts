@@ -1,11 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PREFIX_RULES } from '../../../src/conversations/redact/credentials/key-prefix-rules.ts';
-import { findKeys } from '../../../src/conversations/redact/credentials/key-shapes.ts';
-import { ANCHOR_RULES, VENDOR_RULES } from '../../../src/conversations/redact/credentials/key-vendor-rules.ts';
+import { findKeys, KEY_FORMATS } from '../../../src/conversations/redact/credentials/keys.ts';
 import { workOf } from './pattern-work.ts';
 
 const RUNS = { numRuns: 12, endOnFailure: true, unbiased: true };
+const PREFIX_RULES = KEY_FORMATS.flatMap(({ starts: prefixes = [], pattern: body, ...rest }) =>
+  prefixes.length === 0 ? [] : [{ prefixes, body, exact: false, ...rest }],
+);
+const VENDOR_RULES = KEY_FORMATS.flatMap(({ near: vendors = [], pattern, name }) =>
+  (vendors.length === 0 ? [] : pattern.split(/\|(?![^[]*\])(?![^(]*\))/)).map((value) => ({ name, vendors, value })),
+);
+const MARK_RULES = KEY_FORMATS.filter(({ contains }) => contains !== undefined);
 /** Words that a scanner treats as sample values, and a digit where rules require one. */
 const isReal = (value: string) =>
   /\d/.test(value) && !value.startsWith('=') && !/EXAMPLE|example|x{6}|X{6}|0{12}|your[_-]/i.test(value);
@@ -16,42 +21,48 @@ const isFound = (text: string, value: string) => {
 };
 
 describe('keys with a prefix', () => {
-  it.each(PREFIX_RULES)('finds $id completely', ({ prefixes, body }) => {
-    fc.assert(
-      fc.property(fc.constantFrom(...prefixes), matching(body), (prefix, rest) => {
-        for (const text of [
-          `${prefix}${rest}`,
-          `the key "${prefix}${rest}" fails`,
-          `(${prefix}${rest})`,
-          `KEY=${prefix}${rest}\n`,
-        ]) {
-          expect(isFound(text, `${prefix}${rest}`), text).toBe(true);
-        }
-      }),
-      RUNS,
-    );
-  });
+  it.each(PREFIX_RULES.filter(({ name }) => name !== 'private key base64'))(
+    'finds $name completely',
+    ({ prefixes, body }) => {
+      fc.assert(
+        fc.property(fc.constantFrom(...prefixes), matching(body), (prefix, rest) => {
+          for (const text of [
+            `${prefix}${rest}`,
+            `the key "${prefix}${rest}" fails`,
+            `(${prefix}${rest})`,
+            `KEY=${prefix}${rest}\n`,
+          ]) {
+            expect(isFound(text, `${prefix}${rest}`), text).toBe(true);
+          }
+        }),
+        RUNS,
+      );
+    },
+  );
 
-  it.each(PREFIX_RULES)('ignores $id as a prefix alone, with a short value and within a word', ({ prefixes, body }) => {
-    fc.assert(
-      fc.property(fc.constantFrom(...prefixes), matching(body), (prefix, rest) => {
-        const near = [
-          `${prefix}`,
-          `${prefix}${rest.slice(0, 3)}`,
-          `the ${prefix} prefix`,
-          `${prefix}<your key>`,
-          `${prefix}xxxxxxxxxxxxxxxx`,
-        ];
-        for (const text of near) {
-          expect(findKeys(text), text).toEqual([]);
-        }
-      }),
-      RUNS,
-    );
-  });
+  it.each(PREFIX_RULES)(
+    'ignores $name as a prefix alone, with a short value and within a word',
+    ({ prefixes, body }) => {
+      fc.assert(
+        fc.property(fc.constantFrom(...prefixes), matching(body), (prefix, rest) => {
+          const near = [
+            `${prefix}`,
+            `${prefix}${rest.slice(0, 3)}`,
+            `the ${prefix} prefix`,
+            `${prefix}<your key>`,
+            `${prefix}xxxxxxxxxxxxxxxx`,
+          ];
+          for (const text of near) {
+            expect(findKeys(text), text).toEqual([]);
+          }
+        }),
+        RUNS,
+      );
+    },
+  );
 
   it.each(PREFIX_RULES.filter(({ exact }) => exact))(
-    'ignores $id with another letter or digit at its end',
+    'ignores $name with another letter or digit at its end',
     ({ prefixes, body }) => {
       fc.assert(
         fc.property(fc.constantFrom(...prefixes), matching(body), (prefix, rest) => {
@@ -67,7 +78,7 @@ describe('keys with a prefix', () => {
 });
 
 describe('keys recognized by a vendor name', () => {
-  it.each(VENDOR_RULES)('finds $id only near the vendor name', ({ vendors, value }) => {
+  it.each(VENDOR_RULES)('finds $name only near the vendor name', ({ vendors, value }) => {
     fc.assert(
       fc.property(fc.constantFrom(...vendors), matching(value), (vendor, key) => {
         for (const text of [
@@ -86,7 +97,7 @@ describe('keys recognized by a vendor name', () => {
 });
 
 describe('keys recognized by their middle or end', () => {
-  it.each(ANCHOR_RULES.filter(({ id }) => id !== 'private-key-base64'))('finds $id completely', ({ shape }) => {
+  it.each(MARK_RULES)('finds $name completely', ({ pattern: shape }) => {
     fc.assert(
       fc.property(matching(shape), (key) => {
         expect(isFound(`see ${key} here`, key), key).toBe(true);
@@ -105,7 +116,7 @@ describe('keys recognized by their middle or end', () => {
   });
 });
 
-it.each(PREFIX_RULES)('takes linear time for repeated prefixes of $id', ({ prefixes }) => {
+it.each(PREFIX_RULES)('takes linear time for repeated prefixes of $name', ({ prefixes }) => {
   for (const prefix of prefixes) {
     const short = workOf(() => findKeys(prefix.repeat(400))).characters;
     const long = workOf(() => findKeys(prefix.repeat(1600))).characters;

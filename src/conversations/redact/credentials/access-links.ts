@@ -1,183 +1,96 @@
-/** Finds links that grant access to anyone who has them: attachments, signed URLs, file shares, invitations and password resets. */
+/** Finds links that grant access to anyone who has them, by their secret: a parameter or a random part of the path. */
+import hosts from '../data/access-hosts.json' with { type: 'json' };
+import type { Finder } from '../model/found.ts';
+import { looksDrawn, patternOf } from './keys.ts';
 
-import type { Finder, PrivateValue } from '../model/found.ts';
-import { ACCESS_HOSTS } from './access-hosts.ts';
-
-/** Longest link that is read, in characters. */
-const MAX_LENGTH = 4096;
-/**
- * A host, an optional port, and the rest up to the next link; user info is found separately. A decoded space belongs to
- * a file name before a query.
- */
+/** After a scheme, without one, and the path in a request line. */
 const LINK =
-  /(?:[^\s/?#"'<>`\\@]{0,200}@)?([a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)(?::\d{1,5})?([/?#](?:[^\s"'<>`\\|^{}:]|:(?!\/\/)| (?=(?:[^\s?"'<>]{1,60} ){0,6}[^\s?"'<>]{1,60}\.[a-z]{2,5}\?[a-z_-]{1,20}=)){0,4096})/iy;
-/** A path as written in logs and API documentation. */
-const REQUEST = /(?<![A-Za-z])(?:GET|POST|PUT|PATCH|DELETE|HEAD) (\/[^\s"'<>`\\|^{}]{1,2000})/g;
-/** A link without a scheme, only for file shares whose links are often pasted this way. */
-const BARE =
-  /(?:zendesk\.com|intercomcdn\.com|freshdesk\.com|slack\.com|slack-files\.com|githubusercontent\.com|github\.com|google\.com|dropbox\.com|1drv\.ms|sharepoint\.com|wetransfer\.com|we\.tl|loom\.com|box\.com|amazonaws\.com|windows\.net|icloud\.com|zoom\.us)\//gi;
-/** Subdomains before such a host. */
-const SUBDOMAINS = /(?<![\w@/.:-])(?:[a-z0-9-]{1,63}\.){0,3}$/i;
-
-/** The signature or token of a signed URL on any host. */
-const SIGNED =
-  /[?&#;](?:x-amz-signature|x-amz-credential|x-amz-security-token|awsaccesskeyid|x-goog-signature|x-goog-credential|googleaccessid|ossaccesskeyid|x-oss-signature|x-oss-credential|q-signature|x-cos-security-token|x-obs-signature|x-bce-signature|key-pair-id|sig(?=[^#]{0,2000}[?&](?:se|sv|sp|sr)=)|(?:se|sv|sp|sr)=[^#]{0,2000}[?&]sig|hdnt[ls]|__token__|__gda__|_signature|signature|sign|hmac|verify|policy(?=[^#]{0,2000}[?&]signature=))=/i;
-/** Query parameters whose value grants access to anyone who has it. */
+  /(?::\/\/(?:[^\s/?#"'<>`\\@]{0,200}@)?|(?<![\w@/.:-])(?=[a-z0-9.-]{4,100}\.[a-z]{2,6}\/)|(?<=(?:GET|POST|PUT|PATCH|DELETE) )(?=\/))([a-z0-9.-]{0,255})(?::\d{1,5})?([/?#][^\s"'<>`\\|^{}]{3,4096})/dgi;
+/** Signature of a link to a file: everything after the host is the key. */
+const SIGNED = /[?&](?:x-(?:amz|goog|oss)-signature|awsaccesskeyid|googleaccessid|key-pair-id)=/i;
 const PARAMETER =
-  /[?&#;]((?:[a-z0-9]{1,20}[-_.]){0,3}(?:token|tok|jwt|authkey|auth|authuser_token|access|accesskey|key|k|code|secret|sig|hash|sid|session|sessionid|ticket|otp|nonce|magic|invite|invitation|invitecode|inv|verification|verify|confirm|confirmation|confirmationtoken|activation|reset|resetkey|resettoken|resetpasswordtoken|passwordresettoken|pwd|passcode|password|share|shareid|sharekey|resourcekey|rlkey|usp_token|expires_token|t|s|h|st|e_token|ct|oobcode|state|id_token|samlresponse|login|loginkey|loginhint|uid_token|optout|unsubscribe|subscription|user_id_hash|download_token|link))=([^&#;\s]{6,2048})/gi;
-/** Path segments that precede a key. */
-const IN_PATH =
-  /\/(?:attachments?\/(?:token|download|view|blob)|attachments?|uploads|files?\/(?:download|shared?|public|private|token)|download(?:s|-file)?|object\/sign|reset[-_]?password|password[-_]?reset|passwords?(?:\/(?:reset|edit|new|change|confirm))?|forgot[-_]?password|recover(?:y|-account)?|reset|set[-_]password|magic[-_]?(?:link|login)?|invit(?:e|es|ation|ations)|accept[-_]?invit(?:e|ation)|join|verif(?:y|ication)(?:[-_]email)?|email[-_]?verif(?:y|ication)|confirm(?:ation)?(?:[-_]email)?|activat(?:e|ion)|unsubscribe|opt-?out|one[-_]time(?:[-_]\w{1,20})?|login\/(?:token|link|magic|email)|sign-?in\/(?:token|link|magic|email)|auth\/(?:token|magic|verify|callback|email|link)|share|shared|sharing|share-?link|secret|token|guest|webhooks?|hooks?)\/([A-Za-z0-9_~.=%+-]{10,512})/gi;
-/** Paths of uploads whose name is always their key: GitLab, Redmine, Nextcloud shares. */
-const UPLOAD =
-  /\/(?:uploads\/[0-9a-f]{32}|index\.php\/s\/[A-Za-z0-9]{10,20}|-\/(?:uploads|project\/\d+\/uploads)\/[0-9a-f]{32})/i;
+  /[?&#;](?:[a-z0-9]{1,20}[-_.]){0,3}(?:token|jwt|auth|access|key|rlkey|code|secret|sig|hash|session|sid|ticket|otp|magic|invit(?:e|ation)|pwd|password|share|oobcode|state)=([^&#;\s]{6,2048})/dgi;
+/** Words before the secret part of a path. */
+const WORD =
+  /^(?:attachments?|uploads?|download|object|share[ds]?|join)$|reset|password|recover|magic|invit|verif|confirm|activat|unsubscribe|opt-?out|one-?time|login|sign-?in|token|guest|secret|hooks?$/i;
+/** Pages of the same hosts. */
+const PUBLIC =
+  /^(?:index\.html?|help|about|pricing|login|signup|docs?|terms|privacy|legal|blog|support|download|features|your[-_]|example|xxx)/i;
+const PLACEHOLDER_PART = /[?&/=](?:\[|%5B[A-Z]|\$|:[a-z]{2})/;
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/i;
+const WORDS = /^(?:[a-z]{1,40}[-_.]){0,40}[a-z]{1,40}(?:[-_.]?\d{1,4})?(?:\.[a-z]{2,5})?$/i;
 
-/** Finds links that contain a key. They are redacted from the start of the key, so that the host stays visible. */
-export const findAccessLinks: Finder = (text) => {
-  const found: PrivateValue[] = [];
-  const take = (from: number) => {
-    LINK.lastIndex = from;
-    const match = LINK.exec(text);
-    if (match === null) {
-      return;
-    }
-    const [whole, host = '', tail = ''] = match;
-    const end = from + bare(whole).length;
-    const start = from + whole.length - tail.length;
-    for (const [first, last] of keysOf(host.toLowerCase(), text.slice(start, end))) {
-      found.push(secret(text, start + first, start + last));
-    }
-  };
-  for (let at = text.indexOf('://'); at >= 0; at = text.indexOf('://', at + 3)) {
-    take(at + 3);
-  }
-  for (const { index } of text.matchAll(BARE)) {
-    const before = SUBDOMAINS.exec(text.slice(Math.max(0, index - 200), index));
-    if (before !== null) {
-      take(index - before[0].length);
-    }
-  }
-  for (const { index, 0: request, 1: path = '' } of text.matchAll(REQUEST)) {
-    const start = index + request.length - path.length;
-    for (const [first, last] of queryKeys(path)) {
-      found.push(secret(text, start + first, start + last));
-    }
-  }
-  return found;
-};
+/** A link is removed from the secret part of its path on, or loses the values of its parameters: the host stays visible. */
+export const findAccessLinks: Finder = (text) =>
+  [...text.matchAll(LINK)].flatMap(({ 1: host = '', 2: rest = '', indices }) => {
+    const offset = indices?.[2]?.[0] ?? 0;
+    const tail = (rest.split(/\]\(|\*\*|:\/\//, 1)[0] as string).replace(/[.,;:!?)\]*_~]{1,8}$/, '');
+    return secretsIn(host.toLowerCase(), tail).map(([from, to]) => {
+      const [start, end] = [offset + from, offset + to];
+      return { type: 'secret', label: 'SECRET', start, end, key: text.slice(start, end), rule: 'access link' };
+    });
+  });
 
-function secret(text: string, start: number, end: number): PrivateValue {
-  return { type: 'secret', label: 'SECRET', start, end, key: text.slice(start, end) };
+const PATHS = new Map(hosts.flatMap(({ hosts: names, path }) => names.map((name) => [name, path] as const)));
+
+/**
+ * Returns where the key to a file starts on hosts of attachments, file shares and recordings; -1 if it is none. A host
+ * stands for its subdomains, and some vendors number theirs: `acme.intercom-attachments-7.com`.
+ */
+function keyStart(host: string, tail: string): number {
+  for (let name = host.replace(/-\d{1,3}\./, '.'); name.includes('.'); name = name.slice(name.indexOf('.') + 1)) {
+    const path = PATHS.get(name);
+    const matcher = path === undefined ? undefined : patternOf(path).matcher(tail);
+    if (matcher?.lookingAt() === true) {
+      const start = matcher.groupCount() > 0 && matcher.start(1) >= 0 ? matcher.start(1) : matcher.end();
+      return tail.length - start >= 4 && !PUBLIC.test(tail.slice(start)) ? start : -1;
+    }
+  }
+  return -1;
 }
 
-/** Returns a link without the punctuation of the sentence around it. */
-function bare(link: string): string {
-  const closed = link.includes('(') ? link : link.replace(/\).*$/, '');
-  const single = closed.split(/\]\(|\*\*|\]\[/, 1)[0] as string;
-  return single.slice(0, MAX_LENGTH).replace(/[.,;:!?)\]*_~]{1,8}$/, '');
-}
-
-/** Returns the positions of the keys of a link, in the text after its host. */
-function keysOf(host: string, tail: string): readonly (readonly [number, number])[] {
-  if (isPlaceholder(tail)) {
+/** Returns the positions of the secrets of a link, in the text after its host. */
+function secretsIn(host: string, tail: string): readonly (readonly [number, number])[] {
+  if (PLACEHOLDER_PART.test(tail) && !/\d{3}/.test(tail)) {
     return [];
   }
-  const start = hostKey(host, tail);
-  if (start !== null) {
+  const start = keyStart(host, tail);
+  if (start >= 0) {
     return [[start, tail.length]];
   }
-  if (SIGNED.test(tail) && hasValue(tail)) {
+  const query = tail.search(/[?#]/);
+  const path = query < 0 ? tail : tail.slice(0, query);
+  if (
+    query >= 0 &&
+    (SIGNED.test(tail) || (/[?&]sig=/.test(tail) && /[?&]s[evrp]=/.test(tail))) &&
+    /=[\w%~+/.-]{12}/.test(tail)
+  ) {
     return [[1, tail.length]];
   }
-  const upload = UPLOAD.exec(tail);
-  if (upload !== null) {
-    return [[upload.index + 1, tail.length]];
-  }
-  return [...pathKeys(tail), ...queryKeys(tail)];
-}
-
-function hostKey(host: string, tail: string): number | null {
-  for (let name = host; name.includes('.'); name = name.slice(name.indexOf('.') + 1)) {
-    // Some vendors number their hosts: `acme.intercom-attachments-7.com`.
-    for (const path of PATHS.get(name.replace(/-\d{1,3}\./, '.')) ?? []) {
-      const match = path.exec(tail);
-      if (match !== null && isKey(tail.slice(match[0].length))) {
-        return match[0].length;
-      }
+  const segments = path.split('/');
+  for (let index = 1, at = 1; index < segments.length; index += 1) {
+    const segment = segments[index] as string;
+    if (WORD.test(segments[index - 1] as string) ? isRandom(segment) : segment.length >= 22 && looksDrawn(segment)) {
+      return [[at, tail.length]];
     }
+    at += segment.length + 1;
   }
-  return null;
-}
-
-const PATHS = new Map<string, RegExp[]>();
-for (const [hosts, path] of Object.entries(ACCESS_HOSTS)) {
-  for (const host of hosts.split(' ')) {
-    PATHS.set(host, [...(PATHS.get(host) ?? []), path]);
-  }
-}
-
-/** Reports whether the rest of a link is a key: on these hosts, everything is except a placeholder. */
-function isKey(rest: string): boolean {
-  return (
-    rest.length >= 4 &&
-    !/^(?:index\.html?|help|about|pricing|login|signup|docs?|terms|privacy|legal|blog|support|download|features|your[-_]|example|xxx)/i.test(
-      rest,
-    )
-  );
-}
-
-function isPlaceholder(tail: string): boolean {
-  return /[?&/=](?:\[|%5B[A-Z]|\$|:[a-z]{2})/.test(tail) && !/\d{3}/.test(tail);
-}
-
-/** Reports whether a parameter of a signed URL has a value that is not a placeholder. */
-function hasValue(tail: string): boolean {
-  return /=[A-Za-z0-9%_~+/.-]*\d[A-Za-z0-9%_~+/.-]{5,}/.test(tail) || /=[A-Za-z0-9%_~+/-]{16,}/.test(tail);
-}
-
-function pathKeys(tail: string): readonly (readonly [number, number])[] {
-  const path = tail.split(/[?#]/, 1)[0] as string;
-  const found: [number, number][] = [];
-  for (const match of path.matchAll(IN_PATH)) {
-    const [whole, value = ''] = match;
-    const at = match.index + whole.length - value.length;
-    const segment = value.split('/', 1)[0] as string;
-    if (isRandom(segment)) {
-      found.push([at, path.length]);
-      break;
-    }
-  }
-  return found;
-}
-
-function queryKeys(tail: string): readonly (readonly [number, number])[] {
-  const from = tail.search(/[?#]/);
-  if (from < 0) {
-    return [];
-  }
-  return [...tail.slice(from).matchAll(PARAMETER)].flatMap((match): readonly [number, number][] => {
-    const [whole, name = '', value = ''] = match;
-    const at = from + match.index + whole.length - value.length;
-    const isShort = name.length <= 2;
-    return (isShort ? isRandom(value) && value.length >= 16 : isRandom(value)) ? [[at, at + value.length]] : [];
+  return [...tail.slice(Math.max(query, 0)).matchAll(PARAMETER)].flatMap(({ 1: value = '', indices }) => {
+    const [from = 0, to = 0] = indices?.[1] ?? [];
+    return query >= 0 && isRandom(value) ? [[query + from, query + to] as const] : [];
   });
 }
 
-/** Reports whether a value is random: an id, a hash, base64, a JSON Web Token, but not hyphenated words and dates. */
+/** Reports whether a part is random: an id, a hash, base64, but not words with hyphens and dates. */
 function isRandom(value: string): boolean {
-  if (UUID.test(value)) {
-    return true;
-  }
-  const plain = value.replaceAll(/%[0-9a-f]{2}/gi, '');
-  if (
-    /^(?:[a-z]+[-_.])*[a-z]+(?:[-_.]?\d{1,4})?(?:\.[a-z]{2,5})?$/i.test(plain) &&
-    !/[a-z][A-Z].*[a-z][A-Z].*[a-z][A-Z]/.test(plain)
-  ) {
-    return false;
-  }
-  const digits = plain.match(/\d/g)?.length ?? 0;
-  const letters = plain.match(/[A-Za-z]/g)?.length ?? 0;
-  const words = plain.split(/[-_.]/).filter((part) => /^[a-z]{3,}$/i.test(part)).length;
-  return plain.length >= 10 && letters >= 3 && (digits >= 2 || plain.length >= 20) && words < 3;
+  const digits = value.match(/\d/g)?.length ?? 0;
+  const words = value.split(/[-_.]/).filter((part) => /^[a-z]{3,}$/i.test(part)).length;
+  return (
+    UUID.test(value) ||
+    (value.length >= 10 &&
+      (digits >= 2 || value.length >= 20) &&
+      /[a-z]\W{0,3}\w?/i.test(value) &&
+      !WORDS.test(value) &&
+      words < 3)
+  );
 }

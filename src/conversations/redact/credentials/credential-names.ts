@@ -1,9 +1,22 @@
 /** Names of passwords, PINs, keys and tokens in all languages, and the words that link them to a value. */
-import type { CredentialLanguage } from './credential-language.ts';
-import { LATIN_LANGUAGES } from './credential-languages-latin.ts';
-import { OTHER_LANGUAGES } from './credential-languages-other.ts';
+import labels from '../data/credential-labels.json' with { type: 'json' };
 
-const LANGUAGES: readonly CredentialLanguage[] = [...LATIN_LANGUAGES, ...OTHER_LANGUAGES];
+/** Credential names of one language, and the words that link them to a value. */
+interface CredentialLanguage {
+  readonly language: string;
+  /** Alternatives are separated by `|`. A trailing star marks a stem: up to six letters of inflection may follow. */
+  readonly password: string;
+  /** Names of short numeric codes. */
+  readonly pin?: string;
+  /** Names of keys, tokens and secrets. */
+  readonly token?: string;
+  /** Forms of "is" between a name and its value. */
+  readonly is?: string;
+  /** Possessives that may follow the name: "mật khẩu của tôi". */
+  readonly possessives?: string;
+}
+
+const LANGUAGES: readonly CredentialLanguage[] = labels;
 
 export type NameKind = 'password' | 'pin' | 'token';
 

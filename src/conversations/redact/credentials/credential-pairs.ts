@@ -35,7 +35,7 @@ export function findPairs(text: string, view: Folded): readonly TextSpan[] {
   const names = OTHER_LETTERS.test(view.text) ? ALL_NAMES : ASCII_NAMES;
   names.lastIndex = 0;
   for (let match = names.exec(view.text); match !== null; match = names.exec(view.text)) {
-    const pair = pairAt(text, view, match.index, match[0]);
+    const pair = pairAt(text, view, match.index, match[0]) ?? valueBefore(text, view, match.index, match[0]);
     // A value may contain the next pair: `key=…&token=…`, "the password: token is …".
     names.lastIndex = Math.max(match.index + match[0].length, pair?.resume ?? 0);
     if (pair?.secret !== undefined) {
@@ -99,6 +99,24 @@ function pairAt(text: string, view: Folded, at: number, name: string): Pair | un
   const isElsewhere = () =>
     isLabel(view.text.slice(start, end) + rest) || (isAfterUser(view.text, at) && /^\s{0,2}[/:]\s{0,2}\S/.test(rest));
   return isSecretValue(candidate) && !isElsewhere() ? { secret: place, resume: end } : undefined;
+}
+
+/** "… is our API key", "… as password": the value precedes its name. */
+const BEFORE =
+  /(?<![\w+/=.-])([!-~]{8,128}?)["'`]?\s(?:is|was|as|ist|war|als|est|es|era|e)\s(?:(?:the|my|our|your|a|an|new|old|mein|unser|das|der|le|la|mon|ma|notre|el|mi)\s){0,2}$/;
+
+function valueBefore(text: string, view: Folded, at: number, name: string): Pair | undefined {
+  const from = Math.max(0, at - 160);
+  const match = BEFORE.exec(view.text.slice(from, at));
+  const [row] = NAMES.get(name) ?? [];
+  if (match === null || row === undefined || !/\d/.test(match[1] ?? '')) {
+    return undefined;
+  }
+  const start = from + match.index + match[0].indexOf(match[1] as string);
+  const place = view.place(start, start + (match[1] as string).length);
+  const value = text.slice(place.start, place.end);
+  const isSecret = isSecretValue({ kind: row.kind, isPlural: false, value, isQuoted: false, link: 'word', rest: ' ' });
+  return isSecret && /[A-Za-z]/.test(value) ? { secret: place, resume: at + name.length } : undefined;
 }
 
 /** Reports whether the value is itself the name of a credential, as in a translation file or in table headings. */

@@ -104,7 +104,10 @@ function isToken({ value, isPlural, isQuoted, link }: CredentialCandidate): bool
     return value.length >= 16 && /^[\w+/=~.-]+$/.test(value) && !FIELD.test(value) && looksRandom(value);
   }
   if (hasDigit) {
-    return !value.startsWith('-') && (isQuoted || link === 'sign' || link === 'option' || value.length >= 10);
+    return (
+      !value.startsWith('-') &&
+      (isQuoted || link === 'sign' || link === 'option' || value.length >= (link === 'word' ? 10 : 8))
+    );
   }
   return isOddlyCased(value) || looksRandom(value);
 }

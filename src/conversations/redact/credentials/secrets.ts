@@ -1,30 +1,35 @@
-/** Finds keys, tokens and passwords by their shape, by the words before them, and in URLs, headers and files. */
-
+/** Finds keys, tokens and passwords: by their format, by the words before them, in URLs, headers and manifests. */
+import shapes from '../data/credential-shapes.json' with { type: 'json' };
 import { fold } from '../model/fold.ts';
 import type { Finder } from '../model/found.ts';
-import { findCommandSecrets } from './command-line.ts';
-import { findFileSecrets } from './credential-files.ts';
+import { cellsUnder } from '../model/table-columns.ts';
 import { findPairs } from './credential-pairs.ts';
-import { findTableSecrets } from './credential-tables.ts';
-import { findHeaderSecrets } from './http-headers.ts';
-import { findKeys } from './key-shapes.ts';
-import { isPlaceholder } from './non-secrets.ts';
+import { NAMES } from './credential-patterns.ts';
+import { isSecretValue } from './credential-values.ts';
+import { findKeys, looksDrawn, patternOf } from './keys.ts';
+import { findKubernetesSecrets } from './kubernetes.ts';
+import { isAlgorithm, isExpression, isPlaceholder, isProse } from './non-secrets.ts';
 import { matchSpans, type TextSpan } from './spans.ts';
 
-export const findSecrets: Finder = (text) => {
-  const view = fold(text);
-  return [
+export const findSecrets: Finder = (text) =>
+  [
     ...pemBlocks(text),
     ...findKeys(text),
-    ...findHeaderSecrets(text),
-    ...userInfo(text),
-    ...grants(text),
-    ...findPairs(text, view),
-    ...findCommandSecrets(text),
-    ...findFileSecrets(text),
-    ...findTableSecrets(text, view),
-  ].map(({ start, end }) => ({ type: 'secret', label: 'SECRET', start, end, key: text.slice(start, end) }));
-};
+    ...SHAPES.flatMap(({ pattern, isSecret, rule, word }) =>
+      word.test(text) ? matchSpans(pattern, text, isSecret, rule) : [],
+    ),
+    ...findKubernetesSecrets(text),
+    ...inContext(text),
+    ...findPairs(text, fold(text)),
+    ...inColumns(text),
+  ].map(({ start, end, rule = 'password or key after its name' }) => ({
+    type: 'secret',
+    label: 'SECRET',
+    start,
+    end,
+    key: text.slice(start, end),
+    rule,
+  }));
 
 const PEM_BEGIN = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 const PEM_END = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
@@ -36,13 +41,14 @@ const PEM_PIECE =
 
 function pemBlocks(text: string): readonly TextSpan[] {
   const found: TextSpan[] = [];
-  const ends = [...text.matchAll(PEM_END)].map((match) => match.index + match[0].length);
+  const begins = text.includes('PRIVATE KEY') ? [...text.matchAll(PEM_BEGIN)] : [];
+  const ends = begins.length === 0 ? [] : [...text.matchAll(PEM_END)].map((match) => match.index + match[0].length);
   let nextEnd = 0;
   let done = 0;
   for (const {
     index,
     0: { length },
-  } of text.matchAll(PEM_BEGIN)) {
+  } of begins) {
     if (index < done) {
       continue;
     }
@@ -52,7 +58,7 @@ function pemBlocks(text: string): readonly TextSpan[] {
     const end = ends[nextEnd];
     const isWhole = end !== undefined && end - index <= PEM_LONGEST;
     done = isWhole ? end : endOfRest(text, index + length);
-    found.push({ start: index, end: done });
+    found.push({ start: index, end: done, rule: 'private key' });
   }
   return found;
 }
@@ -70,29 +76,125 @@ function endOfRest(text: string, start: number): number {
   return end;
 }
 
-/** User info of a URL. An unencoded password may contain a slash or an @. */
-const AUTHORITY = /:\/\/([^\s/?#"'<>`\\]{1,512}(?=@)|[^\s/:@"'<>`]{1,64}:(?!\d{1,5}\/)[^\s@"'<>`]{1,128}(?=@))/dg;
-const SSH_USER = /^(?:git|hg|svn)$/;
-/** User info in documentation: `user:password@`, `${USER}:${PASSWORD}@`. */
-const SAMPLE_USER =
-  /^(?:user(?:name)?|usr|me|name|login|my-?user|your-?user(?:name)?|x-access-token|oauth2)?:(?:pass|pwd)$/i;
+interface Shape {
+  readonly rule: string;
+  /** Quick test; most texts do not match. */
+  readonly word: RegExp;
+  readonly pattern: RegExp;
+  readonly isSecret: (value: string) => boolean;
+}
 
-function userInfo(text: string): readonly TextSpan[] {
-  return matchSpans(AUTHORITY, text, (value) => {
-    const password = value.slice(value.indexOf(':') + 1);
-    return !SSH_USER.test(value) && !SAMPLE_USER.test(value) && !isPlaceholder(password);
+/** Credentials that their surroundings identify: the first group of each pattern. */
+const SHAPES: readonly Shape[] = [
+  {
+    // An unencoded password may contain a slash or an @.
+    rule: 'user and password in a URL',
+    word: /:\/\//,
+    pattern: /:\/\/([^\s/?#"'<>`\\]{1,512}(?=@)|[^\s/:@"'<>`]{1,64}:(?!\d{1,5}\/)[^\s@"'<>`]{1,128}(?=@))/dg,
+    isSecret: (value) => !PUBLIC_USER.test(value) && !isPlaceholder(value.slice(value.indexOf(':') + 1)),
+  },
+  {
+    rule: 'password after an email address',
+    word: /@[^\s:]{1,300}:[^\s/]/,
+    pattern: /@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,4}:([^\s"'<>,;:/]{5,128})(?=[\s"',;<)]|$)/dg,
+    isSecret: (value) => /\d/.test(value) && /\p{L}/u.test(value),
+  },
+  {
+    rule: 'Authorization header',
+    word: /authorization/i,
+    pattern:
+      /(?<![A-Za-z0-9])(?:proxy-)?authorization\\{0,2}["']?[ \t]{0,3}[:=][ \t]{0,3}\\{0,2}["']?(?:[A-Za-z][\w-]{1,24}[ \t]{1,3})?([^\s"'`\\,;<>]{4,4000})/dgi,
+    isSecret: isHeaderValue,
+  },
+  {
+    rule: 'Authorization header',
+    word: /bearer|basic|_?auth/i,
+    pattern:
+      /(?<![A-Za-z0-9])(?:(?:bearer:?|basic)\s{1,3}["'`]?|_?auth\\{0,2}["']?[ \t]{0,3}[:=][ \t]{0,3}\\{0,2}["']?)([A-Za-z0-9._~+/=-]{8,4000})/dgi,
+    isSecret: isHeaderValue,
+  },
+  {
+    rule: 'cookie',
+    word: /cookie/i,
+    pattern: /(?<![A-Za-z0-9])(?:set-)?cookie["']?\s{0,3}:\s{0,3}["']?([A-Za-z0-9_.-]{1,80}=[^\r\n"'`]{4,4000})/dgi,
+    isSecret: (line) =>
+      line
+        .split(';')
+        .some((pair) => /^(?! ?(?:expires|max-age|path|domain)=)[^=]+=(?!%?\{|\$|<)[^=]*\d[^=]{3}|=\S{16}/i.test(pair)),
+  },
+];
+
+interface CredentialShape {
+  readonly name: string;
+  readonly after: readonly string[];
+  /** The text after the keyword, in RE2 syntax; its groups are alternatives for the value. */
+  readonly pattern: string;
+  /** The keyword is a common word, so the value must be random. */
+  readonly random?: boolean;
+}
+
+const BY_KEYWORD = Map.groupBy(
+  (shapes as readonly CredentialShape[]).flatMap(({ after, ...shape }) =>
+    after.map((keyword) => ({ keyword: keyword.toLowerCase(), ...shape })),
+  ),
+  ({ keyword }) => keyword,
+);
+const KEYWORD = new RegExp(
+  `(?<![\\w.])(?:${[...BY_KEYWORD.keys()].toSorted((a, b) => b.length - a.length).join('|')})(?![A-Za-z])`,
+  'gi',
+);
+/** Longest distance from a keyword to the end of its value, in characters. */
+const CONTEXT = 1000;
+
+/** Finds the values that follow a keyword in a known way (`data/credential-shapes.json`): options of commands, SQL, forms. */
+function inContext(text: string): readonly TextSpan[] {
+  return [...text.matchAll(KEYWORD)].flatMap(({ index, 0: keyword }) => {
+    const from = index + keyword.length;
+    return (BY_KEYWORD.get(keyword.toLowerCase()) ?? []).flatMap(({ pattern, name, random }) => {
+      const matcher = patternOf(pattern, 'i').matcher(text.slice(from, from + CONTEXT));
+      const isMatch = matcher.lookingAt();
+      const group = [1, 2, 3].find((each) => isMatch && each <= matcher.groupCount() && matcher.group(each)) ?? 0;
+      const value = group === 0 ? '' : (matcher.group(group) ?? '');
+      const start = from + (group === 0 ? 0 : matcher.start(group));
+      const password = value.slice(value.indexOf(':') + 1);
+      const isNone =
+        isPlaceholder(value) ||
+        isPlaceholder(password) ||
+        isExpression(value) ||
+        isProse(value) ||
+        /^\d{1,6}:\d{1,6}$/.test(value) ||
+        (random === true && !looksDrawn(value));
+      return value === '' || isNone ? [] : [{ start, end: start + value.length, rule: name }];
+    });
   });
 }
 
-/** Query parameters whose code grants access to anyone who has it. */
-const GRANT =
-  /[?&](?:code|key|auth|sid|session|state|otp|magic|invite|invitation|ticket|hash)=([A-Za-z0-9._~-]{16,512})/dg;
-/** Password in a list of accounts: `ana@example.com:password`. */
-const AFTER_EMAIL = /@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,4}:([^\s"'<>,;:/]{5,128})(?=[\s"',;<)]|$)/dg;
+/** Finds the cells of columns whose heading is the name of a credential. */
+function inColumns(text: string): readonly TextSpan[] {
+  const kindOf = (heading: string) => NAMES.get(fold(heading).text.replace(/s$/, ''))?.[0]?.kind;
+  return cellsUnder(text, (heading) => kindOf(heading) !== undefined).flatMap(
+    ({ cell: { text: value, start, end }, heading }) => {
+      const kind = kindOf(heading) ?? 'token';
+      const isSecret = isSecretValue({ kind, isPlural: false, value, isQuoted: false, link: 'cell', rest: '' });
+      return isSecret && value.length >= 4 && !/\s/.test(value) ? [{ start, end }] : [];
+    },
+  );
+}
 
-function grants(text: string): readonly TextSpan[] {
-  return [
-    ...matchSpans(GRANT, text, (value) => /\d/.test(value) && /[A-Za-z]/.test(value) && !isPlaceholder(value)),
-    ...matchSpans(AFTER_EMAIL, text, (value) => /\d/.test(value) && /\p{L}/u.test(value)),
-  ];
+/** User info that is public, or documentation: `git@`, `user:password@`, `${USER}:${PASSWORD}@`. */
+const PUBLIC_USER =
+  /^(?:git|hg|svn|(?:user(?:name)?|usr|me|name|login|my-?user|your-?user(?:name)?|x-access-token|oauth2)?:(?:pass|pwd))$/i;
+
+/** Reports whether a value after `Authorization`, `Bearer` or `Basic` is one: a word, code or a placeholder is not. */
+function isHeaderValue(value: string): boolean {
+  if (isProse(value) || isPlaceholder(value) || isAlgorithm(value) || isExpression(value)) {
+    return false;
+  }
+  const isMixed = value.length >= 24 && /[a-z]/.test(value) && /[A-Z]/.test(value);
+  const decoded = Buffer.from(value, 'base64').toString('latin1');
+  return (
+    (/\d/.test(value) && /[A-Za-z]/.test(value) && value.length >= 8 && !/^[A-Za-z]+\d$/.test(value)) ||
+    isMixed ||
+    (decoded.includes(':') && /^[\x20-\x7e\xa0-\xff]{3,}$/.test(decoded))
+  );
 }
