@@ -1,13 +1,17 @@
-import { describeFields, type FieldDescription } from '../src/commands/api/operations.ts';
-import { operations } from '../src/platform/operations/index.ts';
+import {
+  describeFields,
+  describeVersions,
+  type FieldDescription,
+  isEverywhere,
+} from '../src/commands/api/operations.ts';
 import type { Operation } from '../src/platform/operations/model/operation.ts';
+import { allOperations } from '../src/platform/operations/table.ts';
 import type { Repeat } from '../src/queue/request.ts';
 
 /** Renders `docs/api.md`: how to use `octavo api`, and every operation with its fields. */
 export function apiPage(note: string): string {
-  const table: readonly Operation[] = Object.values(operations);
   const areas = new Map<string, Operation[]>();
-  for (const operation of table.toSorted((a, b) => order(a, b))) {
+  for (const operation of allOperations().toSorted((a, b) => order(a, b))) {
     const area = areaOf(operation.path);
     areas.set(area, [...(areas.get(area) ?? []), operation]);
   }
@@ -27,20 +31,21 @@ function compare(a: string, b: string): number {
 /** The collection that a path belongs to. */
 function areaOf(path: string): string {
   const [, , first = '', , second, , third] = path.split('/');
-  if (first === 'orgs') {
+  if (first === 'orgs' || first === 'org') {
     const name = second === 'sites' && third !== undefined ? `Sites: ${third}` : (second ?? 'organizations');
     return capital(
       name
         .replaceAll('-', ' ')
         .replace(/^saml$/, 'SAML')
         .replace(/^sso$/, 'SSO')
-        .replace(/^openapi$/, 'OpenAPI'),
+        .replace(/^openapi$/, 'OpenAPI')
+        .replace(/\b(ai|mcp)\b/, (word) => word.toUpperCase()),
     );
   }
   if (first === 'spaces' && second !== undefined) {
     return capital(`spaces: ${second.replaceAll('-', ' ')}`);
   }
-  return first === '' ? 'Version' : capital(first);
+  return first === '' ? 'Version' : capital(first.replaceAll('-', ' '));
 }
 
 function capital(text: string): string {
@@ -54,13 +59,15 @@ const REPEATS: Readonly<Record<Repeat, string>> = {
 };
 
 function operationPart(operation: Operation): string {
-  const { name, method, path, summary, paginated, streamed, repeat } = operation;
+  const { name, alias, method, path, summary, paginated, streamed, repeat } = operation;
   const { query, body } = describeFields(operation);
   const facts = [
     `rate limit class \`${operation.class}\``,
     REPEATS[repeat],
     paginated ? 'paginated (`--paginate`)' : '',
     streamed ? 'streamed' : '',
+    alias === null ? '' : `also \`${alias}\``,
+    isEverywhere(operation) ? '' : `only ${describeVersions(operation)}`,
   ].filter((fact) => fact !== '');
   const rows = [...query.map((field) => fieldRow('query', field)), ...body.map((field) => fieldRow('body', field))];
   return [
@@ -159,5 +166,9 @@ error unless a request has failed.
 \`octavo completion bash\`, \`zsh\` or \`fish\` prints a completion script. It completes commands, options, methods, operations,
 paths and fields, offline and also inside open quotes.
 
-The rest of this page lists every operation. \`octavo api --list NAME\` prints the same for one operation, and
+The rest of this page lists every operation in the OpenAPI documents 0.146 and 0.202 of the platform. Most platforms have only
+some of them: *only platforms like 0.202* means that the older document lacks the operation, and *(0.202)* the same of a
+field. Where the document has another name for an operation, \`octavo api\` takes both.
+
+\`octavo api --list NAME\` prints the same for one operation, and
 \`octavo api --list --format json\` prints all of them with JSON Schemas. Ids of the path are not repeated in the tables.`;

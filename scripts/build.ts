@@ -120,6 +120,9 @@ await lazy.close();
 // The stylesheet, the script and the icon of the web page.
 cpSync(join(root, 'src/web/assets'), join(target, 'assets'), { recursive: true });
 
+// The table of operations, which is read when an operation is used.
+cpSync(join(root, 'src/platform/operations/operations.json'), join(target, 'operations.json'));
+
 // A checkout runs this build as long as its source is still the same (bin/octavo.js).
 writeFileSync(join(target, 'source.sha256'), sourceDigest(root));
 

@@ -14,17 +14,19 @@ import { valuesTable } from './deployment/values.ts';
 import { kindMembers } from './kind-members.ts';
 import { layersTable, readLayers } from './layers.ts';
 import { conditionTable, eventTable, templateTable } from './notification-tables.ts';
+import { operationFiles } from './operations.ts';
 
 const ROOT = new URL('../', import.meta.url);
 const NOTE = '<!-- Made from the source by "npm run docs"; change it there. -->';
 
-/** The pages of docs/ and the files of deploy/ that are made from the source, in whole or in part, by path. */
+/** The pages of docs/, the files of deploy/ and the table of operations, made in whole or in part, by path. */
 export function referencePages(): ReadonlyMap<string, string> {
   return new Map([
     ['docs/manifests.md', manifestsPage()],
     ['docs/commands.md', commandsPage(commandLine(), NOTE)],
     ['docs/configuration.md', configurationPage()],
     ['docs/metrics.md', metricsPage()],
+    ...operationFiles(),
     ['docs/api.md', apiPage(NOTE)],
     ['docs/architecture.md', architecturePage()],
     ['docs/adding-a-kind.md', addingAKindPage()],

@@ -3,7 +3,7 @@ import { RejectedError, TransientError } from '../core/errors.ts';
 import type { CallOptions, Writer } from '../platform/client.ts';
 import { type ConversationsProbe, isMissingOperation } from '../platform/conversations-probe.ts';
 import { operations } from '../platform/operations/index.ts';
-import type { ContextRecordInput } from '../platform/operations/sites/site-context.ts';
+import type { Input } from '../platform/operations/model/operation.ts';
 import type { ConversationEvents } from './model/source.ts';
 import type { AuthorRole, Conversation } from './model/ticket.ts';
 
@@ -123,9 +123,12 @@ function noSuchSite(error: RejectedError, siteId: string): RejectedError {
   return new RejectedError(`${error.message}; ${why}`, error.status, { cause: error });
 }
 
+/** A record of the body. */
+type ContextRecord = Input<typeof operations.putContextRecords>['body'][number];
+
 /** Splits records into lists of at most `bytes`: a record may be longer than its conversation. */
-function withinBytes(records: readonly ContextRecordInput[], bytes: number): ContextRecordInput[][] {
-  const lists: ContextRecordInput[][] = [];
+function withinBytes(records: readonly ContextRecord[], bytes: number): ContextRecord[][] {
+  const lists: ContextRecord[][] = [];
   let room = 0;
   for (const record of records) {
     const size = Buffer.byteLength(JSON.stringify(record)) + 1;
@@ -160,7 +163,7 @@ const SPEAKERS: Readonly<Record<AuthorRole, string>> = {
  * title is the first line of text. The record contains nothing that is not in the redacted conversation. Source:
  * docs/platform-notes.md#context-records
  */
-export function toContextRecord(conversation: Conversation): ContextRecordInput {
+export function toContextRecord(conversation: Conversation): ContextRecord {
   const { id, subject = '', parts, metadata = {} } = conversation;
   const { url, createdAt, attributes = {} } = metadata;
   const whole = oneLine(subject);

@@ -1,5 +1,5 @@
 /** Kind of the collections of spaces. */
-import { resourceOperations } from '../platform/operations/resources.ts';
+import { operations } from '../platform/operations/index.ts';
 import { listedKind } from './model/derived-kind.ts';
 import { defaultLevel, parentAccess, titleField } from './model/field-table.ts';
 import { key, line, text } from './model/schema.ts';
@@ -14,12 +14,12 @@ export const collection = listedKind({
   // Deleting a collection deletes its spaces.
   deletionNeeds: ['space'],
   operations: {
-    list: resourceOperations.listCollections,
+    list: operations.listCollections,
     query: { nested: true },
-    create: resourceOperations.createCollection,
-    update: resourceOperations.updateCollection,
-    move: resourceOperations.moveCollection,
-    delete: resourceOperations.deleteCollection,
+    create: operations.createCollection,
+    update: operations.updateCollection,
+    move: operations.moveCollection,
+    delete: operations.deleteCollection,
   },
   fields: {
     title: titleField(line({ min: 1, max: 50, example: 'Handbook' }).describe('The title of the collection.')),

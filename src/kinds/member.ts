@@ -4,14 +4,14 @@ import { keyOf } from '../core/address.ts';
 import { type Change, WHOLE_ORGANIZATION } from '../core/change.ts';
 import { counted } from '../plan/render/words.ts';
 import type { LockOutContext } from '../plan/rules.ts';
+import { operations } from '../platform/operations/index.ts';
 import type { Item } from '../platform/operations/model/operation.ts';
-import { resourceOperations } from '../platform/operations/resources.ts';
 import { fieldTable, listedElsewhere, ofExisting, roleField } from './model/field-table.ts';
 import { type Kind, ref, request } from './model/kind.ts';
 import { manifestRules, resourceOf } from './model/manifest.ts';
 import { emailKey, entry, ROLES, role } from './model/schema.ts';
 
-const table = fieldTable<Item<typeof resourceOperations.listMembers>>({
+const table = fieldTable<Item<typeof operations.listMembers>>({
   role: roleField('The role in the organization; `null` makes the person a guest.', listedElsewhere),
   sso: {
     schema: z
@@ -66,7 +66,7 @@ export const member: Kind = {
     return { weight: as === 'admin' ? 50 : 1, text: `${as}, in ${counted(teams, 'team')}` };
   },
   async observe({ reader, add, person }) {
-    for await (const each of reader.pages(resourceOperations.listMembers)) {
+    for await (const each of reader.pages(operations.listMembers)) {
       const email = each.user?.email?.toLowerCase();
       if (email !== undefined) {
         person(email, each.id);
@@ -78,13 +78,13 @@ export const member: Kind = {
   writes(change) {
     const path = { userId: ref(change.address) };
     if (change.action === 'delete') {
-      return { first: [request(resourceOperations.deleteMember, { path })] };
+      return { first: [request(operations.deleteMember, { path })] };
     }
     const first = change.fields.flatMap(({ path: field, to }) => {
       if (field === 'role') {
-        return [request(resourceOperations.updateMember, { path, body: { role: role.nullable().parse(to) } })];
+        return [request(operations.updateMember, { path, body: { role: role.nullable().parse(to) } })];
       }
-      return field === 'sso' ? [request(resourceOperations.markMemberSso, { path })] : [];
+      return field === 'sso' ? [request(operations.markMemberSso, { path })] : [];
     });
     return { first };
   },

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { keyOf } from '../core/address.ts';
 import { isObject, type Json } from '../core/json.ts';
 import { hasUrlSecrets, maskUrls } from '../core/text/safe-url.ts';
-import { type OpenApiSpec, resourceOperations } from '../platform/operations/resources.ts';
+import { type OpenApiSpec, operations } from '../platform/operations/index.ts';
 import { listedKind } from './model/derived-kind.ts';
 import { access, writtenFields } from './model/field-table.ts';
 import { type Progress, request } from './model/kind.ts';
@@ -31,7 +31,7 @@ export const openapi = listedKind({
   section: 'openapi',
   title: 'slug',
   summary: 'OpenAPI specifications by slug.',
-  operations: { list: resourceOperations.listOpenApiSpecs, delete: resourceOperations.deleteOpenApiSpec },
+  operations: { list: operations.listOpenApiSpecs, delete: operations.deleteOpenApiSpec },
   fields: {
     // The platform does not return the text of a file, so its hash is compared with what was last applied.
     source: {
@@ -88,21 +88,21 @@ export const openapi = listedKind({
   writes(change) {
     const path = { specSlug: keyOf(change.address) };
     if (change.action === 'delete') {
-      return { first: [request(resourceOperations.deleteOpenApiSpec, { path })] };
+      return { first: [request(operations.deleteOpenApiSpec, { path })] };
     }
     const { source: given, sourceURL, visibility } = writtenFields(change) as Written;
     const sent = given ? { text: given.text } : sourceURL === undefined ? null : { url: sourceURL };
     const shown =
-      visibility === undefined ? [] : [request(resourceOperations.updateOpenApiSpec, { path, body: { visibility } })];
+      visibility === undefined ? [] : [request(operations.updateOpenApiSpec, { path, body: { visibility } })];
     if (sent === null) {
       return { first: shown };
     }
     const learns = (answer: OpenApiSpec) => [[change.address, answer.id] as const];
-    const put = request(resourceOperations.putOpenApiSpec, { path, body: { source: sent } }, { learns });
+    const put = request(operations.putOpenApiSpec, { path, body: { source: sent } }, { learns });
     const file = given?.file ?? maskUrls(sourceURL ?? '');
     return {
       first: [put, ...shown],
-      watch: async (reader) => progressOf(await reader.get(resourceOperations.getOpenApiSpec, { path }), file),
+      watch: async (reader) => progressOf(await reader.get(operations.getOpenApiSpec, { path }), file),
     };
   },
   example: 'petstore: { source: { url: https://acme.example/openapi.json }, visibility: public }',

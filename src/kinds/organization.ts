@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { WHOLE_ORGANIZATION } from '../core/change.ts';
 import type { Fields } from '../core/resource.ts';
 import type { LockOutContext } from '../plan/rules.ts';
-import { resourceOperations } from '../platform/operations/resources.ts';
+import { operations } from '../platform/operations/index.ts';
 import { singleKind } from './model/derived-kind.ts';
 import { access, defaultRole } from './model/field-table.ts';
 import { ref } from './model/kind.ts';
@@ -26,7 +26,7 @@ export const organization = singleKind({
   isOrganization: true,
   lockOuts: ssoLockOut,
   summary: 'Settings of the organization itself.',
-  operations: { read: resourceOperations.getOrganization, update: resourceOperations.updateOrganization },
+  operations: { read: operations.getOrganization, update: operations.updateOrganization },
   fields: {
     title: line({ ...TITLE, min: 2, max: 255, example: 'Acme' }).describe('The name of the organization.'),
     emailDomains: {

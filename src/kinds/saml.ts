@@ -1,7 +1,7 @@
 /** SAML providers, and their certificates, which plans and snapshots contain only as a hash. */
 import { createHash, X509Certificate } from 'node:crypto';
 import type { Json } from '../core/json.ts';
-import { resourceOperations } from '../platform/operations/resources.ts';
+import { operations } from '../platform/operations/index.ts';
 import { listedKind } from './model/derived-kind.ts';
 import { access, defaultRole, type Field, signsIn, trusts } from './model/field-table.ts';
 import { key, line, reporting, text, textOrFile, url } from './model/schema.ts';
@@ -23,10 +23,10 @@ export const saml = listedKind({
   // Deleting the last provider while single sign-on is enforced locks everyone out.
   deletionNeeds: ['organization'],
   operations: {
-    list: resourceOperations.listSamlProviders,
-    create: resourceOperations.createSamlProvider,
-    update: resourceOperations.updateSamlProvider,
-    delete: resourceOperations.deleteSamlProvider,
+    list: operations.listSamlProviders,
+    create: operations.createSamlProvider,
+    update: operations.updateSamlProvider,
+    delete: operations.deleteSamlProvider,
   },
   fields: {
     label: line({ min: 1, max: 30, example: 'Okta' }).describe('The name that people see when they sign in.'),

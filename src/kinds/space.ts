@@ -4,9 +4,8 @@ import type { Change, DeletedContents } from '../core/change.ts';
 import { present } from '../core/json.ts';
 import { isEmoji } from '../core/text/emoji.ts';
 import { counted } from '../plan/render/words.ts';
-import { spaceContentOperations } from '../platform/operations/content/content.ts';
-import type { ContentPage } from '../platform/operations/content/content-shapes.ts';
-import { resourceOperations } from '../platform/operations/resources.ts';
+import type { ContentPage } from '../platform/operations/content.ts';
+import { operations } from '../platform/operations/index.ts';
 import { listedKind } from './model/derived-kind.ts';
 import { access, defaultLevel, ofExisting, parentAccess, titleField } from './model/field-table.ts';
 import { creating, type Kind, ref, request, type Writes } from './model/kind.ts';
@@ -21,12 +20,12 @@ const listed = listedKind({
   dependsOn: ['collection', 'member'],
   deletionNeedsApproval: true,
   operations: {
-    list: resourceOperations.listSpaces,
-    create: resourceOperations.createSpace,
+    list: operations.listSpaces,
+    create: operations.createSpace,
     constants: { empty: true },
-    update: resourceOperations.updateSpace,
-    move: resourceOperations.moveSpace,
-    delete: resourceOperations.deleteSpace,
+    update: operations.updateSpace,
+    move: operations.moveSpace,
+    delete: operations.deleteSpace,
   },
   fields: {
     title: titleField(line({ min: 1, max: 50, example: 'Guides' }).describe('The title of the space.')),
@@ -81,7 +80,7 @@ const listed = listedKind({
   },
   async readContents({ id }, reader) {
     const input = { path: { spaceId: id }, query: { metadata: false } };
-    return contentsOf((await reader.get(spaceContentOperations.getSpacePages, input)).pages);
+    return contentsOf((await reader.get(operations.getSpacePages, input)).pages);
   },
   copySource: ({ declared }) => (typeof declared.duplicateOf === 'string' ? declared.duplicateOf : undefined),
   example: 'guides: { title: Guides, collection: handbook, language: en, editMode: locked }',
@@ -119,7 +118,7 @@ export const space: Kind = {
 /** Requests of a copy: it is created with the title and settings of its source, and then updated and moved. */
 function copyWrites(change: Change, writesOf: (action: 'update' | 'move') => Writes['first']): Writes {
   const copy = request(
-    resourceOperations.duplicateSpace,
+    operations.duplicateSpace,
     { path: { spaceId: ref(change.declared.duplicateOf) } },
     creating(change),
   );

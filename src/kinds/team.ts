@@ -6,7 +6,7 @@ import { compareText } from '../core/lists.ts';
 import type { Actual } from '../core/resource.ts';
 import { counted } from '../plan/render/words.ts';
 import type { Reader } from '../platform/client.ts';
-import { resourceOperations } from '../platform/operations/resources.ts';
+import { operations } from '../platform/operations/index.ts';
 import { listedKind } from './model/derived-kind.ts';
 import { listedElsewhere } from './model/field-table.ts';
 import { creating, type Detail, type PlannedRequest, Ref, RefMap, ref, request } from './model/kind.ts';
@@ -27,10 +27,10 @@ export const team = listedKind({
   summary: 'Teams and their members.',
   dependsOn: ['member'],
   operations: {
-    list: resourceOperations.listTeams,
-    create: resourceOperations.createTeam,
-    update: resourceOperations.updateTeam,
-    delete: resourceOperations.deleteTeam,
+    list: operations.listTeams,
+    create: operations.createTeam,
+    update: operations.updateTeam,
+    delete: operations.deleteTeam,
   },
   fields: {
     title: line(LIMITS).describe('The title of the team.'),
@@ -67,12 +67,12 @@ export const team = listedKind({
   writes(change) {
     const path = { teamId: ref(change.address) };
     if (change.action === 'delete') {
-      return { first: [request(resourceOperations.deleteTeam, { path })] };
+      return { first: [request(operations.deleteTeam, { path })] };
     }
     const title = change.fields.find((field) => field.path === 'title')?.to;
     if (change.action === 'update') {
       const renamed =
-        title === undefined ? [] : [request(resourceOperations.updateTeam, { path, body: { title: String(title) } })];
+        title === undefined ? [] : [request(operations.updateTeam, { path, body: { title: String(title) } })];
       return { first: [...renamed, ...membershipWrites(change)] };
     }
     const members = people(change.declared.members);
@@ -81,7 +81,7 @@ export const team = listedKind({
       title: String(title ?? change.address),
       members: plain.length === 0 ? undefined : plain.map(personRef),
     });
-    const created = request(resourceOperations.createTeam, { body }, creating(change));
+    const created = request(operations.createTeam, { body }, creating(change));
     const owners = Object.keys(members).filter((email) => members[email] !== 'member');
     return { first: [created, ...bulk(change.address, pick(members, owners), [])] };
   },
@@ -108,7 +108,7 @@ function describeMembers(value: Json | undefined, context: DescribeContext, actu
 async function readMembers({ id }: Actual, reader: Reader): Promise<Detail> {
   const members: Record<string, Json> = {};
   const people: (readonly [string, string])[] = [];
-  const pages = reader.pages(resourceOperations.listTeamMembers, { path: { teamId: id } });
+  const pages = reader.pages(operations.listTeamMembers, { path: { teamId: id } });
   for await (const { organization: person, team: as } of pages) {
     const email = person.user?.email?.toLowerCase();
     members[email ?? `#${person.id}`] = as.role;
@@ -146,7 +146,7 @@ function bulk(
     remove: gone.length === 0 ? undefined : gone.map(personRef),
     memberships: emails.length === 0 ? undefined : new RefMap(roles),
   });
-  return [request(resourceOperations.updateTeamMembers, { path: { teamId: ref(address) }, body })];
+  return [request(operations.updateTeamMembers, { path: { teamId: ref(address) }, body })];
 }
 
 /** Returns a reference to a person, by id if the person has no email. */

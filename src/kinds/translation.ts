@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { present } from '../core/json.ts';
 import type { Reader } from '../platform/client.ts';
+import { operations } from '../platform/operations/index.ts';
 import type { Answer } from '../platform/operations/model/operation.ts';
-import { resourceOperations } from '../platform/operations/resources.ts';
 import { toDocument } from '../platform/rich-text/from-markdown.ts';
 import { normalizeMarkdown, toMarkdown } from '../platform/rich-text/to-markdown.ts';
 import { fieldTable } from './model/field-table.ts';
@@ -12,7 +12,7 @@ import { manifestRules, resourceOf } from './model/manifest.ts';
 import { entry, key, LANGUAGES, type Language, plainKey, text, textOrFile } from './model/schema.ts';
 
 type Document = ReturnType<typeof toDocument>;
-type Translation = Answer<typeof resourceOperations.listTranslations>['items'][number];
+type Translation = Answer<typeof operations.listTranslations>['items'][number];
 
 const table = fieldTable<Translation>({
   space: {
@@ -121,8 +121,8 @@ export const translation: Kind = {
   async observe({ reader, add }) {
     // The kind `space` reads the same list at the same time, and both share one request.
     const [translations, all] = await Promise.all([
-      Array.fromAsync(reader.pages(resourceOperations.listTranslations)),
-      Array.fromAsync(reader.pages(resourceOperations.listSpaces)),
+      Array.fromAsync(reader.pages(operations.listTranslations)),
+      Array.fromAsync(reader.pages(operations.listSpaces)),
     ]);
     const spaces = new Set(all.filter(({ deletedAt }) => !deletedAt).map(({ id }) => id));
     for (const each of translations) {
@@ -141,29 +141,27 @@ export const translation: Kind = {
     }
   },
   async progress(id, reader) {
-    const { status, result } = await reader.get(resourceOperations.getTranslation, { path: { translationId: id } });
+    const { status, result } = await reader.get(operations.getTranslation, { path: { translationId: id } });
     const isRunning = status === 'pending' || status === 'running';
     return result?.space && !isRunning ? { state: 'done' } : { state: 'working' };
   },
   writes(change) {
     const path = { translationId: ref(change.address) };
     if (change.action === 'delete') {
-      return { first: [request(resourceOperations.deleteTranslation, { path })] };
+      return { first: [request(operations.deleteTranslation, { path })] };
     }
     const { instructions } = table.parameters(change);
     if (change.action === 'create') {
       const { space, from = 'en', to = 'en' } = change.declared as { space: string; from?: Language; to?: Language };
       const source = { space: ref(space), language: from };
       const body = present({ language: to, source, instructions: instructions as Document | undefined });
-      return { first: [request(resourceOperations.createTranslation, { body }, creating(change))] };
+      return { first: [request(operations.createTranslation, { body }, creating(change))] };
     }
     const runs = change.fields.some((field) => ['rerun', 'run', 'result'].includes(field.path));
     return {
       first: [
-        ...(instructions
-          ? [request(resourceOperations.updateTranslation, { path, body: { instructions } as never })]
-          : []),
-        ...(runs ? [request(resourceOperations.runTranslation, { path })] : []),
+        ...(instructions ? [request(operations.updateTranslation, { path, body: { instructions } as never })] : []),
+        ...(runs ? [request(operations.runTranslation, { path })] : []),
       ],
     };
   },
@@ -171,6 +169,6 @@ export const translation: Kind = {
 
 /** Reports whether a space that is not in the list exists. It may have been created after the list was read. */
 async function isThere(reader: Reader, spaceId: string): Promise<boolean> {
-  const space = await unlessMissing(reader.get(resourceOperations.getSpace, { path: { spaceId } }));
+  const space = await unlessMissing(reader.get(operations.getSpace, { path: { spaceId } }));
   return space !== null && !space.deletedAt;
 }

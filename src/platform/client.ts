@@ -1,5 +1,5 @@
 /** Client that reads and writes one organization through the queue. */
-import type { ZodError, ZodType } from 'zod';
+import type { ZodError } from 'zod';
 import { CancelledError, NotThePlatformError, RejectedError } from '../core/errors.ts';
 import { isObject, parseBounded } from '../core/json.ts';
 import {
@@ -24,6 +24,7 @@ import type {
   StreamOperation,
   WriteOperation,
 } from './operations/model/operation.ts';
+import { locateIssues, type RequestSchema } from './operations/model/request-schema.ts';
 import type { Page } from './operations/model/shapes.ts';
 
 /** Options of one call. */
@@ -260,7 +261,7 @@ function notDocumented(operation: Operation, error: ZodError): NotThePlatformErr
 }
 
 /** Returns a checked part of the input. Throws RejectedError before anything is sent. */
-function checkInput(operation: Operation, part: 'body' | 'query', schema: ZodType, value: unknown): unknown {
+function checkInput(operation: Operation, part: 'body' | 'query', schema: RequestSchema, value: unknown): unknown {
   const checked = schema.safeParse(value);
   if (!checked.success) {
     throw new RejectedError(`${operation.name} was not sent: ${part}: ${problemsOf(checked.error)}`, 400);
@@ -307,10 +308,11 @@ const MOST = 3;
 
 /** Formats validation errors without the values: `items.0.id: expected string`. */
 function problemsOf(error: ZodError): string {
-  const named = error.issues.slice(0, MOST).map((issue) => {
-    const place = issue.path.map(String).join('.');
+  const issues = locateIssues(error);
+  const named = issues.slice(0, MOST).map(({ path, issue }) => {
+    const place = path.map(String).join('.');
     return place === '' ? issue.message : `${place}: ${issue.message}`;
   });
-  const more = error.issues.length - named.length;
+  const more = issues.length - named.length;
   return more > 0 ? `${named.join('; ')}; and ${more} more` : named.join('; ');
 }

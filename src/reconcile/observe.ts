@@ -21,7 +21,7 @@ import {
 import type { Detail, DetailRequest, Kind } from '../kinds/model/kind.ts';
 import { type KindRules, PeopleAddresses } from '../plan/rules.ts';
 import type { Reader } from '../platform/client.ts';
-import { resourceOperations } from '../platform/operations/resources.ts';
+import { operations } from '../platform/operations/index.ts';
 
 interface ObserveOptions {
   readonly kinds: readonly Kind[];
@@ -389,7 +389,7 @@ export function couldLockOut(kinds: readonly KindRules[], changes: readonly Chan
  */
 export async function ownUser(reader: Reader, members: readonly Actual[] = []): Promise<string | null> {
   try {
-    const { id, email } = await reader.get(resourceOperations.getAuthenticatedUser);
+    const { id, email } = await reader.get(operations.getAuthenticatedUser);
     const member = members.find((one) => one.id === id);
     return email || (member?.title ?? null);
   } catch (error) {

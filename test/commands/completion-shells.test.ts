@@ -44,10 +44,10 @@ async function typeInto(
 /** Lines as they are typed, with the Tab key, and the arguments that the shell then passes. */
 const TYPED: readonly (readonly [line: string, args: readonly string[]])[] = [
   ['octavo api getTeam\t', ['api', 'getTeam']],
-  ['octavo api GET /v1/orgs/:org/age\t', ['api', 'GET', '/v1/orgs/:org/agent-instructions']],
-  ["octavo api GET '/v1/orgs/{organization}/age\t", ['api', 'GET', '/v1/orgs/{organization}/agent-instructions']],
-  ['octavo api GET "/v1/orgs/{organization}/age\t', ['api', 'GET', '/v1/orgs/{organization}/agent-instructions']],
-  ['octavo api GET /v1/orgs/a\\ b/age\t', ['api', 'GET', '/v1/orgs/a b/agent-instructions']],
+  ['octavo api GET /v1/orgs/:org/agent-i\t', ['api', 'GET', '/v1/orgs/:org/agent-instructions']],
+  ["octavo api GET '/v1/orgs/{organization}/agent-i\t", ['api', 'GET', '/v1/orgs/{organization}/agent-instructions']],
+  ['octavo api GET "/v1/orgs/{organization}/agent-i\t', ['api', 'GET', '/v1/orgs/{organization}/agent-instructions']],
+  ['octavo api GET /v1/orgs/a\\ b/agent-i\t', ['api', 'GET', '/v1/orgs/a b/agent-instructions']],
   ['octavo api updateSite s -f visibility=un\t', ['api', 'updateSite', 's', '-f', 'visibility=unlisted']],
   ["octavo api updateSite s -f 'visibility=un\t", ['api', 'updateSite', 's', '-f', 'visibility=unlisted']],
   ['octavo api updateSite s -f visibility="un\t', ['api', 'updateSite', 's', '-f', 'visibility=unlisted']],

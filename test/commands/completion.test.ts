@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { commandLine } from '../../scripts/docs.ts';
 import { completeWords } from '../../src/commands/completion/complete.ts';
 import { readLine } from '../../src/commands/completion/shells.ts';
-import { operations } from '../../src/platform/operations/index.ts';
+import { allOperations } from '../../src/platform/operations/table.ts';
 import { codePoint } from '../support/code-points.ts';
 import { execFileSync } from '../support/programs.ts';
 
@@ -74,8 +74,7 @@ describe('an unfinished command line', () => {
 });
 
 describe('completion', () => {
-  const table = Object.values(operations);
-  const offered = (...line: readonly string[]) => completeWords(commandLine(), table, line);
+  const offered = (...line: readonly string[]) => completeWords(commandLine(), allOperations, line);
   const words = (...line: readonly string[]) => offered(...line).words.map(({ value }) => value);
 
   test.each([

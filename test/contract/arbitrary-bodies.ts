@@ -1,14 +1,8 @@
 import fc from 'fast-check';
-import * as z from 'zod';
+import { alternativesOf } from '../../src/commands/api/operations.ts';
 import type { Operation } from '../../src/platform/operations/model/operation.ts';
+import type { RequestNode } from '../../src/platform/operations/model/request-schema.ts';
 import { document } from '../emulator/fixture.ts';
-
-type Node = z.core.JSONSchema.BaseSchema;
-
-interface Making {
-  readonly ids: readonly string[];
-  readonly definitions: Readonly<Record<string, Node>>;
-}
 
 const character = fc.constantFrom('a', 'B', '7', '-', ' ', '/', 'é', '한', '😀');
 const times = ['2026-01-02T03:04:05Z', '2026-01-02T03:04:05.123+02:00'];
@@ -20,14 +14,14 @@ const addresses = [
 ];
 
 /** Texts of every allowed length, most of them the shortest and the longest, and ids. */
-function texts({ minLength = 0, maxLength, format, contentEncoding }: Node, { ids }: Making): fc.Arbitrary<string> {
+function texts({ minLength = 0, maxLength, format }: RequestNode, ids: readonly string[]): fc.Arbitrary<string> {
   if (format === 'date-time') {
     return fc.constantFrom(...times);
   }
   if (format === 'uri') {
     return fc.constantFrom(...addresses);
   }
-  if (contentEncoding === 'base64') {
+  if (format === 'base64') {
     return fc.base64String({ maxLength: 12 });
   }
   const most = maxLength ?? 40;
@@ -39,31 +33,25 @@ function texts({ minLength = 0, maxLength, format, contentEncoding }: Node, { id
     : fc.oneof(limits, some);
 }
 
-function objects(node: Node, making: Making): fc.Arbitrary<unknown> {
-  const members = Object.entries(node.properties ?? {}).map(([name, member]) => [name, values(member as Node, making)]);
+function objects(node: RequestNode, ids: readonly string[]): fc.Arbitrary<unknown> {
+  const members = Object.entries(node.properties ?? {}).map(([name, member]) => [name, values(member, ids)]);
   const { additionalProperties: more } = node;
   if (members.length > 0 || typeof more !== 'object') {
     return fc.record(Object.fromEntries(members), { requiredKeys: (node.required ?? []) as never[] });
   }
-  return fc.dictionary(fc.constantFrom('a', 'B-b', ...making.ids), values(more, making), { maxKeys: 2 });
+  return fc.dictionary(fc.constantFrom('a', 'B-b', ...ids), values(more, ids), { maxKeys: 2 });
 }
 
-function values(node: Node | boolean, making: Making): fc.Arbitrary<unknown> {
-  if (typeof node === 'boolean') {
-    return fc.jsonValue({ maxDepth: 1 });
-  }
+function values(node: RequestNode, ids: readonly string[]): fc.Arbitrary<unknown> {
   if (node.title === 'rich document') {
     return fc.constantFrom(document('x'), { object: 'document', data: {}, nodes: [] });
   }
-  if (node.$ref !== undefined) {
-    return values(making.definitions[node.$ref.replace('#/$defs/', '')] ?? true, making);
+  const options = alternativesOf(node);
+  if (options.length > 1) {
+    return fc.oneof(...options.map((option) => values(option, ids)));
   }
-  const options = node.anyOf ?? node.oneOf;
-  if (options !== undefined) {
-    return fc.oneof(...options.map((option) => values(option as Node, making)));
-  }
-  if (node.const !== undefined || node.enum !== undefined) {
-    return fc.constantFrom<unknown>(...(node.enum ?? [node.const]));
+  if (node.enum !== undefined) {
+    return fc.constantFrom(...node.enum);
   }
   switch (node.type) {
     case 'null':
@@ -74,14 +62,14 @@ function values(node: Node | boolean, making: Making): fc.Arbitrary<unknown> {
     case 'number':
       return fc.integer();
     case 'string':
-      return texts(node, making);
+      return texts(node, ids);
     case 'array':
-      return fc.array(values(node.items as Node, making), {
+      return fc.array(values(node.items ?? {}, ids), {
         minLength: node.minItems ?? 0,
         maxLength: Math.min(node.maxItems ?? 2, 2),
       });
     case 'object':
-      return objects(node, making);
+      return objects(node, ids);
     default:
       return fc.jsonValue({ maxDepth: 1 });
   }
@@ -89,8 +77,5 @@ function values(node: Node | boolean, making: Making): fc.Arbitrary<unknown> {
 
 /** Bodies that the operation's schema accepts, made of these ids where texts have no limits. */
 export function bodiesOf({ body }: Operation, ids: readonly string[]): fc.Arbitrary<unknown> {
-  const schema = body ?? z.never();
-  const node: Node = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
-  const definitions = (node.$defs ?? {}) as Making['definitions'];
-  return values(node, { ids, definitions }).filter((each) => schema.safeParse(each).success);
+  return values(body?.json ?? {}, ids).filter((each) => body?.safeParse(each).success === true);
 }

@@ -1,5 +1,4 @@
 /** Sends the embedded platform's tables of requests through the client. */
-import * as z from 'zod';
 import { findOperation, type RequestMethod } from '../../src/commands/api/operations.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { OPERATIONS } from '../../src/emulator/families.ts';
@@ -7,12 +6,11 @@ import { openWriter, type Writer } from '../../src/platform/client.ts';
 import { openConnection } from '../../src/platform/connection.ts';
 import { operations } from '../../src/platform/operations/index.ts';
 import type { AnyInput, Operation } from '../../src/platform/operations/model/operation.ts';
+import { memberSchemas, RequestSchema } from '../../src/platform/operations/model/request-schema.ts';
+import { allOperations } from '../../src/platform/operations/table.ts';
 import { rows } from '../emulator/operation-rows.ts';
 import { type OperationWorld, openOperationWorld, readRow } from '../emulator/operation-world.ts';
 import { signature } from './documented-operations.ts';
-
-/** Every operation of the client. */
-export const all: readonly Operation[] = Object.values<Operation>(operations);
 
 /** A platform with one of everything, and clients for it. */
 export interface Stage extends OperationWorld {
@@ -82,7 +80,7 @@ function pathOf({ path }: Operation, pathname: string): Record<string, string> {
 
 /** The query with numbers, booleans and lists where the client has them. */
 function queryOf({ query }: Operation, search: URLSearchParams): Record<string, unknown> | undefined {
-  const schemas = query instanceof z.ZodObject ? (query.shape as Record<string, z.ZodType>) : {};
+  const members = memberSchemas(query?.json ?? {});
   const entries = [...new Set(search.keys())].map((name) => {
     const texts = search.getAll(name);
     const [text = ''] = texts;
@@ -90,7 +88,7 @@ function queryOf({ query }: Operation, search: URLSearchParams): Record<string, 
       ...(texts.length > 1 ? [] : [text, text === 'true' || (text === 'false' ? false : Number(text))]),
       texts,
     ];
-    return [name, values.find((value) => schemas[name]?.safeParse(value).success) ?? texts];
+    return [name, values.find((value) => new RequestSchema(members[name] ?? {}).safeParse(value).success) ?? texts];
   });
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
@@ -118,6 +116,11 @@ const signatures = new Map(
 
 /** Operations of the embedded platform, as method and path. */
 export const emulated: readonly string[] = [...signatures.values()];
+
+/** Operations that the embedded platform serves, with the responses that code reads. */
+export const all: readonly Operation[] = allOperations()
+  .filter(({ method, path }) => emulated.includes(signature(method, path)))
+  .map((operation) => (operations as Readonly<Record<string, Operation>>)[operation.name] ?? operation);
 
 /** A call that was sent, its result, and the answers of the platform: operation as method and path, and status. */
 export interface Exchange extends Call {

@@ -77,13 +77,17 @@ const LEFT_TO_THE_PLATFORM = [
   'ingestConversations: body.metadata.url',
   'ingestConversations: body: must have at most',
   'listConversationClusters: query.sort',
+  'listInstallationSpaces: query.extended',
   'listOrganizationChangeRequests: query.status',
   'publishIntegration: body.contentSecurityPolicy',
   'putContextRecords: body.0.url',
   'putContextRecords: body: must have at most',
   'updateAdaptiveSchema: body.jsonSchema',
   'updateInstallation: body.configuration',
+  'updateInviteLink: body.level',
+  'updateInviteLink: body.role',
   'updateSiteCustomization: body',
+  'updateSpace: body.emoji',
 ];
 
 test('nothing is sent that the platform refuses for its form', () => {

@@ -113,7 +113,7 @@ test('converts every conversation to a valid record with exactly its text', () =
   fc.assert(
     fc.property(conversations, (conversation) => {
       const record = toContextRecord(conversation);
-      expect(operations.putContextRecords.body.safeParse([record]).error).toBeUndefined();
+      expect(operations.putContextRecords.body?.safeParse([record]).error).toBeUndefined();
       let at = 0;
       for (const { body } of conversation.parts) {
         const found = record.body.indexOf(body, at);

@@ -100,10 +100,10 @@ describe('requests', () => {
     nock(BASE, {
       reqheaders: { authorization: `Bearer ${TOKEN}`, 'user-agent': 'octavo/0.0.0', accept: 'application/json' },
     })
-      .get('/v1/orgs/org_1/teams/team%2F1')
-      .reply(200, { id: 'team/1', title: 'Writers', surprise: { kept: true } });
-    const team = await client().get(operations.getTeam, { path: { teamId: 'team/1' } });
-    expect(team).toEqual({ id: 'team/1', title: 'Writers', surprise: { kept: true } });
+      .get('/v1/orgs/org_1/openapi/pets%2F1')
+      .reply(200, { id: 'spec_1', slug: 'pets/1', surprise: { kept: true } });
+    const spec = await client().get(operations.getOpenApiSpec, { path: { specSlug: 'pets/1' } });
+    expect(spec).toEqual({ id: 'spec_1', slug: 'pets/1', surprise: { kept: true } });
   });
 
   test('are relative to the path of the base URL', async () => {

@@ -1,6 +1,5 @@
 /** Collects the values that a schema allows by name, and the lengths of its texts, by their place in a request. */
-import type * as z from 'zod';
-import { toJsonSchema } from '../../src/commands/api/operations.ts';
+import type { RequestNode } from '../../src/platform/operations/model/request-schema.ts';
 import type { VendorDocument, VendorOperation } from './document.ts';
 import { type Named, resolve, type Schema } from './schema.ts';
 
@@ -38,14 +37,14 @@ export function vendorPlaces({ named }: VendorDocument, { parameters, requestBod
 }
 
 /** The places that the client or the embedded platform validates. */
-export function ownPlaces(query: z.ZodType | null, body: z.ZodType | null): Places {
+export function ownPlaces(query: RequestNode | null, body: RequestNode | null): Places {
   const places: Places = new Map();
   for (const [schema, place] of [
     [query, 'query'],
     [body, 'body'],
   ] as const) {
     if (schema !== null) {
-      collect({}, toJsonSchema(schema) as Node, place, places, 0);
+      collect({}, schema as Node, place, places, 0);
     }
   }
   return places;

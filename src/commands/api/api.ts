@@ -6,8 +6,7 @@ import { shownJson } from '../../core/json.ts';
 import { maskUrls, maskUrlsIn } from '../../core/text/safe-url.ts';
 import { withoutTrailingSlashes } from '../../core/url.ts';
 import { printable, printableLines } from '../../plan/render/words.ts';
-import { operations } from '../../platform/operations/index.ts';
-import type { Operation } from '../../platform/operations/model/operation.ts';
+import { allOperations } from '../../platform/operations/table.ts';
 import { createRedactor, SECRET } from '../../redact.ts';
 import { readTarget, unreadable } from '../cli/config.ts';
 import { type CommandContext, paintFor, untilAborted } from '../cli/context.ts';
@@ -46,7 +45,7 @@ async function runApi(
   flags: ApiFlags,
   context: CommandContext,
 ): Promise<ExitCode> {
-  const table: readonly Operation[] = Object.values(operations);
+  const table = allOperations();
   if (flags.list !== undefined) {
     const filter = [...(flags.list === true ? [] : [flags.list]), ...words].flatMap((word) => word.split(/\s+/));
     listOperations(table, filter, flags.format, context);

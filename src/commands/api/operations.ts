@@ -1,5 +1,4 @@
 /** Finds operations of the platform, and describes them and their fields in words. */
-import * as z from 'zod';
 import { ConfigError } from '../../core/errors.ts';
 import { shownJson } from '../../core/json.ts';
 import { compareText, largest } from '../../core/lists.ts';
@@ -7,6 +6,8 @@ import { didYouMean, nearest, quote } from '../../core/text/suggest.ts';
 import type { Paint } from '../../plan/render/text-layout.ts';
 import { counted } from '../../plan/render/words.ts';
 import type { Operation } from '../../platform/operations/model/operation.ts';
+import type { RequestNode } from '../../platform/operations/model/request-schema.ts';
+import { VERSIONS } from '../../platform/operations/table.ts';
 import type { Repeat } from '../../queue/request.ts';
 import { type CommandContext, paintFor } from '../cli/context.ts';
 
@@ -19,22 +20,6 @@ export function findOperation(table: readonly Operation[], method: RequestMethod
   const found = table.filter((operation) => operation.method === method && matchesTemplate(operation.path, path));
   // The template with the fewest parameters is the most specific.
   return found.toSorted((a, b) => parameterCount(a.path) - parameterCount(b.path))[0] ?? null;
-}
-
-/**
- * Operations whose path supports a POST that the table does not have. Such a POST is sent as an unknown request and not
- * refused as a wrong method.
- */
-const POST_UNLISTED: readonly string[] = [
-  'getChangeRequestContent',
-  'listInstallationSites',
-  'listInstallationSpaces',
-  'listOrganizations',
-];
-
-/** Returns true for a POST that the platform supports but the table does not have. */
-export function isUnlisted(method: RequestMethod, operationsOfPath: readonly Operation[]): boolean {
-  return method === 'POST' && operationsOfPath.some(({ name }) => POST_UNLISTED.includes(name));
 }
 
 /** Returns the operations of a path, for all methods. */
@@ -114,9 +99,9 @@ export function listOperations(
 function matching(table: readonly Operation[], expected: readonly string[]): readonly Operation[] {
   const wanted = expected.map((word) => word.toLowerCase());
   const ways: readonly ((operation: Operation) => boolean)[] = [
-    ({ name }) => wanted.length === 1 && name.toLowerCase() === wanted[0],
+    (operation) => wanted.length === 1 && isNamed(operation, wanted[0] ?? ''),
     ({ name, method, path }) => hasAll(`${name} ${method} ${path}`, wanted),
-    ({ name, method, path, summary }) => hasAll(`${name} ${method} ${path} ${summary}`, wanted),
+    ({ name, alias, method, path, summary }) => hasAll(`${name} ${alias} ${method} ${path} ${summary}`, wanted),
   ];
   const found = ways.map((way) => table.filter(way)).find((some) => some.length > 0);
   if (found === undefined) {
@@ -128,25 +113,33 @@ function matching(table: readonly Operation[], expected: readonly string[]): rea
   return found.toSorted((a, b) => compareText(a.path, b.path));
 }
 
+/** Returns true for the name of an operation, or the vendor's name, in any case. */
+export function isNamed({ name, alias }: Operation, word: string): boolean {
+  const lower = word.toLowerCase();
+  return name.toLowerCase() === lower || alias?.toLowerCase() === lower;
+}
+
 function hasAll(text: string, expected: readonly string[]): boolean {
   const lower = text.toLowerCase();
   return expected.every((word) => lower.includes(word));
 }
 
-function asJson({ query, body, ...operation }: Operation): object {
-  const { name, summary, method, path, paginated, streamed, repeat, success } = operation;
+function asJson(operation: Operation): object {
+  const { name, alias, summary, method, path, versions, paginated, streamed, repeat, success, query, body } = operation;
   return {
     name,
+    alias,
     summary,
     method,
     path,
+    versions,
     class: operation.class,
     repeat,
     paginated,
     streamed,
     success,
-    query: query === null ? null : toJsonSchema(query),
-    body: body === null ? null : toJsonSchema(body),
+    query: query?.json ?? null,
+    body: body?.json ?? null,
   };
 }
 
@@ -175,6 +168,8 @@ function details(operation: Operation, { strong, faint }: Paint): string {
   const parts = [
     `${strong(name)}  ${method} ${path}`,
     `  ${summary}`,
+    ...(operation.alias === null ? [] : [`  ${faint('also')}   ${operation.alias}`]),
+    ...(isEverywhere(operation) ? [] : [`  ${faint('only')}   ${describeVersions(operation)}`]),
     ...section('query', query, faint),
     ...(method !== 'GET' && body.length === 0 ? [`  ${faint('no body')}`] : section('body', body, faint)),
     `  ${faint('rate')}   ${operation.class}; ${RETRY_TEXT[repeat]}`,
@@ -183,6 +178,17 @@ function details(operation: Operation, { strong, faint }: Paint): string {
     `  ${faint('try')}    octavo api ${[name, ...ids.map((id) => id.toUpperCase()), ...example(method === 'GET' ? [] : body)].join(' ')}`,
   ];
   return `${parts.join('\n')}\n`;
+}
+
+/** Returns true for an operation of every version that the table is made from. */
+export function isEverywhere({ versions }: Operation): boolean {
+  return VERSIONS.every((version) => versions.includes(version));
+}
+
+/** Returns the versions of an operation that not every version has, in words. */
+export function describeVersions({ versions }: Operation): string {
+  const [only] = versions;
+  return only === undefined ? 'some platforms; no OpenAPI document has it' : `platforms like ${only}`;
 }
 
 function section(title: string, fields: readonly FieldDescription[], faint: Paint['faint']): readonly string[] {
@@ -220,8 +226,8 @@ export interface FieldDescription {
 export function describeFields({ path, query, body }: Operation) {
   return {
     parameters: pathParameters(path),
-    query: query === null ? [] : fieldsOf(toJsonSchema(query)),
-    body: body === null ? [] : fieldsOf(toJsonSchema(body)),
+    query: query === null ? [] : fieldsOf(query.json),
+    body: body === null ? [] : fieldsOf(body.json),
   };
 }
 
@@ -239,31 +245,43 @@ const RETRY_TEXT: Readonly<Record<Repeat, string>> = {
 
 /** A field with the schemas of its value, from all alternatives. */
 interface Row extends FieldDescription {
-  readonly nodes: readonly SchemaNode[];
+  readonly nodes: readonly RequestNode[];
 }
 
-function fieldsOf(root: SchemaNode): readonly Row[] {
+function fieldsOf(root: RequestNode): readonly Row[] {
   const options = alternativesOf(root);
   const lists = options.filter(({ type }) => type === 'array');
-  const rows = options.filter((option) => !lists.includes(option)).flatMap((option) => memberFields(option, '', true));
+  const objects = options.filter((option) => !lists.includes(option));
+  const isNeeded = (name: string) => objects.every(({ required }) => required?.includes(name));
+  const rows =
+    objects.length > 1
+      ? merged(objects.flatMap((option) => memberFields(option, '', false))).map((row) => ({
+          ...row,
+          isRequired: isNeeded(row.name),
+        }))
+      : objects.flatMap((option) => memberFields(option, '', true));
   return lists.length === 0 || rows.length === 0
     ? [...rows, ...lists.flatMap((list) => itemFields(list, '', true))]
     : [...rows, { name: '[]', isRequired: false, expected: 'or a list of these objects, with -d', nodes: [] }];
 }
 
 /** The members of an object, including those of nested objects. */
-function memberFields(node: SchemaNode, prefix: string, isNeeded: boolean): readonly Row[] {
+function memberFields(node: RequestNode, prefix: string, isNeeded: boolean): readonly Row[] {
   const { properties = {}, required = [] } = node;
-  const fields = Object.entries(properties).flatMap(([key, member]) =>
-    valueFields(member as SchemaNode, prefix === '' ? key : `${prefix}[${key}]`, isNeeded && required.includes(key)),
-  );
+  const needed = ([key]: readonly [string, RequestNode]) => (required.includes(key) ? 0 : 1);
+  const members = Object.entries(properties).toSorted((a, b) => needed(a) - needed(b));
+  const fields = members.flatMap(([key, member]) => {
+    const rows = valueFields(member, prefix === '' ? key : `${prefix}[${key}]`, isNeeded && required.includes(key));
+    const { only } = member;
+    return only === undefined ? rows : rows.map((row) => ({ ...row, expected: `${row.expected} (${only})` }));
+  });
   const values = valueSchema(node);
   return values === null
     ? fields
     : [...fields, { name: `${prefix}[NAME]`, isRequired: false, expected: describeSchema(values), nodes: [] }];
 }
 
-function valueFields(node: SchemaNode, name: string, isRequired: boolean): readonly Row[] {
+function valueFields(node: RequestNode, name: string, isRequired: boolean): readonly Row[] {
   const options = alternativesOf(node);
   const objects = options.filter(isStructured);
   const [only] = options;
@@ -278,7 +296,7 @@ function valueFields(node: SchemaNode, name: string, isRequired: boolean): reado
   return [{ name, isRequired, expected, nodes: [] }, ...merged(inner)];
 }
 
-function partFields(node: SchemaNode, name: string, isRequired: boolean): readonly Row[] {
+function partFields(node: RequestNode, name: string, isRequired: boolean): readonly Row[] {
   return node.type === 'array' ? itemFields(node, name, isRequired) : memberFields(node, name, isRequired);
 }
 
@@ -293,8 +311,8 @@ function merged(rows: readonly Row[]): readonly Row[] {
   return [...byName.values()];
 }
 
-function itemFields(list: SchemaNode, name: string, isRequired: boolean): readonly Row[] {
-  const items = itemSchema(list);
+function itemFields(list: RequestNode, name: string, isRequired: boolean): readonly Row[] {
+  const items = list.items ?? {};
   const least = (list.minItems ?? 0) > 0 ? `, at least ${list.minItems}` : '';
   const options = alternativesOf(items);
   if (!options.some(isStructured)) {
@@ -304,35 +322,27 @@ function itemFields(list: SchemaNode, name: string, isRequired: boolean): readon
 }
 
 /** Returns true for lists and objects whose members `-f` can name. */
-function isStructured(node: SchemaNode): boolean {
+function isStructured(node: RequestNode): boolean {
   const { type, title, properties } = node;
   const hasMembers = properties !== undefined || valueSchema(node) !== null;
   return title === undefined && (type === 'array' || (type === 'object' && hasMembers));
 }
 
 /** Describes an alternative by its members, with their fixed values. */
-function describeAlternative(option: SchemaNode): string {
+function describeAlternative(option: RequestNode): string {
   if (option.type !== 'object' || option.title !== undefined) {
     return describeSchema(option);
   }
   const members = Object.entries(option.properties ?? {});
-  return members.map(([name, member]) => describeMember(name, member as SchemaNode)).join(' and ');
-}
-
-/** A part of a JSON Schema, as zod writes it. */
-export type SchemaNode = z.core.JSONSchema.BaseSchema;
-
-/** Converts a zod schema to the JSON Schema of its input. */
-export function toJsonSchema(schema: z.ZodType): SchemaNode {
-  return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  return members.map(([name, member]) => describeMember(name, member)).join(' and ');
 }
 
 /** Describes the values that a schema accepts, such as `text of 1 to 64 characters`. */
-export function describeSchema(node: SchemaNode): string {
+export function describeSchema(node: RequestNode): string {
   const options = alternativesOf(node);
-  const named = options.flatMap(fixedValues);
+  const named = options.flatMap((option) => option.enum ?? []);
   const [first] = options;
-  if (named.length > 0 && options.every((option) => fixedValues(option).length > 0 || option.type === 'null')) {
+  if (named.length > 0 && options.every((option) => (option.enum ?? []).length > 0 || option.type === 'null')) {
     const isNullable = options.some(({ type }) => type === 'null');
     return `${describeValues(named)}${isNullable ? ' or null' : ''}`;
   }
@@ -343,29 +353,22 @@ export function describeSchema(node: SchemaNode): string {
 }
 
 /** Returns the alternatives of a schema; a list of types counts as one alternative per type. */
-export function alternativesOf(node: SchemaNode): readonly SchemaNode[] {
-  const { anyOf, oneOf, type } = node;
-  const options = anyOf ?? oneOf;
-  if (options !== undefined) {
-    return options.flatMap((option) => alternativesOf(option as SchemaNode));
+export function alternativesOf(node: RequestNode): readonly RequestNode[] {
+  const { anyOf, type, enum: values } = node;
+  if (anyOf !== undefined) {
+    return anyOf.flatMap(alternativesOf);
   }
-  return Array.isArray(type) ? type.map((single) => ({ ...node, type: single }) as SchemaNode) : [node];
-}
-
-/** Returns the values of `const` or `enum`. */
-export function fixedValues({ const: only, enum: many }: SchemaNode): readonly unknown[] {
-  return only === undefined ? (many ?? []) : [only];
-}
-
-/** Returns the schema of the items of a list. */
-function itemSchema({ items }: SchemaNode): SchemaNode {
-  return typeof items === 'object' && !Array.isArray(items) ? (items as SchemaNode) : {};
+  if (!Array.isArray(type)) {
+    return [node];
+  }
+  const named = values === undefined ? {} : { enum: values.filter((value) => value !== null) };
+  return type.map((single: string) => (single === 'null' ? { type: single } : { ...node, ...named, type: single }));
 }
 
 /** Returns the schema of the values of an object with arbitrary keys; null for other objects. */
-function valueSchema({ additionalProperties }: SchemaNode): SchemaNode | null {
+function valueSchema({ additionalProperties }: RequestNode): RequestNode | null {
   return typeof additionalProperties === 'object' && Object.keys(additionalProperties).length > 0
-    ? (additionalProperties as SchemaNode)
+    ? additionalProperties
     : null;
 }
 
@@ -374,7 +377,7 @@ function describeValues(values: readonly unknown[]): string {
   return all.length === 1 ? (all[0] ?? '') : `one of ${all.join(', ')}`;
 }
 
-function describeType(node: SchemaNode): string {
+function describeType(node: RequestNode): string {
   if (node.title !== undefined) {
     return `a ${node.title}`;
   }
@@ -398,23 +401,30 @@ function describeType(node: SchemaNode): string {
   }
 }
 
-function describeString({ minLength = 0, maxLength, format, pattern }: SchemaNode): string {
+/** Texts that have a format. */
+const FORMATS: Readonly<Record<string, string>> = {
+  'date-time': 'a time such as 2026-01-31T09:00:00Z',
+  date: 'a date such as 2026-01-31',
+  email: 'an email address',
+  uuid: 'a UUID',
+  base64: 'a file as Base64',
+};
+
+function describeString({ minLength = 0, maxLength, format, pattern }: RequestNode): string {
   const range = describeRange(minLength > 0 ? minLength : null, maxLength ?? null, 'of');
   const length = range === '' ? '' : `${range} ${(maxLength ?? minLength) === 1 ? 'character' : 'characters'}`;
   if (format === 'uri') {
     return `a URL${length}`;
   }
-  if (format === 'date-time') {
-    return 'a time such as 2026-01-31T09:00:00Z';
+  const named = FORMATS[format ?? ''];
+  if (named !== undefined) {
+    return named;
   }
   return `text${length}${pattern === undefined ? '' : ` like ${pattern}`}`;
 }
 
-function describeNumber({ minimum, maximum }: SchemaNode): string {
-  // For an unlimited integer, zod writes the largest safe integer.
-  const most = maximum === undefined || maximum >= Number.MAX_SAFE_INTEGER ? null : maximum;
-  const least = minimum === undefined || minimum <= Number.MIN_SAFE_INTEGER ? null : minimum;
-  return describeRange(least, most, 'from');
+function describeNumber({ minimum, maximum }: RequestNode): string {
+  return describeRange(minimum ?? null, maximum ?? null, 'from');
 }
 
 function describeRange(least: number | null, most: number | null, preposition: 'of' | 'from'): string {
@@ -424,25 +434,28 @@ function describeRange(least: number | null, most: number | null, preposition: '
   return least !== null ? ` of at least ${least}` : most !== null ? ` of at most ${most}` : '';
 }
 
-function describeList(node: SchemaNode): string {
+function describeList(node: RequestNode): string {
   const { minItems = 0, maxItems } = node;
-  const what = describeSchema(itemSchema(node));
+  const what = describeSchema(node.items ?? {});
   const least = minItems > 0 ? `, at least ${minItems}` : '';
   return `a list of ${what}${least}${maxItems === undefined ? '' : `, at most ${maxItems}`}`;
 }
 
-function describeObject(node: SchemaNode): string {
-  const { properties = {}, required = [] } = node;
+function describeObject(node: RequestNode): string {
+  const { properties = {}, required = [], minProperties, maxProperties } = node;
   const names = required.length > 0 ? required : Object.keys(properties);
+  if (minProperties === 1 && required.length === 0) {
+    return `an object with ${maxProperties === 1 ? '' : 'at least '}one of ${names.join(', ')}`;
+  }
   if (names.length > 0) {
-    return `an object with ${names.map((name) => describeMember(name, properties[name] as SchemaNode)).join(', ')}`;
+    return `an object with ${names.map((name) => describeMember(name, properties[name] ?? {})).join(', ')}`;
   }
   const values = valueSchema(node);
   return values === null ? 'an object' : `an object of ${describeSchema(values)} by name`;
 }
 
 /** Formats a member, with its value if it is fixed: `object=site`. */
-function describeMember(name: string, node: SchemaNode): string {
-  const fixed = fixedValues(node);
+function describeMember(name: string, node: RequestNode): string {
+  const fixed = node.enum ?? [];
   return fixed.length === 1 ? `${name}=${String(fixed[0])}` : name;
 }

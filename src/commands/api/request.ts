@@ -1,5 +1,4 @@
 /** Builds and checks the request of an `octavo api` command line. */
-import type * as z from 'zod';
 import { ConfigError } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
 import { maskUrls } from '../../core/text/safe-url.ts';
@@ -7,19 +6,24 @@ import { didYouMean, nearest, quote } from '../../core/text/suggest.ts';
 import { withoutTrailingSlashes } from '../../core/url.ts';
 import { counted } from '../../plan/render/words.ts';
 import type { Operation } from '../../platform/operations/model/operation.ts';
+import {
+  type LocatedIssue,
+  locateIssues,
+  memberSchemas,
+  type RequestNode,
+  type RequestSchema,
+} from '../../platform/operations/model/request-schema.ts';
 import type { Repeat, RequestClass } from '../../queue/request.ts';
 import {
   alternativesOf,
   describeSchema,
   findOperation,
-  isUnlisted,
+  isNamed,
   METHODS,
   operationsWithPath,
   pathParameters,
   type RequestMethod,
-  type SchemaNode,
   similarPath,
-  toJsonSchema,
 } from './operations.ts';
 
 /** A request that is ready to send. */
@@ -107,10 +111,9 @@ function unknownNotes(
   isRaw: boolean,
 ): readonly string[] {
   const found = operationsWithPath(table, path);
-  const supported = isUnlisted(method, found) ? [] : found;
-  const near = supported.length > 0 ? null : similarPath(table, path);
-  if (!isRaw && supported.length > 0) {
-    const has = supported.map((operation) => `${operation.method} (${operation.name})`).join(', ');
+  const near = found.length > 0 ? null : similarPath(table, path);
+  if (!isRaw && found.length > 0) {
+    const has = found.map((operation) => `${operation.method} (${operation.name})`).join(', ');
     throw new ConfigError(`no operation ${method} ${path}; this path supports ${has}; ${RAW}`);
   }
   if (!isRaw && near !== null) {
@@ -222,15 +225,11 @@ function routeFields(method: RequestMethod, operation: Operation | null, fields:
   if (method === 'GET') {
     return { query: fields, body: [] };
   }
-  const inQuery = schemaMembers(operation?.query ?? null);
-  const inBody = schemaMembers(operation?.body ?? null);
-  const isQuery = ({ path: [name] }: InputField) => inQuery.has(String(name)) && !inBody.has(String(name));
+  const inQuery = memberSchemas(operation?.query?.json ?? {});
+  const inBody = memberSchemas(operation?.body?.json ?? {});
+  const isQuery = ({ path: [name] }: InputField) =>
+    Object.hasOwn(inQuery, String(name)) && !Object.hasOwn(inBody, String(name));
   return { query: fields.filter(isQuery), body: fields.filter((field) => !isQuery(field)) };
-}
-
-function schemaMembers(schema: z.ZodType | null): ReadonlyMap<string, SchemaNode> {
-  const options = schema === null ? [] : alternativesOf(toJsonSchema(schema));
-  return new Map(options.flatMap(({ properties = {} }) => Object.entries(properties) as [string, SchemaNode][]));
 }
 
 /** Builds the query from that of the path and from fields. Throws ConfigError for a nested field. */
@@ -252,11 +251,11 @@ function queryText({ search, isUrl }: Pick<RequestTarget, 'search' | 'isUrl'>, f
 }
 
 /** Parses a query to the types of its schema: numbers, booleans and lists. */
-function queryValues(schema: z.ZodType, search: string): Readonly<Record<string, unknown>> {
-  const members = schemaMembers(schema);
+function queryValues(schema: RequestSchema, search: string): Readonly<Record<string, unknown>> {
+  const members = memberSchemas(schema.json);
   const text = new URLSearchParams(search);
   const entries = [...new Set(text.keys())].map((name) => {
-    const node = members.get(name) ?? {};
+    const node = Object.hasOwn(members, name) ? (members[name] ?? {}) : {};
     const all = text.getAll(name);
     const list = alternativesOf(node).find(({ type }) => type === 'array');
     const [first = ''] = all;
@@ -265,7 +264,7 @@ function queryValues(schema: z.ZodType, search: string): Readonly<Record<string,
   return Object.fromEntries(entries);
 }
 
-function asTyped(text: string, node: SchemaNode): unknown {
+function asTyped(text: string, node: RequestNode): unknown {
   const types = alternativesOf(node).map(({ type }) => type);
   if (types.includes('boolean') && (text === 'true' || text === 'false')) {
     return text === 'true';
@@ -314,8 +313,7 @@ export function readTarget(words: readonly string[], options: TargetOptions): Re
 
 /** Returns true when a path follows a word that is not an operation name, so the word must be a method. */
 function isMethodAndPath(first: string, second: string | undefined, table: readonly Operation[]): boolean {
-  const lower = first.toLowerCase();
-  return second !== undefined && isPath(second) && !table.some(({ name }) => name.toLowerCase() === lower);
+  return second !== undefined && isPath(second) && !table.some((operation) => isNamed(operation, first));
 }
 
 function isPath(word: string): boolean {
@@ -338,8 +336,8 @@ function parseMethod(word: string): RequestMethod {
 }
 
 function namedTarget(name: string, ids: readonly string[], { table, method }: TargetOptions): RequestTarget {
-  const names = table.map((operation) => operation.name);
-  const operation = table.find((one) => one.name.toLowerCase() === name.toLowerCase());
+  const names = table.flatMap((operation) => [operation.name, ...(operation.alias === null ? [] : [operation.alias])]);
+  const operation = table.find((one) => isNamed(one, name));
   if (operation === undefined) {
     throw new ConfigError(`no operation ${quote(name)}${didYouMean(name, names, howToSearch(name, names))}`);
   }
@@ -633,50 +631,19 @@ export function secretValues(headers: Readonly<Record<string, string>>): readonl
     .flatMap(([, value]) => [value, value.replace(SCHEME, '')]);
 }
 
-type Issue = z.core.$ZodIssue;
-type Path = readonly (string | number)[];
-
 /** Returns one line for each problem of a value, with what is expected; `label` names the value as a whole. */
-function findProblems(schema: z.ZodType, value: unknown, label: string): readonly string[] {
+function findProblems(schema: RequestSchema, value: unknown, label: string): readonly string[] {
   const checked = schema.safeParse(value);
   if (checked.success) {
     return [];
   }
-  const root = toJsonSchema(schema);
-  const issues = checked.error.issues.flatMap((issue) => flattenIssue(issue, [], value));
-  return [...new Set(issues.flatMap((found) => describeIssue(found, root, value, label)))];
-}
-
-interface LocatedIssue {
-  readonly path: Path;
-  readonly issue: Issue;
-}
-
-/** Resolves an issue of a union to the issues of the alternative that is closest to the value. */
-function flattenIssue(issue: Issue, before: Path, value: unknown): readonly LocatedIssue[] {
-  const path = [...before, ...(issue.path as Path)];
-  if (issue.code !== 'invalid_union' || issue.errors.length === 0) {
-    return [{ path, issue }];
-  }
-  const branches = issue.errors.map((issues) => issues.flatMap((childNodes) => flattenIssue(childNodes, path, value)));
-  const [best = []] = branches.toSorted((a, b) => distance(a, path) - distance(b, path));
-  // When even the type of the value is wrong, one message lists every alternative.
-  return best.some((found) => isAtRoot(found, path)) ? [{ path, issue }] : best;
-}
-
-/** Distance of a value from an alternative: a wrong type counts most, then a wrong fixed value. */
-function distance(found: readonly LocatedIssue[], path: Path): number {
-  const weights = found.map((one) => (isAtRoot(one, path) ? 1000 : one.issue.code === 'invalid_value' ? 30 : 1));
-  return weights.reduce((sum, weight) => sum + weight, 0);
-}
-
-function isAtRoot({ path, issue }: LocatedIssue, label: Path): boolean {
-  return path.length === label.length && (issue.code === 'invalid_type' || issue.code === 'invalid_value');
+  const issues = locateIssues(checked.error);
+  return [...new Set(issues.flatMap((found) => describeIssue(found, schema.json, value, label)))];
 }
 
 function describeIssue(
   { path, issue }: LocatedIssue,
-  root: SchemaNode,
+  root: RequestNode,
   value: unknown,
   label: string,
 ): readonly string[] {
@@ -704,29 +671,29 @@ function suggestField(key: string, known: readonly string[]): string {
   return didYouMean(key, known, known.length === 0 ? '' : `; valid fields: ${known.toSorted().join(', ')}`);
 }
 
-function suggestValue(given: unknown, nodes: readonly SchemaNode[]): string {
+function suggestValue(given: unknown, nodes: readonly RequestNode[]): string {
   const values = nodes
     .flatMap(alternativesOf)
-    .flatMap((node) => (node.enum ?? [node.const]).filter((one) => typeof one === 'string'));
+    .flatMap((node) => (node.enum ?? []).filter((one) => typeof one === 'string'));
   return typeof given === 'string' ? didYouMean(given, values) : '';
 }
 
 /** The schemas of the value at a path, from every alternative that has it. */
-function nodesAt(root: SchemaNode, path: Path): readonly SchemaNode[] {
-  let nodes: readonly SchemaNode[] = [root];
+function nodesAt(root: RequestNode, path: LocatedIssue['path']): readonly RequestNode[] {
+  let nodes: readonly RequestNode[] = [root];
   for (const step of path) {
     nodes = nodes.flatMap(alternativesOf).flatMap((node) => childNodes(node, step));
   }
   return nodes;
 }
 
-function childNodes(node: SchemaNode, step: string | number): readonly SchemaNode[] {
+function childNodes(node: RequestNode, step: string | number): readonly RequestNode[] {
   const { properties, items, additionalProperties } = node;
   const member = typeof step === 'number' ? items : (properties?.[step] ?? additionalProperties);
-  return typeof member === 'object' && !Array.isArray(member) ? [member as SchemaNode] : [];
+  return typeof member === 'object' ? [member] : [];
 }
 
-function valueAt(value: unknown, path: Path): unknown {
+function valueAt(value: unknown, path: LocatedIssue['path']): unknown {
   return path.reduce<unknown>((place, step) => {
     if (Array.isArray(place)) {
       return place[Number(step)];

@@ -1,16 +1,16 @@
 /** Completes command lines from the definitions of commands and operations. */
 import type { Command, Option } from 'commander';
 import { EXIT, type ExitCode } from '../../core/errors.ts';
-import { operations } from '../../platform/operations/index.ts';
 import type { Operation } from '../../platform/operations/model/operation.ts';
+import { memberSchemas } from '../../platform/operations/model/request-schema.ts';
+import { allOperations } from '../../platform/operations/table.ts';
 import {
   alternativesOf,
   describeFields,
   findOperation,
-  fixedValues,
+  isNamed,
   METHODS,
   type RequestMethod,
-  toJsonSchema,
 } from '../api/operations.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { readLine, SCRIPTS, type Shell } from './shells.ts';
@@ -36,7 +36,7 @@ export function completeCommand(program: Command) {
     { terminal }: CommandContext,
   ): ExitCode => {
     const typed = readLine(line, shell, breaks);
-    const { words, includesFiles, isPartial } = completeWords(program, Object.values(operations), typed.words);
+    const { words, includesFiles, isPartial } = completeWords(program, allOperations, typed.words);
     const directive = (isPartial ? NO_SPACE : 0) + (includesFiles ? 0 : NO_FILES);
     const lines = words.flatMap(({ value, description }) => {
       const inserted = typed.insert(value);
@@ -50,8 +50,12 @@ export function completeCommand(program: Command) {
 const NOTHING: Completions = { words: [], includesFiles: false, isPartial: false };
 const FILES: Completions = { words: [], includesFiles: true, isPartial: false };
 
-/** Completes the last word of a line, offline and without reading files. */
-export function completeWords(program: Command, table: readonly Operation[], line: readonly string[]): Completions {
+/** Completes the last word of a line, offline. The table of operations is read only for `octavo api`. */
+export function completeWords(
+  program: Command,
+  table: () => readonly Operation[],
+  line: readonly string[],
+): Completions {
   const word = line.at(-1) ?? '';
   const { command, words, pending } = locateCommand(program, line.slice(0, -1));
   if (pending !== null) {
@@ -68,7 +72,7 @@ export function completeWords(program: Command, table: readonly Operation[], lin
     );
   }
   if (command.name() === 'api') {
-    return requestSuggestions(table, words, word);
+    return requestSuggestions(table(), words, word);
   }
   const argument = command.registeredArguments[words.length] ?? command.registeredArguments.at(-1);
   if (argument?.argChoices !== undefined) {
@@ -109,7 +113,7 @@ function locateCommand(program: Command, line: readonly string[]) {
 function optionValue(
   option: Option,
   command: Command,
-  table: readonly Operation[],
+  table: () => readonly Operation[],
   words: readonly string[],
   word: string,
 ): Completions {
@@ -117,7 +121,7 @@ function optionValue(
     return matching(withoutDescriptions(option.argChoices), word);
   }
   if (command.name() === 'api' && ['--field', '--typed-field'].includes(option.long ?? '')) {
-    return fieldSuggestions(table, words, word);
+    return fieldSuggestions(table(), words, word);
   }
   if (option.long === '--method') {
     return matching(withoutDescriptions(METHODS), word);
@@ -234,18 +238,17 @@ function fieldSuggestions(table: readonly Operation[], words: readonly string[],
 
 function operationBefore(table: readonly Operation[], words: readonly string[]): Operation | null {
   const [first = '', second] = words;
-  const named = table.find(({ name }) => name === first);
+  const named = table.find((operation) => isNamed(operation, first));
   const method = second === undefined ? 'GET' : first.toUpperCase();
   const path = `/v1/${(second ?? first).replace(/^\/?(v1\/)?/, '').replace(/\?.*$/, '')}`;
   return named ?? findOperation(table, method as RequestMethod, path);
 }
 
 function valuesOf({ query, body }: Operation, name: string): readonly string[] {
-  const nodes = [query, body].flatMap((schema) => (schema === null ? [] : alternativesOf(toJsonSchema(schema))));
-  const members = nodes.flatMap(({ properties }) => (typeof properties?.[name] === 'object' ? [properties[name]] : []));
-  const options = members.flatMap((member) => alternativesOf(member));
+  const members = [query, body].flatMap((schema) => (schema === null ? [] : (memberSchemas(schema.json)[name] ?? [])));
+  const options = members.flatMap(alternativesOf);
   const isFlag = options.some(({ type }) => type === 'boolean');
-  return [...options.flatMap(fixedValues).map(String), ...(isFlag ? ['true', 'false'] : [])];
+  return [...options.flatMap((option) => option.enum ?? []).map(String), ...(isFlag ? ['true', 'false'] : [])];
 }
 
 /** A possible value of the word at the cursor. */

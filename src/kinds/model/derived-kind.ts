@@ -12,6 +12,7 @@ import type {
   ReadOperation,
   WriteOperation,
 } from '../../platform/operations/model/operation.ts';
+import { isNullable, memberSchemas } from '../../platform/operations/model/request-schema.ts';
 import { type FieldTable, fieldTable } from './field-table.ts';
 import {
   creating,
@@ -229,11 +230,11 @@ function pick(
   operation: WriteOperation | undefined,
   strict = false,
 ): Readonly<Record<string, unknown>> {
-  const shape = (operation?.body as { readonly shape?: Record<string, z.ZodType> } | null | undefined)?.shape ?? {};
+  const members = operation?.body == null ? {} : memberSchemas(operation.body.json);
   return Object.fromEntries(
     Object.entries(parameters).filter(([name, value]) => {
-      const schema = shape[name];
-      return schema !== undefined && !(strict && value === null && !schema.safeParse(null).success);
+      const schema = members[name];
+      return schema !== undefined && !(strict && value === null && !isNullable(schema));
     }),
   );
 }

@@ -6,7 +6,7 @@ import { canonicalJson, type Json } from '../../core/json.ts';
 import type { Actual, Fields } from '../../core/resource.ts';
 import type { AccessRule, Grant } from '../../plan/rules.ts';
 import type { Reader } from '../../platform/client.ts';
-import { resourceOperations, type StructureItem } from '../../platform/operations/resources.ts';
+import { operations, type StructureItem } from '../../platform/operations/index.ts';
 import { type ItemOperations, itemWrites, titleRules } from '../model/derived-kind.ts';
 import { access, type FieldTable, fieldTable, ofExisting, type Table } from '../model/field-table.ts';
 import { type Kind, type PlannedRequest, Ref, ref, request, type Writes } from '../model/kind.ts';
@@ -107,7 +107,7 @@ export function sortRequests(change: Change): readonly PlannedRequest[] {
   const anchor = pointer(change.anchor.address);
   const position = change.anchor.side === 'before' ? { before: anchor } : { after: anchor };
   const body = { item: pointer(change.address), position };
-  return [request(resourceOperations.sortSiteStructure, { path: { siteId: ref(change.within) }, body })];
+  return [request(operations.sortSiteStructure, { path: { siteId: ref(change.within) }, body })];
 }
 
 function pointer(address: string) {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Actual, idRef } from '../../core/resource.ts';
 import { counted } from '../../plan/render/words.ts';
 import type { Reader } from '../../platform/client.ts';
-import { resourceOperations, type SectionGroup } from '../../platform/operations/resources.ts';
+import { operations, type SectionGroup } from '../../platform/operations/index.ts';
 import { line } from '../model/schema.ts';
 import { icon, structurePart } from './part.ts';
 
@@ -11,9 +11,9 @@ import { icon, structurePart } from './part.ts';
 export const sectionGroup = structurePart<SectionGroup>({
   name: 'section-group',
   operations: {
-    create: resourceOperations.createSectionGroup,
-    update: resourceOperations.updateSectionGroup,
-    delete: resourceOperations.deleteSectionGroup,
+    create: operations.createSectionGroup,
+    update: operations.updateSectionGroup,
+    delete: operations.deleteSectionGroup,
   },
   part: {
     key: { member: 'group', description: 'The key of the group, unique in the site.', example: 'developers' },
@@ -50,7 +50,7 @@ function mayHideGroups(site: string, parts: readonly Actual[]): boolean {
 
 /** Reads the groups of a site whose structure does not show them. Otherwise a lost creation would be repeated. */
 async function readGroups(site: string, reader: Reader): Promise<readonly Actual[]> {
-  const groups = await Array.fromAsync(reader.pages(resourceOperations.listSectionGroups, { path: { siteId: site } }));
+  const groups = await Array.fromAsync(reader.pages(operations.listSectionGroups, { path: { siteId: site } }));
   return groups.map(({ id, title, icon: name, sectionGroup: parent }, index) => ({
     kind: 'section-group',
     id,

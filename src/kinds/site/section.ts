@@ -4,8 +4,8 @@ import type { Address } from '../../core/address.ts';
 import type { Change } from '../../core/change.ts';
 import { present } from '../../core/json.ts';
 import { counted } from '../../plan/render/words.ts';
+import { operations, type Section } from '../../platform/operations/index.ts';
 import type { Input } from '../../platform/operations/model/operation.ts';
-import { resourceOperations, type Section } from '../../platform/operations/resources.ts';
 import { titleField, writtenFields } from '../model/field-table.ts';
 import { type Alternative, hasMembers, type PlannedRequest, ref, request } from '../model/kind.ts';
 import { key, line, text } from '../model/schema.ts';
@@ -22,7 +22,7 @@ import {
   updateWrites,
 } from './part.ts';
 
-type SectionFields = Input<typeof resourceOperations.updateSection>['body'] & {
+type SectionFields = Input<typeof operations.updateSection>['body'] & {
   readonly default?: string;
   readonly group?: string | null;
   readonly spaces?: readonly Address[];
@@ -107,7 +107,7 @@ export const section = structurePart<Section>({
   writes(change, context) {
     const path = { siteId: ref(change.within), siteSectionId: ref(change.address) };
     if (change.action === 'delete') {
-      return { first: [request(resourceOperations.deleteSection, { path })] };
+      return { first: [request(operations.deleteSection, { path })] };
     }
     const { default: first, group, spaces: _spaces, title, icon, ...rest } = writtenFields(change) as SectionFields;
     if (change.action === 'move') {
@@ -116,12 +116,12 @@ export const section = structurePart<Section>({
     }
     if (change.action === 'update') {
       const body = { title, icon, ...rest, defaultSiteSpace: first === undefined ? undefined : ref(first) };
-      const update = request(resourceOperations.updateSection, { path, body: present(body) });
-      return updateWrites(change, update, (body) => request(resourceOperations.updateSection, { path, body }));
+      const update = request(operations.updateSection, { path, body: present(body) });
+      return updateWrites(change, update, (body) => request(operations.updateSection, { path, body }));
     }
     const seed = seedOf(change, (address) => context.creation(address));
     const create = request(
-      resourceOperations.createSection,
+      operations.createSection,
       { path: { siteId: ref(change.within) }, body: present({ spaceId: seed.space, title, icon }) },
       {
         creates: true,
@@ -131,7 +131,7 @@ export const section = structurePart<Section>({
         },
       },
     );
-    const settings = hasMembers(rest) ? [request(resourceOperations.updateSection, { path, body: present(rest) })] : [];
+    const settings = hasMembers(rest) ? [request(operations.updateSection, { path, body: present(rest) })] : [];
     const grouped = group ? [moveToGroup(change, group)] : [];
     return { first: [create, ...settings, ...grouped, ...sortRequests(change)] };
   },
@@ -146,7 +146,7 @@ function moveToGroup(change: Change, group: string | null): PlannedRequest {
   const siteSectionId = ref(change.address);
   const instead: Alternative = {
     feature: 'members of section groups',
-    request: request(resourceOperations.updateSection, {
+    request: request(operations.updateSection, {
       path: { siteId, siteSectionId },
       body: { siteSectionGroupId: group === null ? null : ref(group) },
     }),
@@ -155,14 +155,14 @@ function moveToGroup(change: Change, group: string | null): PlannedRequest {
   if (group !== null) {
     const path = { siteId, siteSectionGroupId: ref(group) };
     return request(
-      resourceOperations.addSectionToGroup,
+      operations.addSectionToGroup,
       { path, body: { sectionId: siteSectionId } },
       { sets: ['group'], instead },
     );
   }
   const before = change.fields.find((field) => field.path === 'group')?.from;
   const path = { siteId, siteSectionGroupId: ref(before ?? ''), siteSectionId };
-  return request(resourceOperations.removeSectionFromGroup, { path }, { instead });
+  return request(operations.removeSectionFromGroup, { path }, { instead });
 }
 
 /**
@@ -170,6 +170,6 @@ function moveToGroup(change: Change, group: string | null): PlannedRequest {
  * Source: docs/platform-notes.md#answers-without-a-body
  */
 function isInGroup(answer: unknown, input: unknown): boolean {
-  const wanted = (input as Input<typeof resourceOperations.updateSection>).body.siteSectionGroupId;
+  const wanted = (input as Input<typeof operations.updateSection>).body.siteSectionGroupId;
   return answer === undefined || ((answer as Section).sectionGroup ?? null) === wanted;
 }

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { RejectedError } from '../../core/errors.ts';
 import { type Json, present } from '../../core/json.ts';
 import type { Fields } from '../../core/resource.ts';
+import { operations, type SiteSpace } from '../../platform/operations/index.ts';
 import type { Input } from '../../platform/operations/model/operation.ts';
-import { resourceOperations, type SiteSpace } from '../../platform/operations/resources.ts';
 import { ofExisting, writtenFields } from '../model/field-table.ts';
 import { hasMembers, ref, request } from '../model/kind.ts';
 import { key, line } from '../model/schema.ts';
@@ -20,7 +20,7 @@ import {
   updateWrites,
 } from './part.ts';
 
-type SiteSpaceFields = Input<typeof resourceOperations.updateSiteSpace>['body'] & {
+type SiteSpaceFields = Input<typeof operations.updateSiteSpace>['body'] & {
   readonly space?: string;
   readonly section?: string | null;
 };
@@ -106,7 +106,7 @@ export const siteSpace = structurePart<SiteSpace>({
   writes(change, context) {
     const path = { siteId: ref(change.within), siteSpaceId: ref(change.address) };
     if (change.action === 'delete') {
-      return { first: [request(resourceOperations.deleteSiteSpace, { path })] };
+      return { first: [request(operations.deleteSiteSpace, { path })] };
     }
     if (change.action === 'move') {
       return { first: sortRequests(change) };
@@ -115,16 +115,16 @@ export const siteSpace = structurePart<SiteSpace>({
     const checks = rest.hidden === true ? { learns: mustBeHidden } : {};
     if (change.action === 'update') {
       const spaceId = space === undefined ? undefined : spaceRef(space);
-      const update = request(resourceOperations.updateSiteSpace, { path, body: present({ ...rest, spaceId }) }, checks);
-      return updateWrites(change, update, (body) => request(resourceOperations.updateSiteSpace, { path, body }));
+      const update = request(operations.updateSiteSpace, { path, body: present({ ...rest, spaceId }) }, checks);
+      return updateWrites(change, update, (body) => request(operations.updateSiteSpace, { path, body }));
     }
     const settings = hasMembers(rest)
-      ? [request(resourceOperations.updateSiteSpace, { path, body: present(rest) }, checks)]
+      ? [request(operations.updateSiteSpace, { path, body: present(rest) }, checks)]
       : [];
     const holder = section ? context.creation(section) : undefined;
     const isSeed = holder !== undefined && seedOf(holder, context.creation).address === change.address;
     const create = request(
-      resourceOperations.addSiteSpace,
+      operations.addSiteSpace,
       {
         path: { siteId: ref(change.within) },
         body: present({ spaceId: spaceRef(space), sectionId: section ? ref(section) : undefined }),

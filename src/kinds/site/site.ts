@@ -8,13 +8,8 @@ import { canonicalJson, type Json, present, shownJson } from '../../core/json.ts
 import { type Actual, idRef, isIdRef } from '../../core/resource.ts';
 import { counted } from '../../plan/render/words.ts';
 import type { Reader } from '../../platform/client.ts';
+import { operations, type PublishResult, type Site, type StructureItem } from '../../platform/operations/index.ts';
 import type { Input } from '../../platform/operations/model/operation.ts';
-import {
-  type PublishResult,
-  resourceOperations,
-  type Site,
-  type StructureItem,
-} from '../../platform/operations/resources.ts';
 import { checkTitle, listedKind } from '../model/derived-kind.ts';
 import {
   access,
@@ -219,7 +214,7 @@ export function siteKind(parts: readonly StructurePart[]): Kind {
     summary: 'Docs sites with their sections, groups and spaces, in display order.',
     dependsOn: ['space', 'translation'],
     deletionNeedsApproval: true,
-    operations: { list: resourceOperations.listSites, delete: resourceOperations.deleteSite },
+    operations: { list: operations.listSites, delete: operations.deleteSite },
     fields,
     facts: ({ siteSpaces }) => ({ siteSpaces: siteSpaces ?? 0 }),
     manifest: {
@@ -293,7 +288,7 @@ function siteImpact(actual: Actual) {
 }
 
 async function readParts(parts: readonly StructurePart[], { id }: Actual, reader: Reader): Promise<Detail> {
-  const { structure } = await reader.get(resourceOperations.getSiteStructure, { path: { siteId: id } });
+  const { structure } = await reader.get(operations.getSiteStructure, { path: { siteId: id } });
   return observeStructure(parts, id, structure);
 }
 
@@ -322,12 +317,12 @@ function withoutScheme(address: string | null | undefined): Json {
 
 /** Reads the adaptive schema. A site without one answers 404. Source: docs/platform-notes.md#adaptive-schema */
 async function readAdaptiveSchema({ id }: Actual, reader: Reader): Promise<Detail> {
-  const answer = await unlessMissing(reader.get(resourceOperations.getAdaptiveSchema, { path: { siteId: id } }));
+  const answer = await unlessMissing(reader.get(operations.getAdaptiveSchema, { path: { siteId: id } }));
   return { fields: { adaptiveSchema: (answer?.jsonSchema ?? null) as Json } };
 }
 
-type SiteFields = Omit<Input<typeof resourceOperations.updateSite>['body'], 'adaptiveContent'> & {
-  readonly type?: Input<typeof resourceOperations.createSite>['body']['type'];
+type SiteFields = Omit<Input<typeof operations.updateSite>['body'], 'adaptiveContent'> & {
+  readonly type?: Input<typeof operations.createSite>['body']['type'];
   readonly published?: boolean;
   readonly adaptiveContent?: boolean;
   readonly adaptiveSchema?: Record<string, unknown>;
@@ -338,7 +333,7 @@ type SiteFields = Omit<Input<typeof resourceOperations.updateSite>['body'], 'ada
 function siteWrites(change: Change): Writes {
   const path = { siteId: ref(change.address) };
   if (change.action === 'delete') {
-    return { first: [request(resourceOperations.deleteSite, { path })] };
+    return { first: [request(operations.deleteSite, { path })] };
   }
   const { adaptiveSchema, published, default: first, type, ...fields } = writtenFields(change) as SiteFields;
   const { title, visibility, adaptiveContent, agentsContext, ...settings } = fields;
@@ -351,12 +346,12 @@ function siteWrites(change: Change): Writes {
     ...defaultOf(first),
   };
   const requests: PlannedRequest[] = [
-    ...(hasMembers(body) ? [request(resourceOperations.updateSite, { path, body: present(body) })] : []),
+    ...(hasMembers(body) ? [request(operations.updateSite, { path, body: present(body) })] : []),
     // Versions without the setting reject it, and the answer to a creation does not show the version.
     ...(creates && agentsContext !== undefined
       ? [
           request(
-            resourceOperations.updateSite,
+            operations.updateSite,
             { path, body: { agentsContext } },
             { sets: ['agentsContext'], tolerates: [400] },
           ),
@@ -364,17 +359,13 @@ function siteWrites(change: Change): Writes {
       : []),
     ...(adaptiveSchema === undefined
       ? []
-      : [request(resourceOperations.updateAdaptiveSchema, { path, body: { jsonSchema: adaptiveSchema } })]),
+      : [request(operations.updateAdaptiveSchema, { path, body: { jsonSchema: adaptiveSchema } })]),
     ...publishing(path, published, creates),
   ];
   if (!creates) {
     return { first: requests };
   }
-  const create = request(
-    resourceOperations.createSite,
-    { body: present({ type, title, visibility }) },
-    creating(change),
-  );
+  const create = request(operations.createSite, { body: present({ type, title, visibility }) }, creating(change));
   return { first: [create], late: requests };
 }
 
@@ -395,8 +386,8 @@ function publishing(
     return [];
   }
   return published
-    ? [request(resourceOperations.publishSite, { path }, { learns: mustBePublished })]
-    : [request(resourceOperations.unpublishSite, { path })];
+    ? [request(operations.publishSite, { path }, { learns: mustBePublished })]
+    : [request(operations.unpublishSite, { path })];
 }
 
 /** Fails when the answer is a checkout: then nothing was published. Source: docs/platform-notes.md#publishing */

@@ -1,63 +1,17 @@
-import { changeRequestOperations } from './content/change-requests.ts';
-import { collectionOperations } from './content/collections.ts';
-import { changeRequestCommentOperations, spaceCommentOperations } from './content/comments.ts';
-import { changeRequestContentOperations, spaceContentOperations } from './content/content.ts';
-import { reviewOperations } from './content/reviews.ts';
-import { searchOperations } from './content/search.ts';
-import { spaceOperations } from './content/spaces.ts';
-import { translationOperations } from './content/translations.ts';
-import { askOperations } from './organization/ask.ts';
-import { conversationOperations } from './organization/conversations.ts';
-import { installationOperations, integrationOperations } from './organization/integrations.ts';
-import { invitationOperations } from './organization/invitations.ts';
-import { memberOperations } from './organization/members.ts';
-import { openApiOperations } from './organization/openapi.ts';
-import { organizationOperations } from './organization/organizations.ts';
-import { samlOperations } from './organization/saml.ts';
-import { teamOperations } from './organization/teams.ts';
-import { externalLinkOperations } from './sites/external-links.ts';
-import { siteContextOperations } from './sites/site-context.ts';
-import {
-  sectionGroupOperations,
-  sectionOperations,
-  siteSpaceOperations,
-  structureOperations,
-} from './sites/site-structure.ts';
-import { siteOperations } from './sites/sites.ts';
+/** Operations that code calls, with the responses that it reads. `octavo api` sends any operation of the table. */
+import { contentOperations } from './content.ts';
+import { conversationOperations } from './conversations.ts';
+import { organizationOperations } from './organization.ts';
+import { siteOperations } from './sites.ts';
 
-export type { StructureItem } from './sites/structure-shapes.ts';
-export { isSection, isSectionGroup, isSiteSpace } from './sites/structure-shapes.ts';
+export type { OpenApiSpec } from './organization.ts';
+export type { PublishResult, Section, SectionGroup, Site, SiteSpace, StructureItem } from './sites.ts';
+export { isSection, isSectionGroup, isSiteSpace } from './sites.ts';
 
-/**
- * Every operation of the platform, by name. Paths of the platform are written nowhere else.
- * Source: docs/platform-notes.md#operations-beyond-the-api-document
- */
+/** Operations that code calls, by name. */
 export const operations = {
   ...organizationOperations,
-  ...memberOperations,
-  ...invitationOperations,
-  ...teamOperations,
-  ...samlOperations,
-  ...collectionOperations,
-  ...spaceOperations,
-  ...spaceContentOperations,
-  ...spaceCommentOperations,
-  ...changeRequestOperations,
-  ...changeRequestContentOperations,
-  ...changeRequestCommentOperations,
-  ...reviewOperations,
-  ...searchOperations,
+  ...contentOperations,
   ...siteOperations,
-  ...structureOperations,
-  ...siteSpaceOperations,
-  ...sectionOperations,
-  ...sectionGroupOperations,
-  ...externalLinkOperations,
-  ...askOperations,
-  ...openApiOperations,
-  ...translationOperations,
   ...conversationOperations,
-  ...siteContextOperations,
-  ...integrationOperations,
-  ...installationOperations,
 };

@@ -1,0 +1,162 @@
+/** Responses about docs sites and their structure. */
+import * as z from 'zod';
+import { space } from './content.ts';
+import { optionalFlag, optionalNumber, optionalText, string, urls } from './model/shapes.ts';
+import { list, read, write } from './table.ts';
+
+const site = z.looseObject({
+  id: string,
+  type: optionalText,
+  title: optionalText,
+  hostname: optionalText,
+  basename: optionalText,
+  /** Read as an object, written as host plus path. */
+  proxy: z.looseObject({ origin: optionalText, target: optionalText }).nullish(),
+  visibility: optionalText,
+  published: optionalFlag,
+  siteSpaces: optionalNumber,
+  adaptiveContent: z.looseObject({ enabled: optionalFlag }).nullish(),
+  agentsContext: optionalText,
+  urls,
+});
+/** Docs site, as read. */
+export type Site = z.output<typeof site>;
+
+const publishResult = z.looseObject({
+  /** `checkout` if an upgrade is required; nothing was published then. Source: docs/platform-notes.md#publishing */
+  type: optionalText,
+  id: optionalText,
+  published: optionalFlag,
+});
+/** Result of publishing: the site, or a checkout. */
+export type PublishResult = z.output<typeof publishResult>;
+
+const adaptiveSchema = z.looseObject({
+  jsonSchema: z.record(string, z.unknown()).nullish(),
+  updatedAt: optionalText,
+});
+
+const siteSpace = z.looseObject({
+  object: z.literal('site-space').optional(),
+  id: string,
+  path: optionalText,
+  section: optionalText,
+  space,
+  title: optionalText,
+  default: optionalFlag,
+  condition: optionalText,
+  hidden: optionalFlag,
+  urls,
+});
+/** A space on a site, as read. */
+export type SiteSpace = z.output<typeof siteSpace>;
+
+const section = z.looseObject({
+  object: z.literal('site-section').optional(),
+  id: string,
+  title: optionalText,
+  description: optionalText,
+  default: optionalFlag,
+  path: optionalText,
+  condition: optionalText,
+  sectionGroup: optionalText,
+  siteSpaces: z.array(siteSpace).nullish(),
+  icon: optionalText,
+  urls,
+});
+/** A section of a site, as read. */
+export type Section = z.output<typeof section>;
+
+/** A group of sections, as read. Its children are sections or groups. Source: docs/platform-notes.md#section-groups */
+export interface SectionGroup {
+  readonly object?: 'site-section-group';
+  readonly id: string;
+  readonly title: string;
+  readonly icon?: string | null;
+  readonly sectionGroup?: string | null;
+  readonly children?: readonly StructureItem[] | null;
+  readonly [field: string]: unknown;
+}
+
+/** An item of an unknown type; it is ignored. */
+export interface UnknownItem {
+  readonly object?: string;
+  readonly id?: string;
+  readonly [field: string]: unknown;
+}
+
+/** Item of a site's structure or of a group. */
+export type StructureItem = Section | SectionGroup | SiteSpace | UnknownItem;
+
+const sectionGroup: z.ZodType<SectionGroup> = z.looseObject({
+  object: z.literal('site-section-group').optional(),
+  id: string,
+  title: string,
+  icon: optionalText,
+  sectionGroup: optionalText,
+  get children(): z.ZodType<readonly StructureItem[] | null | undefined> {
+    return z.array(structureItem).nullish();
+  },
+});
+
+const KNOWN_ITEMS: readonly string[] = ['site-section', 'site-section-group', 'site-space'];
+
+const structureItem: z.ZodType<StructureItem> = z.lazy(() =>
+  z.union([
+    section.extend({ object: z.literal('site-section') }),
+    sectionGroup.refine((item) => item.object === 'site-section-group'),
+    siteSpace.extend({ object: z.literal('site-space') }),
+    // A known type that is not as documented is an error: if it were skipped, it would look deleted.
+    z
+      .looseObject({ object: string.optional(), id: string.optional() })
+      .refine(({ object = '' }) => !KNOWN_ITEMS.includes(object)),
+  ]),
+);
+
+/** A site's structure, as read; order is display order. */
+const siteStructure = z.looseObject({
+  /** `sections` or `siteSpaces`. */
+  type: string,
+  structure: z.array(structureItem),
+});
+
+/** Operations on docs sites and the items of their structure. */
+export const siteOperations = {
+  listSites: list('listSites', site),
+  createSite: write('createSite', site),
+  updateSite: write('updateSite', site),
+  deleteSite: write('deleteSite'),
+  publishSite: write('publishSite', publishResult),
+  unpublishSite: write('unpublishSite', site),
+  getAdaptiveSchema: read('getAdaptiveSchema', adaptiveSchema),
+  updateAdaptiveSchema: write('updateAdaptiveSchema', adaptiveSchema),
+  getSiteStructure: read('getSiteStructure', siteStructure),
+  sortSiteStructure: write('sortSiteStructure', z.unknown()),
+  addSiteSpace: write('addSiteSpace', siteSpace.optional()),
+  updateSiteSpace: write('updateSiteSpace', siteSpace.optional()),
+  deleteSiteSpace: write('deleteSiteSpace'),
+  createSection: write('createSection', section),
+  updateSection: write('updateSection', section.optional()),
+  deleteSection: write('deleteSection'),
+  listSectionGroups: list('listSectionGroups', sectionGroup),
+  createSectionGroup: write('createSectionGroup', sectionGroup),
+  updateSectionGroup: write('updateSectionGroup', sectionGroup.optional()),
+  deleteSectionGroup: write('deleteSectionGroup'),
+  addSectionToGroup: write('addSectionToGroup', sectionGroup),
+  removeSectionFromGroup: write('removeSectionFromGroup'),
+};
+
+/** Returns true if an item of a structure is a section. */
+export function isSection(item: StructureItem): item is Section {
+  return item.object === 'site-section';
+}
+
+/** Returns true if an item of a structure is a group of sections. */
+export function isSectionGroup(item: StructureItem): item is SectionGroup {
+  return item.object === 'site-section-group';
+}
+
+/** Returns true if an item of a structure is a site space. */
+export function isSiteSpace(item: StructureItem): item is SiteSpace {
+  return item.object === 'site-space';
+}
