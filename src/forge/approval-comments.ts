@@ -12,10 +12,10 @@ import { type AnnouncedComment, readCommand } from './webhooks.ts';
 /** Milliseconds after which a comment that nobody has answered is too old: a recorded delivery cannot bring it back. */
 const MAX_AGE = 24 * 3_600_000;
 
-/** Comments that look like plans, of which the author is asked for: the oldest ones. */
+/** Maximum number of comments that look like plans and whose authors are looked up: the oldest ones. */
 const MAX_OFFERS = 20;
 
-/** Who may approve, and which plan. */
+/** Rules about who may approve, and which plan. */
 export interface CommentRules extends Pick<Marker, 'organization' | 'scope'> {
   readonly permission: Exclude<Membership['permission'], 'none'>;
   /** Only these accounts; undefined: everybody with the permission. */
@@ -24,7 +24,7 @@ export interface CommentRules extends Pick<Marker, 'organization' | 'scope'> {
   readonly ref: string;
 }
 
-/** What a comment does. `ignored`: it is gone, or by a bot, or about the plan of another organization. */
+/** Effect of a comment. `ignored`: it is gone, or by a bot, or about the plan of another organization. */
 export type CommentVerdict =
   | { readonly kind: 'ignored' }
   | { readonly kind: 'refused'; readonly login: string; readonly reasons: readonly string[] }

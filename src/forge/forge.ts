@@ -34,7 +34,7 @@ export interface CommentedPull {
   readonly url: string | null;
 }
 
-/** What an account may do in a repository. */
+/** Rights of an account in a repository. */
 export interface Membership {
   readonly permission: 'none' | 'write' | 'maintain' | 'admin';
   readonly isBot: boolean;
@@ -42,7 +42,7 @@ export interface Membership {
   readonly showsPlans: boolean;
 }
 
-/** What a forge tells of comments that approve plans. */
+/** Requests about comments that approve plans. */
 export interface ApprovalApi {
   /** Text between the address of a pull request and the id of a comment. */
   readonly anchor: string;

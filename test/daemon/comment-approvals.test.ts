@@ -45,7 +45,10 @@ async function openPull(name: 'github' | 'gitlab', organization: Readonly<Record
       const event = join(work.folder, 'event.json');
       const at = fake.pull.head;
       expect(
-        await work.inside(['plan', '.', '--comment'], jobAt(fake, name, { base, head: at, event, run })),
+        await work.inside(['plan', '.', '--comment'], {
+          ...jobAt(fake, name, { base, head: at, event, run }),
+          OCTAVO_APPROVE_BY_COMMENT: 'true',
+        }),
       ).toMatchObject({
         code: 0,
       });
@@ -95,6 +98,7 @@ describe.each(['github', 'gitlab'] as const)('at %s', (name) => {
   test('a comment approves the deletion of a pull request, which is applied once it is merged', async () => {
     await using pull = await openPull(name);
     const [held = ''] = pull.checksums();
+    expect(pull.fake.own[0]?.body).toContain(`comment that is only \`octavo approve ${held.slice(0, 8)}\``);
     const answer = await pull.say(BOSS, 'octavo approve');
     expect(answer).toBe(
       `Approved by \`boss\`: \`${held.slice(0, 8)}\`. It counts once this is merged, if the plan is still the same.`,

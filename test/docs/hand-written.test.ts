@@ -74,7 +74,7 @@ describe('the first YAML block of every page', () => {
       return;
     }
     if (names.includes('organizations')) {
-      const env = new Proxy({}, { get: () => 'value' });
+      const env = new Proxy({}, { get: () => 'a-value-of-some-length' });
       const config = loadConfig({ text: block, file: 'config.yaml', env, readFile: () => 'value', kinds });
       expect(config.organizations.length).toBeGreaterThan(0);
       return;

@@ -75,7 +75,7 @@ describe.each([
           (verdict) => verdict.kind,
           () => 'failed',
         );
-        // An account without its flag is no bot.
+        // An account without its flag counts as a person.
         const isHarmless = request.source === 'users' && answer.status === 200;
         expect([request.source, answer, isHarmless || kind !== 'approved']).toEqual([request.source, answer, true]);
       }

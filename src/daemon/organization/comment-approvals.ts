@@ -250,7 +250,7 @@ export class OrganizationCommentApprovals implements Feature {
     return answer;
   }
 
-  /** Returns what a person is told about a comment that has approved nothing yet; null if nothing. */
+  /** Returns the answer to a comment that has approved nothing yet; null if it gets none. */
   #answerTo(verdict: CommentVerdict): string | null {
     switch (verdict.kind) {
       case 'ignored':

@@ -167,7 +167,12 @@ function wrapCommand(command: string): string {
     const option = word.startsWith('-') && !next.startsWith('-') ? `${word} ${next}` : word;
     const line = lines.at(-1) ?? '';
     const isFull = word.startsWith('-') && line.length + option.length + ' \\ '.length > COLUMNS;
-    lines.splice(-1, 1, ...(isFull ? [`${line} \\`, `  ${word}`] : [line === '' ? word : `${line} ${word}`]));
+    if (isFull) {
+      lines[lines.length - 1] = `${line} \\`;
+      lines.push(`  ${word}`);
+    } else {
+      lines[lines.length - 1] = line === '' ? word : `${line} ${word}`;
+    }
   }
   return lines.join('\n');
 }

@@ -56,7 +56,8 @@ export const PLAIN_APPROVAL: Approval = {
 
 /** Inserts spaces into words that are wider than `room` columns, so that they can be wrapped. */
 export function breakLongWords(text: string, room: number): string {
-  if (textWidth(text) <= room) {
+  // A word of less than half of the room fits, because no character is wider than two columns.
+  if (textWidth(text) <= room || !new RegExp(`\\S{${Math.ceil(room / 2)}}`).test(text)) {
     return text;
   }
   const pieces = text.split(' ').flatMap((word) => {

@@ -74,11 +74,3 @@ export function organizationName(id: string, title: string): Html {
 export function personText(name: string, method: Actor['method']): Html {
   return html`<b>${name === '' ? 'unknown' : shown(name)}</b> <span class="faint">(${method})</span>`;
 }
-
-/** Returns why a person did something; for a comment, a link to it. Empty if they gave no reason. */
-export function reasonText(reason: string, method: Actor['method']): Html {
-  if (method === 'comment') {
-    return html` in ${link(reason, 'a comment')}`;
-  }
-  return reason === '' ? html`` : html`: “${shown(reason, 500)}”`;
-}

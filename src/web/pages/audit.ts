@@ -1,11 +1,11 @@
 /** Pages of what people did, newest first: of all organizations, and of one. */
 
 import { html } from 'hono/html';
-import { type AuditEntry, type AuditQuery, DAEMON_HISTORY, type History } from '../../store/history.ts';
+import { type Actor, type AuditEntry, type AuditQuery, DAEMON_HISTORY, type History } from '../../store/history.ts';
 import { link, queryOf } from '../html/link.ts';
 import { stateDot } from '../html/state.ts';
 import { paging } from '../html/table.ts';
-import { age, checksumText, organizationLink, personText, reasonText, shown } from '../html/text.ts';
+import { age, checksumText, organizationLink, personText, shown } from '../html/text.ts';
 import { visibilityOf } from '../html/visibility.ts';
 import type { OrganizationState } from '../model/backend.ts';
 import { organizationPath, planPath, questionPath, resourcePath } from '../model/paths.ts';
@@ -163,6 +163,14 @@ function item(entry: AuditView['entries'][number], isOfAll: boolean, { titleOf, 
   return html`<li>${stateDot({ tone: outcome === 'done' ? 'ok' : 'bad', word: outcome })} <span>${personText(actor.name, actor.method)} ${VERBS.get(action) ?? shown(action)}${subject === '' ? '' : html` ${subjectText(organization, subject, action)}`}${isOfAll ? of : ''}${reasonText(reason, actor.method)}</span>
 ${outcome === 'done' ? '' : html`<b>${shown(outcome)}</b>`} <span class="faint">${shown(detail)}</span><span class="end faint">${age(entry.at, now)}</span></li>
 `;
+}
+
+/** Returns why a person did something; for a comment, a link to it. Empty if they gave no reason. */
+function reasonText(reason: string, method: Actor['method']): Html {
+  if (method === 'comment') {
+    return html` in ${link(reason, 'a comment')}`;
+  }
+  return reason === '' ? html`` : html`: “${shown(reason)}”`;
 }
 
 /** A plan, a question and a resource have a page. */

@@ -10,7 +10,7 @@ import { type IconName, icon } from '../html/icon.ts';
 import { link } from '../html/link.ts';
 import { stateBadge } from '../html/state.ts';
 import { paging } from '../html/table.ts';
-import { age, checksumText, commitText, personText, reasonText, shown } from '../html/text.ts';
+import { age, checksumText, commitText, personText, shown } from '../html/text.ts';
 import type { OrganizationState } from '../model/backend.ts';
 import { approvalView, decisionsOn, decisionView } from '../model/decision.ts';
 import { forgeLinks, passPath, planPath, withQuery } from '../model/paths.ts';
@@ -324,5 +324,5 @@ function decisionsSection({ decisions }: PlanView, { now }: PageRequest): Html {
 
 function decision({ by, method, verdict, reason, at }: PlanView['decisions'][number], now: number): Html {
   const tone = verdict === 'approved' ? 'ok' : 'bad';
-  return html`<li>${stateBadge({ tone, word: verdict })} <span>by ${personText(by, method)}${reasonText(reason, method)}</span><span class="end faint">${age(at, now)}</span></li>`;
+  return html`<li>${stateBadge({ tone, word: verdict })} <span>by ${personText(by, method)}${reason === '' ? '' : html`: “${shown(reason, 500)}”`}</span><span class="end faint">${age(at, now)}</span></li>`;
 }
