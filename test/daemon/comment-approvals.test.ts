@@ -276,3 +276,33 @@ test('where two people have to approve, two accounts do, whose names the configu
   await pull.say(WRITER, `Octavo approve ${held.slice(0, 8)}`);
   await eventually('the deletion', () => pull.deletions() === 1);
 });
+
+test('a comment does not approve what was rejected since, and those that were not needed approve nothing later', async () => {
+  await using pull = await openPull('github');
+  const { fake, daemon } = pull;
+  await pull.say(BOSS, 'octavo approve');
+  fake.fault = (request) => (/collaborators/.test(request) ? 403 : null);
+  await pull.merge();
+  await eventually('a failure', () => daemon.log.some(({ msg }) => /^cannot look at comments/.test(String(msg))));
+  expect([pull.deletions(), pull.audit()]).toEqual([0, []]);
+  const [held = ''] = pull.checksums();
+  const decide =
+    'INSERT INTO decision (organization, checksum, method, actor, verdict, reason, at) VALUES (?, ?, ?, ?, ?, ?, ?)';
+  const rejection = ['org_acme', `sha256:${held}`, 'oidc', 'cy@acme.example', 'rejected', '', Date.now()] as const;
+  daemon.database.prepare(decide).run(...rejection);
+  fake.fault = () => null;
+  const answers = fake.own.length;
+  await daemon.pass();
+  await eventually('the refusal', () => fake.own.length > answers);
+  expect(fake.own.at(-1)?.body).toContain('the plan was rejected after the comment');
+  expect([pull.deletions(), pull.audit().length]).toEqual([0, 1]);
+  // Two people write the command at the same time; one is enough.
+  const [one, two] = [fake.comment(BOSS, 'octavo approve'), fake.comment(OTHER_BOSS, 'octavo approve')];
+  await Promise.all([one, two].map(({ id }) => pull.deliver({ comment: id, text: 'octavo approve' })));
+  await eventually('the deletion', () => pull.deletions() === 1);
+  await daemon.idle();
+  expect(await pull.say(OTHER_BOSS, 'octavo approve')).toContain('nothing of it waits for approval any more');
+  const note = daemon.database.prepare("SELECT value FROM note WHERE topic = 'comment-approvals/org_acme'").get();
+  const { kept } = JSON.parse(String(note?.value)) as { kept: { isDone: boolean }[] };
+  expect(kept.filter(({ isDone }) => !isDone)).toEqual([]);
+});

@@ -22,7 +22,7 @@ import type { Reconciliation } from './reconciliation.ts';
 const INTERVAL = 5 * 60_000;
 
 /** Milliseconds that a comment waits for its merge, and that one is remembered, so that it cannot approve twice. */
-const KEPT = 90 * 24 * 3_600_000;
+const KEPT = 30 * 24 * 3_600_000;
 const MAX_KEPT = 200;
 
 const keptSchema = z.object({
@@ -163,10 +163,14 @@ export class OrganizationCommentApprovals implements Feature {
 
   async #judge(announced: AnnouncedComment, all: readonly AnnouncedComment[]): Promise<void> {
     const { clock } = this.#context;
-    const verdict = await this.#verdictOf(announced, true);
+    const found = await this.#verdictOf(announced, true);
     const { judged, kept } = await this.#read();
     const known = new Set(all.map(({ comment }) => comment));
     const { pull, comment, text } = announced;
+    const verdict =
+      found.kind === 'approved' && found.isMerged && this.#wasUsed(kept, pull, found.checksum)
+        ? { kind: 'refused' as const, login: found.login, reasons: ['nothing of it waits for approval any more'] }
+        : found;
     const added =
       verdict.kind === 'approved'
         ? [{ pull, comment, text, checksum: verdict.checksum, at: clock.now(), isDone: false }]
@@ -182,22 +186,30 @@ export class OrganizationCommentApprovals implements Feature {
     }
   }
 
+  /** Returns true if a plan was approved by comment before and does not wait now: nothing is left to approve. */
+  #wasUsed(kept: readonly KeptComment[], pull: number, checksum: string): boolean {
+    return kept.some((one) => one.isDone && one.pull === pull && one.checksum === checksum) && !this.#waits(checksum);
+  }
+
   async #useKept(): Promise<void> {
     const { kept } = await this.#read();
     for (const each of kept.filter(({ checksum, isDone }) => !isDone && this.#waits(checksum))) {
       const verdict = await this.#verdictOf(each, false);
-      if (verdict.kind === 'approved' && !verdict.isMerged) {
-        continue;
-      }
-      const { clock } = this.#context;
       const state = await this.#read();
-      const done = state.kept.map((one) =>
-        one.comment === each.comment ? { ...one, isDone: true, at: clock.now() } : one,
-      );
-      await this.#write({ ...state, kept: done });
-      const answer = verdict.kind === 'approved' ? await this.#approve(each, verdict) : this.#answerTo(verdict);
-      await this.#answer(each.pull, answer);
+      const isOpen = verdict.kind === 'approved' && !verdict.isMerged;
+      // Meanwhile a pass may have ended, and an earlier comment may have been enough.
+      const isLate = state.kept.some(({ comment, isDone }) => comment === each.comment && isDone);
+      if (!isOpen && !isLate && this.#waits(each.checksum)) {
+        await this.#finish(state, (one) => one.comment === each.comment);
+        const answer = verdict.kind === 'approved' ? await this.#approve(each, verdict) : this.#answerTo(verdict);
+        await this.#answer(each.pull, answer);
+      }
     }
+  }
+
+  /** Stores that comments have had their effect. */
+  #finish({ judged, kept }: State, isMeant: (one: KeptComment) => boolean): Promise<void> {
+    return this.#write({ judged, kept: kept.map((one) => (isMeant(one) ? { ...one, isDone: true } : one)) });
   }
 
   /** Judges a comment. What the forge cannot tell now counts against a new comment; an older one is judged again later. */
@@ -215,7 +227,7 @@ export class OrganizationCommentApprovals implements Feature {
   }
 
   /** Approves the plan that waits, with an entry in the audit, and returns the answer. */
-  async #approve({ checksum, pull, comment }: KeptComment, { login, url }: Approved): Promise<string> {
+  async #approve({ checksum, pull, comment, at }: KeptComment, { login, url }: Approved): Promise<string> {
     const { organization, store, daemon } = this.#context;
     const { reconciler } = this.#reconciliation;
     const { id, approvals } = organization;
@@ -223,6 +235,10 @@ export class OrganizationCommentApprovals implements Feature {
     const about = { actor: by, action: 'approve', subject: checksum, reason: url ?? `comment ${comment} on ${pull}` };
     let answer = '';
     const work = async () => {
+      const decisions = await store.organization(id).decisions();
+      if (decisions.some((one) => one.checksum === checksum && one.verdict === 'rejected' && one.at >= at)) {
+        throw new RefusedPlanError('the plan was rejected after the comment; write a new one');
+      }
       const approval = await reconciler.approve(checksum, by, about.reason);
       if (approval === null) {
         throw new RefusedPlanError('the plan has just changed; review it again');
@@ -233,6 +249,8 @@ export class OrganizationCommentApprovals implements Feature {
         : ` It is applied once ${counted(approvals.count, 'person', 'people')} have approved it.`;
       answer = `Approved by ${codeSpan(login)}: ${codeSpan(approvalSentence(plan, checksum), MAX_SENTENCE)}.${more}`;
       if (isComplete) {
+        // What the others have written about it must not approve the same change at another time.
+        await this.#finish(await this.#read(), (one) => one.pull === pull && one.checksum === checksum);
         void reconciler.trigger('approval');
       }
       return {};
