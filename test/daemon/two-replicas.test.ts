@@ -3,9 +3,10 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { shortApproval } from '../../src/plan/render/words.ts';
+import { FakeGitHubPull, STRANGER } from '../support/fake-forge.ts';
 import { eventually } from '../support/octavo-process.ts';
 import { hasPostgres } from '../support/postgres.ts';
-import { PUSHES } from '../support/push-deliveries.ts';
+import { COMMENTS, PUSHES } from '../support/push-deliveries.ts';
 import { shareCluster } from '../support/shared-cluster.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
@@ -294,5 +295,26 @@ describe.skipIf(!hasPostgres)('a replica that is not the owner', () => {
     expect(await deliver(other, 'second')).toBe(202);
     await eventually('the third collection', () => created() === 3, 60);
     expect(isOwner(other)).toBe(false);
+  });
+
+  test('passes the comment of a person on, and the owner answers it', async () => {
+    await using work = await openWorkspace();
+    await using fake = await new FakeGitHubPull().listen();
+    const store = await cluster().createDatabase();
+    work.repository.commit('One', { 'a.yaml': ONE });
+    const access = { apiUrl: fake.apiUrl, token: FakeGitHubPull.token, approveByComment: {} };
+    const settings = { organization: { forge: { ...FORGE, ...access } }, clock: NO_CHECKS, ui: UI };
+    await using owner = await startReplica(work, 'one', store, 6, settings);
+    await eventually('the owner', () => isOwner(owner));
+    await using other = await startReplica(work, 'two', store, 6, settings);
+    const text = 'octavo approve';
+    const { id: comment } = fake.comment(STRANGER, text);
+    const { headers, body } = COMMENTS.github({ secret: SECRET, comment, text });
+    const url = `${other.daemon.address}/hooks/org_acme`;
+    const { status } = await fetch(url, { method: 'POST', headers, body: new Uint8Array(body) });
+    expect([status, isOwner(other)]).toEqual([202, false]);
+    await eventually('the answer', () => fake.own.length === 1);
+    expect(fake.own[0]?.body).toContain('- approving needs the permission `maintain` in this repository\n');
+    expect(fake.own[0]?.body).toContain('- no job shows a plan of org_acme here');
   });
 });
