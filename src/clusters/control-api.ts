@@ -39,7 +39,7 @@ export const clusterRequest = z.discriminatedUnion('subcommand', [
     cluster,
     muted: z.boolean(),
     reason: z.string().trim().max(MAX_REASON).optional(),
-    until: z.number().max(LAST_TIME, 'is too late; choose an earlier end').nullable().optional(),
+    until: z.number().min(0).max(LAST_TIME, 'is too late; choose an earlier end').nullable().optional(),
     dryRun,
   }),
 ]);
