@@ -26,7 +26,7 @@ import { defineOrganizationPage, type Html, type PageRequest } from '../page.ts'
 
 const PAGE_SIZE = 50;
 /** Changes of a pass that are listed. */
-const MAX_CHANGES = 200;
+const MAX_CHANGES = 100;
 
 export type PassesView = Awaited<ReturnType<typeof loadList>>;
 
