@@ -135,7 +135,7 @@ export const conditionsPage = definePage<ConditionsView>({
 <p class="lead">${view.sentence}.</p>
 ${section('On now', view.firing, request)}
 ${section('Soon, unless they end', view.pending, request)}
-${view.notShown === 0 ? '' : html`<p>${view.notShown.toLocaleString('en')} more are not shown.</p>`}
+${view.notShown === 0 ? '' : html`<p>${view.notShown.toLocaleString('en')} others are on or may follow.</p>`}
 ${section('Resolved in the last 24 hours', view.resolved, request)}`,
   topics: () => ['notifications'],
 });
@@ -161,8 +161,12 @@ function section(heading: string, conditions: readonly ConditionView[], request:
   return conditions.length === 0
     ? html``
     : html`<h2>${heading} <span class="count">${conditions.length}</span></h2>
-<ul class="rows">${conditions.map((each) => item(each, request))}</ul>`;
+<ul class="rows">${conditions.slice(0, LISTED).map((each) => item(each, request))}</ul>
+${conditions.length <= LISTED ? '' : html`<p class="faint">${conditions.length - LISTED} more are not listed. The overview of an organization leads to its own.</p>`}`;
 }
+
+/** Alerts that the page lists of each kind; its JSON has more. */
+const LISTED = 40;
 
 function item(condition: ConditionView, request: PageRequest): Html {
   const { titleOf, now } = request;
