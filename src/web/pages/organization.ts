@@ -250,7 +250,7 @@ ${sourceSection(view, request)}`,
 
 /** The name and the state, with the actions next to them. */
 function titleSection(view: OrganizationView, request: PageRequest): Html {
-  const { id, title, path, state, sentence, pauses, list, decision } = view;
+  const { id, title, path, state, sentence, pauses, list, decision, commit, commitUrl, freshness } = view;
   const pause = pauses.find(({ address }) => address === '') ?? null;
   const actions =
     list === null || !isOperator(request, id)
@@ -259,7 +259,12 @@ function titleSection(view: OrganizationView, request: PageRequest): Html {
 ${pauseForm({ organization: id, address: '', pause, back: path })}</div>`;
   // The card says what waits.
   const words = decision === null ? html`<p class="lead">${shown(sentence)}</p>` : '';
+  const checked =
+    commit === null && freshness.asOf === null
+      ? ''
+      : html`<p class="faint small">${commitText(commit, commitUrl)}, checked ${age(freshness.asOf, request.now)}</p>`;
   return html`<div class="head"><h1>${shown(title)} <span class="badge">${stateBadge(STATUS_LABELS[state])}</span></h1>${actions}</div>
+${checked}
 ${words}
 ${pauses.map(pauseNotice)}`;
 }
