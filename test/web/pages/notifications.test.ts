@@ -101,19 +101,19 @@ test('an alert about a plan that waits leads to the plan, and names the organiza
 
 test('the page of 1,000 alerts is small, and says how many it does not list', async () => {
   const notifications = openMemoryStore().notifications();
-  const organizations = Array.from({ length: 1000 }, (_, index) => someOrganization(`org_${index}`));
+  const ids = Array.from({ length: 1000 }, (_, index) => `org_${index}`);
   const details = Array.from({ length: 10 }, (_, index) => `delete space/the-space-of-team-${index}: needs approval`);
   await addNotifications(
     notifications,
     NOW,
-    organizations.map(({ id }) =>
+    ids.map((id) =>
       someCondition(
         id,
         someFact({ code: 'waiting-for-approval', organization: id, details, path: `/o/${id}/plans/x` }),
       ),
     ),
   );
-  const backend = someBackend(organizations, { notifications: someNotifications(notifications) });
+  const backend = someBackend([someOrganization('acme')], { notifications: someNotifications(notifications) });
   const shown = await render(conditionsPage, backend, someRequest());
   expect(shown.length).toBeLessThan(100_000);
   expect(shown).toContain('1000 alerts are on');
