@@ -58,6 +58,9 @@ const CLAUSE_END = /^[\s.,;:!?)\]"'*_|]*(?:\n|$)|^[.,;:!?)\]]/;
 /** Dates in any notation. */
 const DATED =
   /(?:19|20)\d\d[-./](?:0?[1-9]|1[0-2])[-./](?:0?[1-9]|[12]\d|3[01])(?!\d)|(?<!\d)(?:0?[1-9]|[12]\d|3[01])[-./](?:0?[1-9]|[12]\d|3[01])[-./](?:19|20)\d\d(?!\d)/;
+/** A Brazilian postal code, whose name is a word for a phone in Turkish. */
+const POSTAL = /^\d{5}-\d{3}$/;
+const POSTAL_BEFORE = /(?<!\p{L})CEP[: ]{0,2}$/iu;
 /** Seconds since the epoch, the largest integers of 31 and 32 bits, round numbers, and equal or ascending digits. */
 const NO_PHONE = /^1[4-9]\d{8}$|^(?:214748364[5-9]|429496729[3-7])$|0{6}$|^(.)\1+$|^0?123456789/;
 
@@ -166,9 +169,10 @@ function placeOf(text: string, { start: first, end, sizes }: DigitSequence, last
   // Among other numbers, or over two lines, it is part of a table of figures or a dump.
   const isFigure = written.includes('\n') || /\d[ \t]{1,2}$/.test(before.slice(-3)) || /^[ \t]{1,2}\d/.test(after);
   if (
-    !isInternational &&
-    !isNearPhoneWord &&
-    (isFigure || /\p{L}[-./]$/u.test(near) || isOther(text, start, before, after))
+    (POSTAL.test(written) && POSTAL_BEFORE.test(before)) ||
+    (!isInternational &&
+      !isNearPhoneWord &&
+      (isFigure || /\p{L}[-./]$/u.test(near) || isOther(text, start, before, after)))
   ) {
     return null;
   }

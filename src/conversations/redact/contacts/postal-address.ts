@@ -97,7 +97,7 @@ function valueAfter(text: string, from: number): Value | null {
 
 /** End of a line of prose or of a cell: a sentence, markup, another label. An abbreviation does not end a sentence. */
 const LINE_END =
-  /\r?\n|[|｜\t]|\\{0,3}["<>{}]|[;；]|\s{3,}|\s•\s|(?:(?<=[\p{L}\p{M}]{5}|\d)\.|[!?！？])\s+(?=\p{Lu}\p{Ll}+ \p{Ll})|[。！？]|(?:[,，]|\s{2})\s?(?=\p{L}[\p{L}.-]{1,20}\s?[:：])|\.\s(?!(?:No|Nr|Kat|Daire|Apt|Blok|Sok)\s?[:：])(?=\p{L}[\p{L}.-]{2,20}\s?[:：])/u;
+  /\r?\n|[|｜\t]|\\{0,3}["<>{}]|[;；]|\s{3,}|\s•\s|(?:(?<=[\p{L}\p{M}]{5}|\d[A-Z]{0,2})\.|[!?！？])\s+(?=\p{Lu}\p{Ll}+ \p{Ll})|[。！？]|(?:[,，]|\s{2})\s?(?=\p{L}[\p{L}.-]{1,20}\s?[:：])|\.\s(?!(?:No|Nr|Kat|Daire|Apt|Blok|Sok)\s?[:：])(?=\p{L}[\p{L}.-]{2,20}\s?[:：])/u;
 
 function endOfFirst(stretch: string, gap: string): number {
   const quote = /["']$/.exec(gap)?.[0];
