@@ -1,7 +1,8 @@
 /** Finds postal addresses by the label before them, on one line or on several, or by a phrase such as "I live at". */
+import data from '../data/labels.json' with { type: 'json' };
 import type { Finder, PrivateValue } from '../model/found.ts';
+import { labelBefore, labelsFrom, phraseBefore } from '../model/label-words.ts';
 import { cellsUnder, isTechnicalTable } from '../model/table-columns.ts';
-import { isAddressLabel } from './postal-labels.ts';
 
 /** Mark of an address: a number, or a word for a street, a square or a district. */
 const PLACE =
@@ -19,44 +20,73 @@ const LINES = 5;
 /** Finds postal addresses by the label before them, up to the end of the line, the cell or the quotes. */
 export const findAddresses: Finder = (text) => {
   const found: PrivateValue[] = [];
+  const add = ({ start, end }: Value) => {
+    const key = text.slice(start, end).replaceAll(/\s+/g, ' ').toLowerCase();
+    found.push({ type: 'address', label: 'ADDRESS', rule: 'label of an address', start, end, key });
+    return end;
+  };
   let done = 0;
   for (const { index, 0: sign } of text.matchAll(SEPARATOR)) {
     const isOnLine = sign !== '\n';
     if (index >= done && (isOnLine || isEndOfLabel(text, index)) && isAddressLabel(text, index)) {
       const value = valueAfter(text, isOnLine ? index + sign.length : index);
-      if (value !== null) {
-        const key = text.slice(value.start, value.end).replaceAll(/\s+/g, ' ').toLowerCase();
-        found.push({ type: 'address', label: 'ADDRESS', ...value, key });
-        done = value.end;
-      }
+      done = value === null ? done : add(value);
     }
   }
   for (const { index } of text.matchAll(DIGITS)) {
     const phrase = index < done ? undefined : LIVING.exec(text.slice(Math.max(0, index - LIVING_REACH), index))?.[1];
     const value = phrase === undefined ? null : valueAfter(text, index - phrase.length);
-    if (value !== null) {
-      found.push({
-        type: 'address',
-        label: 'ADDRESS',
-        ...value,
-        key: text.slice(value.start, value.end).toLowerCase(),
-      });
-      done = value.end;
-    }
+    done = value === null ? done : add(value);
   }
-  return [...found, ...inColumns(text)];
-};
-
-/** Returns addresses in table columns whose heading announces them. */
-function inColumns(text: string): readonly PrivateValue[] {
-  return cellsUnder(
+  const cells = cellsUnder(
     text,
     (heading, headings) => isAddressLabel(`${heading}:`, heading.length + 1) && !isTechnicalTable(headings),
-  ).flatMap(({ cell: { text: value, start, end } }) =>
-    value.length >= 6 && PLACE.test(value) && !NO_PLACE.test(value)
-      ? [{ type: 'address', label: 'ADDRESS', start, end, key: value.toLowerCase() }]
-      : [],
   );
+  for (const { cell } of cells) {
+    if (isPlace(cell.text)) {
+      add(cell);
+    }
+  }
+  return found;
+};
+
+function isPlace(text: string): boolean {
+  return text.length >= 6 && PLACE.test(text) && !NO_PLACE.test(text);
+}
+
+const { address } = data;
+const LABELS = labelsFrom(address.labels.join('|'));
+/** Words for an address, and those at the end of its label, folded as labels are. */
+const ADDRESS_WORDS = new Set(address.words.split(' '));
+const LAST_WORDS = new Set([...LABELS.lastWords, ...ADDRESS_WORDS, ...address.lastWords.split(' ')]);
+/** Words of the addresses of machines, programs and links, in any language. */
+const TECHNICAL = new Set(address.technical.split(' '));
+const NOT_POSTAL = new RegExp(
+  `(?:^|[^\\p{L}])(?:${address.notPostal})(?:[ \\t_.-]{1,2}(?:of |de |d['’]|di |da )?(?:the )?\\p{L}{0,12}|addr\\p{L}*)$`,
+  'iu',
+);
+/** Maximum number of words in a label with a word for an address. */
+const PHRASE = 4;
+/** Word for an address in Thai, which has no spaces between words; the label starts with it. */
+const THAI = 'ที่อยู่';
+
+/** Reports whether a label precedes: a few words, one of them for an address, as in `Adres do faktury`. */
+function isAddressLabel(text: string, at: number): boolean {
+  const all = phraseBefore(text, at, LAST_WORDS);
+  const words = all.length > PHRASE ? afterColon(text, at, all) : all;
+  if (words.length === 0 || words.some((word) => TECHNICAL.has(word))) {
+    return false;
+  }
+  const isPostal =
+    labelBefore(text, at, LABELS) !== null ||
+    (words.length <= PHRASE && words.some((word) => ADDRESS_WORDS.has(word) || word.startsWith(THAI)));
+  return isPostal && !NOT_POSTAL.test(text.slice(Math.max(0, at - 32), at).replace(/["'*_\s)\]]+$/, ''));
+}
+
+/** Returns the words after the name of the speaker: `Ana Smith: Billing address: …`. */
+function afterColon(text: string, at: number, words: readonly string[]): readonly string[] {
+  const pieces = text.slice(Math.max(0, at - 40), at).split(/[:：\]|] /);
+  return words.slice(-Math.max(1, (pieces.at(-1) ?? '').trim().split(/\s+/).length));
 }
 
 /** Reports whether a whole line may be a label: it ends in a letter, ignoring markup. */
@@ -92,7 +122,7 @@ function valueAfter(text: string, from: number): Value | null {
   }
   const value = stretch.slice(0, endOfContinuation(stretch, first.length, isBelow)).replace(/[\s.,"'*_\\]+$/, '');
   const plain = value.replaceAll(/\s*\n[ \t>]*/g, ' ');
-  return plain.length >= 6 && PLACE.test(plain) && !NO_PLACE.test(plain) ? { start, end: start + value.length } : null;
+  return isPlace(plain) ? { start, end: start + value.length } : null;
 }
 
 /** End of a line of prose or of a cell: a sentence, markup, another label. An abbreviation does not end a sentence. */
