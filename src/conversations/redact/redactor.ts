@@ -22,12 +22,13 @@ import { findStreetAddresses } from './contacts/street-addresses.ts';
 import { findAccessLinks } from './credentials/access-links.ts';
 import { findKubernetesSecrets } from './credentials/kubernetes.ts';
 import { findSecrets } from './credentials/secrets.ts';
-import type { Finder, PrivateValue } from './model/found.ts';
+import { type Finder, type PrivateValue, settle } from './model/found.ts';
 import { viewOf } from './model/view.ts';
 import { announcedNames } from './names/announced-names.ts';
 import { findNamedFiles, findUserNames } from './names/path-names.ts';
 import { createPeopleMatcher, noPeople } from './names/people.ts';
 import { type Placeholders, placeholdersFor } from './placeholders.ts';
+import { recurrenceFinder } from './recurrence.ts';
 import { replaceSpans, type Scan, scanText } from './scan.ts';
 import { cutSubject, fieldsOf, nameAt, type TicketField } from './ticket-fields.ts';
 import { inUrl, spansOfUrl } from './ticket-url.ts';
@@ -199,13 +200,45 @@ function spellings(text: string): readonly string[] {
 
 function surveyOf(fields: readonly TicketField[], scan: Scan): Survey {
   const placeholders = placeholdersFor(fields.map(({ text }) => text));
-  const explained = fields.map((field) => explainField(field, scan, placeholders));
-  return { explained, again: (text) => explainField({ place: '', kind: 'text', text }, scan, placeholders).redacted };
+  const scanned = fields.map((field) => ({ field, found: foundIn(field, scan) }));
+  const find = recurrenceFinder(
+    scanned.flatMap(({ field: { text }, found }) =>
+      found.map((each) => ({ found: each, text: viewOf(text.slice(each.start, each.end)).text })),
+    ),
+  );
+  const explain = (field: TicketField, found: readonly PrivateValue[]) =>
+    explainField(field, withRecurrences(field, found, find), placeholders);
+  return {
+    explained: scanned.map(({ field, found }) => explain(field, found)),
+    again(text) {
+      const field = { place: '', kind: 'text', text } as const;
+      return explain(field, foundIn(field, scan)).redacted;
+    },
+  };
 }
 
-function explainField({ place, kind, text }: TicketField, scan: Scan, placeholders: Placeholders): Explained {
+function foundIn({ kind, text }: TicketField, scan: Scan): readonly PrivateValue[] {
   const found = scanText(text, scan);
-  const spans = (kind === 'url' ? spansOfUrl(text, found) : found).map((each) => ({
+  return kind === 'url' ? spansOfUrl(text, found) : found;
+}
+
+/** Adds the places where values of the conversation recur. */
+function withRecurrences(
+  { kind, text }: TicketField,
+  found: readonly PrivateValue[],
+  find: Finder | null,
+): readonly PrivateValue[] {
+  const recurrences = find?.(text) ?? [];
+  const further = kind === 'url' ? spansOfUrl(text, recurrences) : recurrences;
+  return further.length === 0 ? found : settle([...found, ...further], [], text);
+}
+
+function explainField(
+  { place, kind, text }: TicketField,
+  found: readonly PrivateValue[],
+  placeholders: Placeholders,
+): Explained {
+  const spans = found.map((each) => ({
     type: each.type,
     start: each.start,
     end: each.end,

@@ -1,7 +1,7 @@
 /** Finds the values of Kubernetes secrets in YAML and JSON, also in a quoted mail, in prose and in a broken manifest. */
 
 import type { PrivateValue } from '../model/found.ts';
-import { isPlaceholder } from './non-secrets.ts';
+import { isEnvironment, isPlaceholder } from './non-secrets.ts';
 import type { TextSpan } from './spans.ts';
 
 const KIND = /(?<![\w-])kind\\{0,3}["']?[ \t]{0,8}:[ \t]{0,8}\\{0,3}["']?(Secret|SecretList)(?![\w-])/g;
@@ -31,7 +31,7 @@ export function findKubernetesSecrets(text: string): readonly PrivateValue[] {
 }
 
 function isValue(value: string): boolean {
-  return value.length > 1 && !isPlaceholder(value) && !/^(?:null|~|true|false)$/.test(value);
+  return value.length > 1 && !isPlaceholder(value) && !isEnvironment(value) && !/^(?:null|~|true|false)$/.test(value);
 }
 
 /** Returns the position of the brace that is open at a position; -1 if none is. */
