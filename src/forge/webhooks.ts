@@ -247,7 +247,8 @@ export type PushResult =
   | { readonly kind: 'push'; readonly id: string }
   | { readonly kind: 'comment'; readonly id: string; readonly comment: AnnouncedComment }
   | { readonly kind: 'ping' }
-  | { readonly kind: 'ignored'; readonly reason: 'event' | 'repository' | 'ref' }
+  /** `comment`: it is not a command. */
+  | { readonly kind: 'ignored'; readonly reason: 'event' | 'repository' | 'ref' | 'comment' }
   /** `reason` is returned to the sender, and reveals nothing about the secret. */
   | { readonly kind: 'refused'; readonly status: 400 | 401 | 415; readonly reason: string };
 
@@ -283,7 +284,7 @@ export function readPush(webhook: PushWebhook, request: WebhookRequest): PushRes
     }
     const { comment } = data;
     return comment === null || readCommand(comment.text) === null
-      ? { kind: 'ignored', reason: 'event' }
+      ? { kind: 'ignored', reason: 'comment' }
       : { kind: 'comment', id: deliveryId(dialect, request), comment };
   }
   const push = dialect.body.safeParse(jsonOfBody(text));

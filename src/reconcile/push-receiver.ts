@@ -27,7 +27,7 @@ const lastSchema = z.object({
   mismatch: z.enum(['event', 'repository', 'ref']).nullable(),
 });
 
-/** The last delivery with a valid signature. */
+/** The last delivery with a valid signature, other than a comment. */
 export type LastPush = Readonly<z.output<typeof lastSchema>>;
 
 /** State of the webhook of a repository. */
@@ -137,11 +137,14 @@ export function createPushReceiver(
         refusedAt = request.receivedAt;
         return { status: result.status, outcome: 'refused', reason: result.reason };
       }
-      const isPing = result.kind === 'ping' || result.kind === 'ignored';
+      const isRead = result.kind === 'push' || result.kind === 'comment';
       const comment = result.kind === 'comment' ? result.comment : null;
-      const outcome = isPing ? result.kind : await pushInTurn(result.id, comment);
+      const outcome = isRead ? await pushInTurn(result.id, comment) : result.kind;
       const mismatch = result.kind === 'ignored' ? result.reason : null;
-      await note('last').write({ at: clock.now(), outcome, mismatch });
+      // People comment more often than they push, and pages show whether pushes arrive.
+      if (comment === null && mismatch !== 'comment') {
+        await note('last').write({ at: clock.now(), outcome, mismatch });
+      }
       return { status: outcome === 'accepted' ? 202 : 200, outcome, reason: null };
     },
     /** Returns the last deliveries. Throws StoreError. */

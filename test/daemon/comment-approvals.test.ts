@@ -189,7 +189,7 @@ describe.each(['github', 'gitlab'] as const)('at %s', (name) => {
 
   test('what is not a new command of a person by webhook has no effect and no answer', async () => {
     await using pull = await openPull(name);
-    const { fake } = pull;
+    const { fake, daemon } = pull;
     const ignored = { status: 200, outcome: 'ignored' };
     const { id: comment } = fake.comment(BOSS, 'octavo approve');
     const texts = [
@@ -217,6 +217,9 @@ describe.each(['github', 'gitlab'] as const)('at %s', (name) => {
     expect(await pull.deliver({ comment: fake.comment(60, text).id, text })).toMatchObject({ status: 202 });
     expect(await pull.say(BOSS, text)).toMatch(/^Approved by `boss`/);
     expect(fake.own).toHaveLength(2);
+    // Pages show whether pushes arrive: a comment, and what looks like an event of another kind, say nothing about it.
+    const last = daemon.database.prepare("SELECT value FROM note WHERE topic = 'push-webhook/last/org_acme'").get();
+    expect(JSON.parse(String(last?.value))).toMatchObject({ outcome: 'ignored', mismatch: 'event' });
   });
 });
 
@@ -301,7 +304,7 @@ test('a comment does not approve what was rejected since, and those that were no
   await Promise.all([one, two].map(({ id }) => pull.deliver({ comment: id, text: 'octavo approve' })));
   await eventually('the deletion', () => pull.deletions() === 1);
   await daemon.idle();
-  expect(await pull.say(OTHER_BOSS, 'octavo approve')).toContain('nothing of it waits for approval any more');
+  expect(await pull.say(OTHER_BOSS, 'octavo approve')).toContain('it does not wait for approval any more');
   const note = daemon.database.prepare("SELECT value FROM note WHERE topic = 'comment-approvals/org_acme'").get();
   const { kept } = JSON.parse(String(note?.value)) as { kept: { isDone: boolean }[] };
   expect(kept.filter(({ isDone }) => !isDone)).toEqual([]);

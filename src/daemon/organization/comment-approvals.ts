@@ -169,7 +169,7 @@ export class OrganizationCommentApprovals implements Feature {
     const { pull, comment, text } = announced;
     const verdict =
       found.kind === 'approved' && found.isMerged && this.#wasUsed(kept, pull, found.checksum)
-        ? { kind: 'refused' as const, login: found.login, reasons: ['nothing of it waits for approval any more'] }
+        ? { kind: 'refused' as const, login: found.login, reasons: ['it does not wait for approval any more'] }
         : found;
     const added =
       verdict.kind === 'approved'
