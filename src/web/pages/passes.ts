@@ -180,7 +180,7 @@ function commitItem(view: PassesView, group: PassesView['commits'][number], now:
   const lines =
     passes.length === 1
       ? items
-      : html`<details id="runs-${latest.number}"${isOpen ? html` open` : ''}><summary>${counted(runs, 'run')}: ${groupWords(passes)}</summary>${items}</details>`;
+      : html`<details id="runs-${passes.at(-1)?.number ?? 0}"${isOpen ? html` open` : ''}><summary>${counted(runs, 'run')}: ${groupWords(passes)}</summary>${items}</details>`;
   return html`<li>${stateDot(OUTCOME_LABELS[latest.outcome])}
 <div class="commit"><p>${commitText(commit, commitUrl)} <b>${shown(subject, 80)}</b>${by}</p>${lines}</div><span class="end faint">${age(latest.endedAt, now)}</span></li>
 `;
