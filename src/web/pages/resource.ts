@@ -197,28 +197,27 @@ function titleSection(view: ResourceView, request: PageRequest): Html {
 }
 
 function facts(view: ResourceView, now: number): Html {
-  const { kind, source, id, freshness, pending, declaredPause, parent } = view;
+  const { kind, source, id, state, freshness, pending, declaredPause, parent } = view;
   return html`<dl class="facts">
 <div><dt>Kind</dt><dd>${kindWords(kind)}</dd></div>
 ${parent === null ? '' : html`<div><dt>Part of</dt><dd>${link(parent.path, shown(parent.address, 80))}</dd></div>`}
 <div><dt>Declared at</dt><dd>${source === null ? 'No manifest declares it' : sourceText(source)}</dd></div>
 <div><dt>Id</dt><dd>${id === null ? html`<span class="faint">none</span>` : html`<code>${shown(id)}</code>`}</dd></div>
 <div><dt>Last check</dt><dd>${age(freshness.asOf, now)}</dd></div>
-${pending === null ? '' : html`<div><dt>Pending</dt><dd>${shown(pending)}</dd></div>`}
+${pending === null || state === 'pending' ? '' : html`<div><dt>Pending</dt><dd>${shown(pending)}</dd></div>`}
 ${declaredPause === null ? '' : html`<div><dt>Paused in the manifest</dt><dd>${shown(declaredPause.reason)}${declaredPause.until === null ? '' : `, until ${shown(declaredPause.until)}`}</dd></div>`}
 </dl>`;
 }
 
 /** Why a resource is not in sync. */
-const WAITS_FOR: Readonly<Record<Exclude<ResourceState, 'in-sync' | 'stale' | 'unknown'>, string>> = {
+const WAITS_FOR: Readonly<Record<Exclude<ResourceState, 'in-sync' | 'stale' | 'unknown' | 'pending'>, string>> = {
   failed: 'The last run could not change it.',
   held: 'What differs waits for approval.',
   paused: 'What differs waits until its pause ends.',
   planned: 'The next run changes what differs.',
-  pending: 'It waits for something outside of Octavo.',
 };
 
-function stateSentence({ state, changes, freshness, source }: ResourceView): string {
+function stateSentence({ state, changes, freshness, source, pending }: ResourceView): string {
   const since = freshness.ageSeconds === null ? '' : ` ${spanWords(freshness.ageSeconds * 1000)} ago`;
   if (source === null && changes.length === 0) {
     return 'It is not declared, and the platform did not have it.';
@@ -230,6 +229,8 @@ function stateSentence({ state, changes, freshness, source }: ResourceView): str
       return `The platform had it as declared${since}. It has not been checked since then.`;
     case 'unknown':
       return 'It has not been checked since the daemon started.';
+    case 'pending':
+      return `It waits for something outside of Octavo${pending === null ? '' : `: ${shown(pending)}`}.`;
     default:
       return `${changes.some(({ isDrift }) => isDrift) ? 'Somebody changed it on the platform. ' : ''}${WAITS_FOR[state]}`;
   }

@@ -202,3 +202,12 @@ describe('a resource', () => {
     }
   });
 });
+
+test('a pending resource says first what it waits for, once', async () => {
+  const fake = await fakeDaemon({ plan: { manifests: 'members: { dana@acme.example: { role: read } }' } });
+  const shown = await render(resourcePage, fake.backend, request({ '*': 'member/dana@acme.example' }));
+  expect(shown).toContain(
+    '<p class="lead">It waits for something outside of Octavo: not a member of the organization yet.</p>',
+  );
+  expect(shown.match(/not a member/g)).toHaveLength(1);
+});
