@@ -1,18 +1,20 @@
+import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { figuresOf, readCorpus } from '../test/conversations/redact/corpus.ts';
+import { type Example, figuresOf, readCorpus, readExamples } from '../test/conversations/redact/corpus.ts';
 import { FULL_SIZE, generateCorpus } from '../test/support/tickets/generate.ts';
 import { type Finding, measure, type Share, touched } from '../test/support/tickets/measure.ts';
 
 /**
  * Measures redaction: precision and recall per type on the corpus and on generated tickets, and the percentage of
  * technical texts that lose something. `--seed N` selects the generated tickets, `--misses` prints each error, and
- * `--details` lists the examples of the corpus with errors.
+ * `--details` lists the examples of the corpus with errors. `--texts FILE` measures only the texts of a file.
  */
 const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
     misses: { type: 'boolean', default: false },
     details: { type: 'boolean', default: false },
+    texts: { type: 'string' },
   },
 });
 const seed = Number(values.seed);
@@ -23,12 +25,11 @@ function print(title: string, head: readonly string[], rows: readonly (readonly 
   process.stdout.write(`${[title, line(head), ...rows.map(line)].join('\n')}\n\n`);
 }
 
-function printCorpus(): void {
-  const corpus = readCorpus();
+function printExamples(name: string, corpus: readonly Example[]): void {
   const traps = corpus.filter(({ marks }) => marks.length === 0).length;
   const figures = figuresOf(corpus);
   print(
-    `Corpus: ${corpus.length} examples, ${traps} of them with nothing to remove`,
+    `${name}: ${corpus.length} examples, ${traps} of them with nothing to remove`,
     ['type', 'marked', 'found', 'wrong', 'precision', 'recall'],
     figures.map(({ type, marked, found, wrong, precision, recall }) => [
       type,
@@ -82,5 +83,9 @@ function printGenerated(): void {
   );
 }
 
-printCorpus();
-printGenerated();
+if (values.texts === undefined) {
+  printExamples('Corpus', readCorpus());
+  printGenerated();
+} else {
+  printExamples(values.texts, readExamples(pathToFileURL(values.texts)));
+}

@@ -53,7 +53,7 @@ export interface RedactedSpan {
   readonly start: number;
   readonly end: number;
   readonly placeholder: string;
-  /** What recognized it, in words. */
+  /** Rule that recognized it, in words. */
   readonly rule: string;
 }
 

@@ -30,8 +30,8 @@ export function readCorpus(): readonly Example[] {
     .flatMap((file) => readExamples(`corpus/${file}`));
 }
 
-/** The examples of a file in this folder, one per line. */
-export function readExamples(file: string): readonly Example[] {
+/** The examples of a file, one per line. `file`: relative to this folder, or the URL of another one. */
+export function readExamples(file: string | URL): readonly Example[] {
   const lines = readFileSync(new URL(file, import.meta.url), 'utf8')
     .trim()
     .split('\n');

@@ -63,7 +63,7 @@ function isAlone(text: string, start: number, end: number): boolean {
   );
 }
 
-/** Checks the last digit of a number (ISO/IEC 7812-1, annex B). Zeros alone are no number. */
+/** Checks the last digit of a number (ISO/IEC 7812-1, annex B). Zeros alone do not count. */
 export function passesLuhn(digits: string): boolean {
   let sum = 0;
   for (let index = 0; index < digits.length; index += 1) {

@@ -11,7 +11,7 @@ interface LabelledValue extends Pick<PrivateValue, 'type' | 'label' | 'rule'> {
   readonly labels: Labels;
   /** Notations of the value, which are tried in this order. Sticky. */
   readonly patterns: readonly RegExp[];
-  /** What can belong to the value before its first digit, the shortest first. They end where the digit begins. */
+  /** Text that can belong to the value before its first digit, the shortest first. It ends where the digit begins. */
   readonly heads: readonly RegExp[];
   /** Checks a value, such as its check digit. `label`: the label as it is in the list; empty for other context. */
   readonly isValue: (key: string, label: string) => boolean;
@@ -132,7 +132,7 @@ const CHECKS: ReadonlyMap<string, (key: string) => boolean> = new Map([
   ['c.c', (key) => /^\d{6,10}$/.test(key)],
 ]);
 
-/** The start of a number of letters and digits, which is no part of a longer one and no argument: `sin(046454286)`. */
+/** The start of a number of letters and digits, not of a part of a longer one or of an argument: `sin(046454286)`. */
 const NUMBER_HEAD = /(?<![\p{L}\p{N}_./-]|\d:|[\w.]\()[A-Z]{0,6}-?$/iu;
 
 export const findNationalIds = labelledFinder({
