@@ -27,6 +27,7 @@ const WITH_FILES = ['jq-wasm'];
 
 /** Loaded by `require` when they are first needed. Each becomes one file, instead of up to a hundred small ones. */
 const LAZY = [
+  'compromise/two',
   'mdast-util-from-markdown',
   'mdast-util-gfm',
   'mdast-util-to-markdown',

@@ -182,6 +182,7 @@ export function conversationsSchema() {
       allow: z.array(text('a value or a domain (@acme.example) that is not redacted')).prefault([]),
       disabledTypes: z.array(choice(['secret', 'email', 'card', 'iban', 'ssn', 'phone', 'ip', 'person'])).prefault([]),
       phoneRegions: z.array(text('a region such as US')).prefault(['US']),
+      guessNames: z.boolean().prefault(true),
     }),
   });
 }

@@ -22,7 +22,13 @@ import { openDaemon, type TestDaemonOptions } from './run-daemon.ts';
 import { ClusterPlatform, platformWith } from './run-platform.ts';
 import { DAY, settingsOf, someCluster } from './samples.ts';
 
-const redaction = createTextRedaction({ patterns: [], allow: [], disabledTypes: [], phoneRegions: ['US', 'DE'] });
+const redaction = createTextRedaction({
+  patterns: [],
+  allow: [],
+  disabledTypes: [],
+  phoneRegions: ['US', 'DE'],
+  guessNames: true,
+});
 
 /** A value of each type. The number makes values distinct where possible. */
 const KINDS: Readonly<Record<string, (number: number) => string>> = {

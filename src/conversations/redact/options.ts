@@ -7,6 +7,7 @@ export function redactionOptions({
   allow,
   disabledTypes,
   phoneRegions,
+  guessNames,
 }: ConversationsConfig['redact']): RedactionOptions {
-  return { patterns, allow, off: disabledTypes, regions: phoneRegions };
+  return { patterns, allow, off: disabledTypes, regions: phoneRegions, guessNames };
 }

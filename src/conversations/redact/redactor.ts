@@ -25,6 +25,7 @@ import { findSecrets } from './credentials/secrets.ts';
 import { type Finder, type PrivateValue, settle } from './model/found.ts';
 import { viewOf } from './model/view.ts';
 import { announcedNames } from './names/announced-names.ts';
+import { createNameGuesser, productWords } from './names/guessed-names.ts';
 import { findNamedFiles, findUserNames } from './names/path-names.ts';
 import { createPeopleMatcher, noPeople } from './names/people.ts';
 import { type Placeholders, placeholdersFor } from './placeholders.ts';
@@ -45,6 +46,10 @@ export interface RedactionOptions {
   readonly regions?: readonly string[];
   /** Types that are not redacted. */
   readonly off?: readonly RedactionType[];
+  /** Whether names in prose are guessed; default: true. */
+  readonly guessNames?: boolean;
+  /** Words that are never guessed to be names: titles and keys of the organization's own manifests. */
+  readonly products?: readonly string[];
 }
 
 /** One redacted part of a text, in UTF-16 units. */
@@ -81,11 +86,25 @@ export function createConversationRedactor(
   options: RedactionOptions = {},
   pseudonymize: Redactor['pseudonymize'] = noId,
 ): ExplainingRedactor {
-  const { patterns = [], allow = [], regions = ['US'], off = [] } = options;
+  const { patterns = [], allow = [], regions = ['US'], off = [], guessNames = true, products = [] } = options;
   const scanFor = scansFor(options);
-  const survey = (fields: readonly TicketField[], people: readonly Person[]) => surveyWith(scanFor, fields, people);
+  const notNames = productWords(products);
+  const namesIn = (): NamesIn => {
+    const guess = guessNames && !off.includes('person') ? createNameGuesser(notNames) : () => [];
+    return (fields, people) => [
+      ...announcedNames(
+        fields.flatMap(({ text }) => spellings(text)),
+        people,
+      ),
+      ...guess(fields.filter(({ place }) => isProse(place)).map(({ text }) => viewOf(text).text)),
+    ];
+  };
+  const survey = (fields: readonly TicketField[], people: readonly Person[]) =>
+    surveyWith(scanFor, namesIn(), fields, people);
   const version = createHash('sha256')
-    .update(canonicalJson({ rules: RULES, patterns: patterns.map((each) => ({ ...each })), allow, regions, off }))
+    .update(
+      canonicalJson({ rules: RULES, patterns: patterns.map((each) => ({ ...each })), allow, regions, off, guessNames }),
+    )
     .digest('hex')
     .slice(0, 12);
   return {
@@ -171,18 +190,29 @@ interface Survey {
 /** Maximum number of rounds in which redacted names reveal further names. */
 const NAME_ROUNDS = 4;
 
+/** Returns the names that texts announce, and those that are guessed. */
+type NamesIn = (fields: readonly TicketField[], people: readonly Person[]) => readonly string[];
+
+/** Reports whether a field holds sentences. */
+function isProse(place: string): boolean {
+  return place === 'text' || place === 'subject' || place.startsWith('parts[');
+}
+
 /** Scans the fields until no text announces a name that was not searched for, so that redaction is idempotent. */
-function surveyWith(scanFor: ScanFor, fields: readonly TicketField[], people: readonly Person[]): Survey {
-  let names = announcedNames(
-    fields.flatMap(({ text }) => spellings(text)),
-    people,
-  );
+function surveyWith(
+  scanFor: ScanFor,
+  namesIn: NamesIn,
+  fields: readonly TicketField[],
+  people: readonly Person[],
+): Survey {
+  let names = namesIn(fields, people);
   let survey = surveyOf(fields, scanFor(people, names));
   for (let round = 1; round < NAME_ROUNDS; round += 1) {
     const changed = survey.explained.filter(({ spans }) => spans.length > 0);
-    const further = announcedNames(changed.flatMap(({ redacted }) => spellings(redacted))).filter(
-      (name) => !names.includes(name),
-    );
+    const further = namesIn(
+      changed.map(({ place, redacted }) => ({ place, kind: 'text', text: redacted })),
+      [],
+    ).filter((name) => !names.includes(name));
     if (further.length === 0) {
       break;
     }

@@ -5,7 +5,7 @@ import data from '../data/name-words.json' with { type: 'json' };
 import { namesInContext } from './cjk-names.ts';
 import { fold } from './fold-name.ts';
 import { labelledNames } from './labelled-names.ts';
-import { isGivenName, isWordToo, nameIn, namePattern, TOKEN } from './name-words.ts';
+import { isGivenName, isWordToo, nameIn, namePattern, plain, TOKEN } from './name-words.ts';
 
 const NAME = namePattern(4);
 const SHORT_NAME = namePattern(2);
@@ -40,7 +40,7 @@ const NEXT_WORD = /[ \u00a0'’.-]{1,2}([\p{L}\p{M}](?:[\p{L}\p{M}'’]|["״](?=
 const PHRASES = new Map<string, Phrase[]>();
 for (const [kind, lists] of Object.entries(LISTS) as [Kind, readonly string[]][]) {
   for (const phrase of lists.flatMap((list) => list.split('|'))) {
-    const [first = '', ...rest] = fold(phrase).text.match(WORD) ?? [];
+    const [first = '', ...rest] = phrase.match(WORD) ?? [];
     const same = PHRASES.get(key(first)) ?? [];
     same.push({ kind, rest: rest.map(key), isCapital: /^\p{Lu}/u.test(phrase) });
     PHRASES.set(key(first), same);
@@ -51,9 +51,9 @@ for (const phrases of PHRASES.values()) {
 }
 
 function key(word: string): string {
-  const folded = fold(word).text;
-  const plain = /[’״]/.test(folded) ? folded.replaceAll('’', "'").replaceAll('״', '"') : folded;
-  return plain.endsWith("'") ? plain.slice(0, -1) : plain;
+  const folded = plain(word);
+  const same = /[’״]/.test(folded) ? folded.replaceAll('’', "'").replaceAll('״', '"') : folded;
+  return same.endsWith("'") ? same.slice(0, -1) : same;
 }
 
 const FOLLOWED =
@@ -243,6 +243,8 @@ function mayAnnounce(text: string, start: number, kind: Kind, isCapital: boolean
         (!isCapital || /^\p{Lu}/u.test(text.slice(start, start + 2))) &&
         !ENGLISH.test(text.slice(Math.max(0, start - REACH), start + REACH))
       );
+    case 'honorific':
+      return !/\d ?$/.test(before) && !/^ms\W/.test(text.slice(start, start + 3));
     default:
       return true;
   }

@@ -2,7 +2,12 @@
 import data from '../data/name-words.json' with { type: 'json' };
 import { fold } from './fold-name.ts';
 
-const setOf = (...lists: readonly string[]) => new Set(lists.flatMap((list) => fold(list).text.split(' ')));
+/** Folds a word for comparison. The vowel signs of Indian scripts are no accents: they tell words apart. */
+export function plain(word: string): string {
+  return /[\u0900-\u0dff]/.test(word) ? word : fold(word).text;
+}
+
+const setOf = (...lists: readonly string[]) => new Set(lists.flatMap((list) => list.split(' ')).map(plain));
 
 /** Words for roles, which identify no person on their own. */
 export const NEVER: ReadonlySet<string> = setOf(...data.roleWords);
@@ -13,7 +18,7 @@ const COMMON: ReadonlySet<string> = new Set(data.commonWords.flatMap((list) => l
 /** Names that are also words: they match only if they are capitalized and placed like a name. */
 const WORDS = setOf(...data.namesThatAreWords);
 const TITLES = new Set(
-  [...data.honorifics, ...data.foreignHonorifics].flatMap((list) => list.split('|')).map((title) => fold(title).text),
+  [...data.honorifics, ...data.foreignHonorifics].flatMap((list) => list.split('|')).map((title) => plain(title)),
 );
 
 /** A particle of a family name, as in `van der Berg`. */
@@ -42,7 +47,7 @@ export function isParticle(word: string): boolean {
 
 /** Reports whether a word has a meaning in support conversations that is more frequent than a name. */
 export function isCommon(word: string): boolean {
-  const folded = fold(word).text;
+  const folded = plain(word);
   return COMMON.has(word.toLowerCase()) || NOT_A_NAME.has(folded) || NEVER.has(folded);
 }
 
@@ -54,7 +59,7 @@ let given: { readonly alone: ReadonlySet<string>; readonly inPairs: ReadonlySet<
  */
 export function isGivenName(word: string, isPair = false): boolean {
   given ??= { alone: setOf(...data.givenNames), inPairs: setOf(...data.givenNamesInPairs) };
-  const folded = fold(word).text;
+  const folded = plain(word);
   const [first = ''] = folded.split('-');
   return (
     (given.alone.has(folded) || given.alone.has(first) || (isPair && given.inPairs.has(first))) &&
@@ -71,16 +76,16 @@ export type Evidence = 'strong' | 'weak';
  */
 export function nameIn(phrase: string, evidence: Evidence): string | null {
   const words = phrase.split(/[\s\u00a0]+/).filter((word) => word !== '');
-  while (words.length > 0 && TITLES.has(fold(bare(words[0] ?? '')).text)) {
+  while (words.length > 0 && TITLES.has(plain(bare(words[0] ?? '')))) {
     words.shift();
   }
   const kept: string[] = [];
   let names = 0;
   for (const word of words) {
-    const plain = fold(bare(word)).text;
-    if (!PARTICLES.has(plain)) {
+    const folded = plain(bare(word));
+    if (!PARTICLES.has(folded)) {
       const isNone =
-        plain.split(/[.'’-]/).some((part) => NOT_A_NAME.has(part) || NEVER.has(part)) ||
+        folded.split(/[.'’-]/).some((part) => NOT_A_NAME.has(part) || NEVER.has(part)) ||
         ((names > 0 || evidence === 'weak') && COMMON.has(bare(word).toLowerCase()));
       if (isNone || /\p{Lu}{2,}\p{Ll}|\p{Ll}\p{Lu}{2}/u.test(word)) {
         break;
@@ -89,7 +94,7 @@ export function nameIn(phrase: string, evidence: Evidence): string | null {
     }
     kept.push(word);
   }
-  while (kept.length > 0 && PARTICLES.has(fold(bare(kept.at(-1) ?? '')).text)) {
+  while (kept.length > 0 && PARTICLES.has(plain(bare(kept.at(-1) ?? '')))) {
     kept.pop();
   }
   const name = bare(kept.join(' '));

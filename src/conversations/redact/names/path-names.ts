@@ -10,18 +10,22 @@ const COMMON = listOf(data.fileWords);
 const SYSTEM = listOf(data.systemUsers);
 
 const LOGIN = '[\\p{L}\\p{N}_][\\p{L}\\p{M}\\p{N}._-]{1,38}[\\p{L}\\p{N}]';
-const USER_LABELS = data.userLabels.join('|').split('|');
+const USER_LABEL = `(?<![\\p{L}\\p{N}./])(?:${data.userLabels.join('|')})`;
 /** Places of user names: folders, commands, settings. The start of a name after `\\Users` may be read as an escape. */
 const USERS = [
-  `(?<![\\w.)}\\]-])(?:/(?:mnt/)?[a-z])?/(?:Users|home)/(${LOGIN})(?=[/\\s"'\`:;,)\\]<]|$)`,
-  `(?<![\\p{L}\\p{N}])[A-Za-z]:[\\\\/]{1,2}[Uu]sers(?:[\\\\/]{1,2}|(?=[\\t\\n]))([\\t\\n]?${LOGIN}(?: [\\p{L}\\p{N}._-]{1,30}(?=[ \\\\/])){0,2})(?=[\\\\/\\s"'\`;,)\\]<]|$)`,
-  `(?<![\\w/.-])(?:ssh|scp|sftp|rsync|mosh|sshfs|ssh-copy-id)(?= )[^\\n]{0,80}? (${LOGIN})@[\\p{L}\\p{N}]`,
-  `(?<![\\w/.-])(?:docker|podman|buildah|helm|oras|skopeo|npm|mysql|psql|mongo|mongosh|svn|az|oc|ldapsearch|smbclient|sudo|wget)(?= )[^\\n|;&]{0,80}? (?:-u|-U|--user(?:name)?)[ =]?["']?(${LOGIN})(?=["'\\s]|$)`,
-  `(?<![\\p{L}\\p{N}.])(?:${USER_LABELS.join('|')})["']?[ \\t]{0,2}(?:[:=：]|(?<= as))[ \\t]{0,2}["']?(${LOGIN})(?=["',;&<)}\\]]|[ \\t]{0,2}(?:\\r?\\n|$))`,
-  `(?<![\\p{L}\\p{N}.])(?:${USER_LABELS.join('|')})=(${LOGIN})(?=["',;&<)}\\]\\s]|$)`,
-  `(?<![\\p{L}\\p{N}._-])user=(${LOGIN})(?=["',;&<)}\\]\\s]|$)`,
-  `"user": ?"(${LOGIN})"`,
-].map((source) => new RegExp(source, /^\(\?<!\[\\p\{L\}\\p\{N\}\.\]\)/.test(source) ? 'giu' : 'gu'));
+  ...[
+    `(?<![\\w.)}\\]-])(?:/(?:mnt/)?[a-z])?/(?:Users|home)/(${LOGIN})(?=[/\\s"'\`:;,)\\]<]|$)`,
+    `(?<![\\p{L}\\p{N}])[A-Za-z]:[\\\\/]{1,2}[Uu]sers(?:[\\\\/]{1,2}|(?=[\\t\\n]))([\\t\\n]?${LOGIN}(?: [\\p{L}\\p{N}._-]{1,30}(?=[ \\\\/])){0,2})(?=[\\\\/\\s"'\`;,)\\]<]|$)`,
+    `(?<![\\w/.-])(?:ssh|scp|sftp|rsync|mosh|sshfs|ssh-copy-id)(?= )[^\\n]{0,80}? (${LOGIN})@[\\p{L}\\p{N}]`,
+    `(?<![\\w/.-])(?:docker|podman|buildah|helm|oras|skopeo|npm|mysql|psql|mongo|mongosh|svn|az|oc|ldapsearch|smbclient|sudo|wget)(?= )[^\\n|;&]{0,80}? (?:-u|-U|--user(?:name)?)[ =]?["']?(${LOGIN})(?=["'\\s]|$)`,
+    `(?<![\\p{L}\\p{N}._-])user=(${LOGIN})(?=["',;&<)}\\]\\s]|$)`,
+    `"user": ?"(${LOGIN})"`,
+  ].map((source) => new RegExp(source, 'gu')),
+  ...[
+    `${USER_LABEL}["']?[ \\t]{0,2}(?:[:=：]|(?<= as))[ \\t]{0,2}["']?(${LOGIN})(?=["',;&<)}\\]]|[ \\t]{0,2}(?:\\r?\\n|$))`,
+    `${USER_LABEL}=(${LOGIN})(?=["',;&<)}\\]\\s]|$)`,
+  ].map((source) => new RegExp(source, 'giu')),
+];
 
 /** Finds user names of people in paths, commands and settings. Accounts of systems are kept. */
 export const findUserNames: Finder = (text) =>
@@ -29,7 +33,7 @@ export const findUserNames: Finder = (text) =>
     [...text.matchAll(pattern)].flatMap(({ index, 0: whole, 1: login = '' }): readonly PrivateValue[] => {
       const start = index + whole.lastIndexOf(login);
       const isPerson =
-        !SYSTEM.has(login.trim().toLowerCase()) && !isCommon(login.trim()) && !/^\d+$|^[A-Z_]+$/.test(login);
+        !SYSTEM.has(login.trim().toLowerCase()) && !isCommon(login.trim()) && !/^\d+(?:\.\d.*)?$|^[A-Z_]+$/.test(login);
       return isPerson
         ? [{ type: 'person', label: 'PERSON', key: `person ${login.toLowerCase()}`, start, end: start + login.length }]
         : [];
