@@ -89,18 +89,16 @@ export function createConversationRedactor(
   const { patterns = [], allow = [], regions = ['US'], off = [], guessNames = true, products = [] } = options;
   const scanFor = scansFor(options);
   const notNames = productWords(products);
-  const namesIn = (): NamesIn => {
+  const survey = (fields: readonly TicketField[], people: readonly Person[]) => {
+    const texts = fields.map(({ place, text }) => ({ place, text: viewOf(text).text }));
     const guess = guessNames && !off.includes('person') ? createNameGuesser(notNames) : () => [];
-    return (fields, people) => [
-      ...announcedNames(
-        fields.flatMap(({ text }) => spellings(text)),
-        people,
-      ),
-      ...guess(fields.filter(({ place }) => isProse(place)).map(({ text }) => viewOf(text).text)),
-    ];
+    const announced = announcedNames(
+      texts.map(({ text }) => text),
+      people,
+    );
+    const guessed = guess(texts.filter(({ place }) => isProse(place)).map(({ text }) => text));
+    return surveyOf(fields, scanFor(people, [...announced, ...guessed]));
   };
-  const survey = (fields: readonly TicketField[], people: readonly Person[]) =>
-    surveyWith(scanFor, namesIn(), fields, people);
   const version = createHash('sha256')
     .update(
       canonicalJson({ rules: RULES, patterns: patterns.map((each) => ({ ...each })), allow, regions, off, guessNames }),
@@ -187,45 +185,9 @@ interface Survey {
   again(text: string): string;
 }
 
-/** Maximum number of rounds in which redacted names reveal further names. */
-const NAME_ROUNDS = 4;
-
-/** Returns the names that texts announce, and those that are guessed. */
-type NamesIn = (fields: readonly TicketField[], people: readonly Person[]) => readonly string[];
-
 /** Reports whether a field holds sentences. */
 function isProse(place: string): boolean {
   return place === 'text' || place === 'subject' || place.startsWith('parts[');
-}
-
-/** Scans the fields until no text announces a name that was not searched for, so that redaction is idempotent. */
-function surveyWith(
-  scanFor: ScanFor,
-  namesIn: NamesIn,
-  fields: readonly TicketField[],
-  people: readonly Person[],
-): Survey {
-  let names = namesIn(fields, people);
-  let survey = surveyOf(fields, scanFor(people, names));
-  for (let round = 1; round < NAME_ROUNDS; round += 1) {
-    const changed = survey.explained.filter(({ spans }) => spans.length > 0);
-    const further = namesIn(
-      changed.map(({ place, redacted }) => ({ place, kind: 'text', text: redacted })),
-      [],
-    ).filter((name) => !names.includes(name));
-    if (further.length === 0) {
-      break;
-    }
-    names = [...names, ...further];
-    survey = surveyOf(fields, scanFor(people, names));
-  }
-  return survey;
-}
-
-/** Returns a text as written and, if different, as displayed. */
-function spellings(text: string): readonly string[] {
-  const seen = viewOf(text).text;
-  return seen === text ? [text] : [text, seen];
 }
 
 function surveyOf(fields: readonly TicketField[], scan: Scan): Survey {

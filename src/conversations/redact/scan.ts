@@ -12,8 +12,8 @@ export interface Scan {
   readonly isAllowed: (found: PrivateValue) => boolean;
 }
 
-/** Maximum number of rounds. Each finds values that only show after the redaction of others; two are usual. */
-const ROUNDS = 16;
+/** Maximum number of rounds. Each reads only the lines around new values, for what shows after their redaction. */
+const ROUNDS = 6;
 
 /** Number of lines before and after a change that are scanned again: a label may be on the line before. */
 const LINES_AROUND = 2;

@@ -55,7 +55,7 @@ const INVISIBLE =
  * Lao, Myanmar, Khmer.
  */
 const ZEROS = [0x660, 0x6f0, 0x966, 0x9e6, 0xa66, 0xae6, 0xbe6, 0xe50, 0xed0, 0x1040, 0x17e0];
-const HYPHENS = /^[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]$/;
+const HYPHENS = /^[\u2010-\u2013\u2212\ufe58\ufe63\uff0d]$/;
 
 /** Decodes a text as it is displayed, so that values in another spelling are found and redacted in the written text. */
 export function viewOf(written: string): View {
