@@ -1,11 +1,6 @@
-import {
-  describeFields,
-  describeVersions,
-  type FieldDescription,
-  isEverywhere,
-} from '../src/commands/api/operations.ts';
+import { describeFields, type FieldDescription } from '../src/commands/api/operations.ts';
 import type { Operation } from '../src/platform/operations/model/operation.ts';
-import { allOperations } from '../src/platform/operations/table.ts';
+import { allOperations, limitedTo } from '../src/platform/operations/table.ts';
 import type { Repeat } from '../src/queue/request.ts';
 
 /** Renders `docs/api.md`: how to use `octavo api`, and every operation with its fields. */
@@ -61,13 +56,14 @@ const REPEATS: Readonly<Record<Repeat, string>> = {
 function operationPart(operation: Operation): string {
   const { name, alias, method, path, summary, paginated, streamed, repeat } = operation;
   const { query, body } = describeFields(operation);
+  const only = limitedTo(operation);
   const facts = [
     `rate limit class \`${operation.class}\``,
     REPEATS[repeat],
     paginated ? 'paginated (`--paginate`)' : '',
     streamed ? 'streamed' : '',
     alias === null ? '' : `also \`${alias}\``,
-    isEverywhere(operation) ? '' : `only ${describeVersions(operation)}`,
+    only === null ? '' : `only ${only}`,
   ].filter((fact) => fact !== '');
   const rows = [...query.map((field) => fieldRow('query', field)), ...body.map((field) => fieldRow('body', field))];
   return [

@@ -1,11 +1,11 @@
 /**
- * Checks that `npm test` runs before the tests: types, lint, unused code and the build, all at once. Prints the output
+ * Checks that `npm test` runs before the tests: types, lint, unused code, the table of operations and the build, all at once. Prints the output
  * of those that fail.
  */
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 
-const CHECKS = ['types', 'lint', 'dead', 'build'];
+const CHECKS = ['types', 'lint', 'dead', 'operations', 'build'];
 
 /** Runs an npm script; returns false if it fails. */
 async function run(script: string): Promise<boolean> {

@@ -257,7 +257,14 @@ function typeOf(node: RequestNode): string {
 }
 
 if (import.meta.main) {
+  const isCheck = process.argv[2] === '--check';
   for (const [path, content] of operationFiles()) {
-    writeFileSync(new URL(`../${path}`, import.meta.url), content);
+    const file = new URL(`../${path}`, import.meta.url);
+    if (!isCheck) {
+      writeFileSync(file, content);
+    } else if (readFileSync(file, 'utf8') !== content) {
+      process.stdout.write(`${path} is not up to date; run npm run docs\n`);
+      process.exitCode = 1;
+    }
   }
 }

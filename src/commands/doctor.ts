@@ -14,6 +14,7 @@ import {
   operations,
   type StructureItem,
 } from '../platform/operations/index.ts';
+import { allOperations, limitedTo, VERSIONS } from '../platform/operations/table.ts';
 import type { BudgetSnapshot } from '../queue/snapshot.ts';
 import { ownUser } from '../reconcile/observe.ts';
 import { UnknownAnswerError } from '../server/control-client.ts';
@@ -79,7 +80,8 @@ async function runChecks(
   };
   const platform = await check('Platform', async () => {
     const { version, build } = await reader.get(operations.getVersion);
-    return good('Platform', `reachable${version ? `, version ${version}` : ''}${build ? ` (${build})` : ''}`);
+    const platform = `reachable${version ? `, version ${version}` : ''}${build ? ` (${build})` : ''}`;
+    return [good('Platform', platform), good('Operations', operationsOf(version ?? ''))];
   });
   const token = await check('Token', async () => {
     const { title } = await reader.get(operations.getOrganization);
@@ -103,6 +105,17 @@ async function runChecks(
   ]);
   const { clockSkew, budgets } = connection.queue.snapshot();
   return [...platform, ...token, checkClock(clockSkew), rateLimitFinding(budgets), ...findings.flat()];
+}
+
+/** Says how many of the operations of the API a version has. */
+function operationsOf(version: string): string {
+  const known = allOperations();
+  const document = VERSIONS.find((one) => version === one || version.startsWith(`${one}.`));
+  const has = known.filter((operation) =>
+    document === undefined ? limitedTo(operation) === null : operation.versions.includes(document),
+  ).length;
+  const where = document === undefined ? `all documents (${VERSIONS.join(' and ')})` : `the document of ${document}`;
+  return `${has} of ${known.length} that octavo api knows are in ${where}`;
 }
 
 async function checkPermissions(

@@ -26,6 +26,7 @@ import type {
 } from './operations/model/operation.ts';
 import { locateIssues, type RequestSchema } from './operations/model/request-schema.ts';
 import type { Page } from './operations/model/shapes.ts';
+import { limitedTo } from './operations/table.ts';
 
 /** Options of one call. */
 export interface CallOptions {
@@ -207,10 +208,15 @@ class Caller {
   }
 
   /** Returns the subject for error messages; it has the organization only if the path has no other id. */
-  #askedOf({ path }: Operation): RequestSubject {
+  #askedOf(operation: Operation): RequestSubject {
     const { baseUrl, tokenSource } = this.#connection;
-    const isOfOrganization = path.match(/\{\w+\}/g)?.join() === '{organizationId}';
-    return { baseUrl, tokenSource, ...(isOfOrganization ? { organization: this.#options.organization } : {}) };
+    const isOfOrganization = operation.path.match(/\{\w+\}/g)?.join() === '{organizationId}';
+    return {
+      baseUrl,
+      tokenSource,
+      limitedTo: limitedTo(operation),
+      ...(isOfOrganization ? { organization: this.#options.organization } : {}),
+    };
   }
 
   /** Converts an answer to a reply; `read` converts the body of a successful one. */

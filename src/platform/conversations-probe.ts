@@ -1,10 +1,8 @@
 /** Detection of conversations, which some versions of the platform lack. */
 import { AuthError, RejectedError } from '../core/errors.ts';
 import type { Reader } from './client.ts';
+import { NOT_THERE } from './http/answers.ts';
 import { operations } from './operations/index.ts';
-
-/** Statuses with which a platform reports that an operation does not exist. */
-const NOT_THERE: readonly number[] = [404, 405, 410];
 
 /** Returns true if an error reports that an operation or a resource does not exist. */
 export function isMissingOperation(error: unknown): error is RejectedError {

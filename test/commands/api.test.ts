@@ -38,6 +38,19 @@ test('sends what one of two documents allows, and shows why the platform refuses
   expect(space.emulator.requests.count('updateOrganization')).toBe(before + 1);
 });
 
+test('says which platforms have an operation that this one lacks', async () => {
+  const { code, stderr } = await api(['listSiteChannels', 'site_1']);
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: expect.stringContaining('only platforms like 0.202 have this operation'),
+  });
+  expect((await api(['getTeam', 'nobody'])).stderr).not.toContain('platforms like');
+  expect((await api(['--list', 'listSiteChannels'])).stdout).toMatch(/only +platforms like 0\.202\n/);
+  expect((await api(['--list', 'updateSite'])).stdout).toMatch(
+    /agentsContext +one of "excluded", "included" \(0\.146\)/,
+  );
+});
+
 describe('request target', () => {
   test.each([
     ['a method and a path', ['GET', '/v1/orgs/{organization}/teams'], '/teams'],
@@ -47,6 +60,7 @@ describe('request target', () => {
     ["the document's own placeholder", ['GET', '/v1/orgs/{organizationId}/teams'], '/teams'],
     ['an operation name', ['listTeams'], '/teams'],
     ['an operation name in any case', ['listteams'], '/teams'],
+    ["the vendor's name of an operation", ['listTeamsInOrganizationById'], '/teams'],
     ['an id after a name', ['getTeam', 'team 1/x?#$&'], '/teams/team%201%2Fx%3F%23%24%26'],
     ['an id as a field', ['getTeam', '-f', 'teamId=t1'], '/teams/t1'],
     ['a field for a placeholder', ['GET', '/orgs/:org/teams/{team}', '-f', 'team=t1'], '/teams/t1'],

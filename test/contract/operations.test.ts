@@ -113,12 +113,6 @@ test.each(lists.map((operation) => [operation.name, operation] as const))(
   },
 );
 
-test('operations have distinct summaries', () => {
-  const summaries = all.map(({ summary }) => summary);
-  expect(summaries.filter((summary, at) => summaries.indexOf(summary) !== at)).toEqual([]);
-  expect(summaries.filter((summary) => !/^[A-Z].*\.$/.test(summary) || summary.length > 100)).toEqual([]);
-});
-
 test('the document, the client, the embedded platform and these tests have the same operations', () => {
   const columns = {
     'in the client': [...table.values()],

@@ -7,7 +7,7 @@ import type { Paint } from '../../plan/render/text-layout.ts';
 import { counted } from '../../plan/render/words.ts';
 import type { Operation } from '../../platform/operations/model/operation.ts';
 import type { RequestNode } from '../../platform/operations/model/request-schema.ts';
-import { VERSIONS } from '../../platform/operations/table.ts';
+import { limitedTo } from '../../platform/operations/table.ts';
 import type { Repeat } from '../../queue/request.ts';
 import { type CommandContext, paintFor } from '../cli/context.ts';
 
@@ -164,12 +164,13 @@ const LEAST_SUMMARY = 24;
 function details(operation: Operation, { strong, faint }: Paint): string {
   const { name, method, path, summary, paginated, streamed, repeat } = operation;
   const { parameters, query, body } = describeFields(operation);
+  const only = limitedTo(operation);
   const ids = parameters.filter((parameter) => parameter !== 'organizationId');
   const parts = [
     `${strong(name)}  ${method} ${path}`,
     `  ${summary}`,
     ...(operation.alias === null ? [] : [`  ${faint('also')}   ${operation.alias}`]),
-    ...(isEverywhere(operation) ? [] : [`  ${faint('only')}   ${describeVersions(operation)}`]),
+    ...(only === null ? [] : [`  ${faint('only')}   ${only}`]),
     ...section('query', query, faint),
     ...(method !== 'GET' && body.length === 0 ? [`  ${faint('no body')}`] : section('body', body, faint)),
     `  ${faint('rate')}   ${operation.class}; ${RETRY_TEXT[repeat]}`,
@@ -178,17 +179,6 @@ function details(operation: Operation, { strong, faint }: Paint): string {
     `  ${faint('try')}    octavo api ${[name, ...ids.map((id) => id.toUpperCase()), ...example(method === 'GET' ? [] : body)].join(' ')}`,
   ];
   return `${parts.join('\n')}\n`;
-}
-
-/** Returns true for an operation of every version that the table is made from. */
-export function isEverywhere({ versions }: Operation): boolean {
-  return VERSIONS.every((version) => versions.includes(version));
-}
-
-/** Returns the versions of an operation that not every version has, in words. */
-export function describeVersions({ versions }: Operation): string {
-  const [only] = versions;
-  return only === undefined ? 'some platforms; no OpenAPI document has it' : `platforms like ${only}`;
 }
 
 function section(title: string, fields: readonly FieldDescription[], faint: Paint['faint']): readonly string[] {

@@ -19,6 +19,7 @@ import type { Paint } from '../../plan/render/text-layout.ts';
 import { durationWords, printable, printableLines } from '../../plan/render/words.ts';
 import { ListProgress, notEvents, notJson, readEvents, responseError } from '../../platform/http/answers.ts';
 import type { HttpAnswer, HttpRequest, HttpStream } from '../../platform/http/transport.ts';
+import { limitedTo } from '../../platform/operations/table.ts';
 import { type AttemptSignal, type Reply, readRateHeaders, toAbortSignal } from '../../queue/request.ts';
 import { createRedactor, SECRET } from '../../redact.ts';
 import { type CommandContext, paintFor, untilAborted } from '../cli/context.ts';
@@ -301,7 +302,9 @@ function readAnswer(
   const { status, body } = answer;
   if (status < 200 || status >= 300) {
     const { retryAfter } = readRateHeaders(answer.headers);
-    return { ok: false, error: responseError(request.name, answer, origin, retryAfter, { baseUrl, tokenSource }) };
+    const only = isApiRequest(request) && request.operation !== null ? limitedTo(request.operation) : null;
+    const subject = { baseUrl, tokenSource, limitedTo: only };
+    return { ok: false, error: responseError(request.name, answer, origin, retryAfter, subject) };
   }
   if (typeof body !== 'string') {
     return { ok: false, error: body };

@@ -23,7 +23,12 @@ export interface RequestSubject {
   readonly organization?: string;
   /** Source of the token, such as `OCTAVO_TOKEN`. */
   readonly tokenSource?: string | undefined;
+  /** Platforms that have the operation, in words; null for all. */
+  readonly limitedTo?: string | null;
 }
+
+/** Statuses with which a platform reports that an operation does not exist. */
+export const NOT_THERE: readonly number[] = [404, 405, 410, 501];
 
 /**
  * Converts an unsuccessful response to an AppError. `origin` is that of the response. Source:
@@ -34,7 +39,7 @@ export function responseError(
   answer: HttpAnswer,
   origin: string,
   retryAfter: number | null,
-  { baseUrl = '', organization, tokenSource }: RequestSubject = {},
+  { baseUrl = '', organization, tokenSource, limitedTo = null }: RequestSubject = {},
 ): AppError {
   const { status } = answer;
   const version = /\/v\d+\/?$/.exec(baseUrl)?.[0];
@@ -51,7 +56,7 @@ export function responseError(
   if (status === 429) {
     return new RateLimitedError(`${operation}: the rate limit is used up (429)${said}`, retryAfter);
   }
-  if (status === 408 || status >= 500) {
+  if (status === 408 || (status >= 500 && status !== 501)) {
     return new TransientError(`${operation}: the platform failed (${status})${said}`, true);
   }
   if (status === 400 && isPlainOnTls(answer)) {
@@ -71,7 +76,8 @@ export function responseError(
     const question = `does the organization ${JSON.stringify(organization)} exist, and may the token see it?`;
     return new RejectedError(`${operation}: not found (404)${said}; ${question}`, status);
   }
-  return new RejectedError(`${operation}: the platform refused it (${status})${said}`, status);
+  const only = limitedTo !== null && NOT_THERE.includes(status) ? `; only ${limitedTo} have this operation` : '';
+  return new RejectedError(`${operation}: the platform refused it (${status})${said}${only}`, status);
 }
 
 /** Returns true for the response of a TLS server to plain HTTP. */

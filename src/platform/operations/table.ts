@@ -113,3 +113,11 @@ export function allOperations(): readonly Operation[] {
     item: anything,
   }));
 }
+
+/** Returns the platforms that have an operation which not every platform has, in words; null for any other. */
+export function limitedTo({ versions }: Operation): string | null {
+  if (VERSIONS.every((version) => versions.includes(version))) {
+    return null;
+  }
+  return versions.length === 0 ? 'some platforms' : `platforms like ${versions.join(' and ')}`;
+}
