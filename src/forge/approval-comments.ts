@@ -72,6 +72,10 @@ export function openApprovalReader(
       }
       const { author } = own;
       const who = await membership(author);
+      if (who.permission === 'none' && !who.isBot) {
+        // Everybody can comment on a public repository: an outsider causes few requests.
+        return { kind: 'refused', login: author.login, reasons: personReasons(author, who, rules) };
+      }
       const offers = await offersIn(all, membership);
       const isOfRules = ({ marker }: Offer) =>
         marker.organization === rules.organization && marker.scope === rules.scope.toWellFormed();

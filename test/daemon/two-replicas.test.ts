@@ -314,7 +314,9 @@ describe.skipIf(!hasPostgres)('a replica that is not the owner', () => {
     const { status } = await fetch(url, { method: 'POST', headers, body: new Uint8Array(body) });
     expect([status, isOwner(other)]).toEqual([202, false]);
     await eventually('the answer', () => fake.own.length === 1);
-    expect(fake.own[0]?.body).toContain('- approving needs the permission `maintain` in this repository\n');
-    expect(fake.own[0]?.body).toContain('- no job shows a plan of org_acme here');
+    expect(fake.own[0]?.body).toBe(
+      'Not approved, `somebody`:\n\n- approving needs the permission `maintain` in this repository',
+    );
+    expect(fake.requests.filter((each) => !each.includes('/statuses/'))).toHaveLength(3);
   });
 });

@@ -8,7 +8,7 @@ import { type ApprovalReader, type CommentVerdict, openApprovalReader } from '..
 import type { AnnouncedComment } from '../../forge/webhooks.ts';
 import { heldChecksums } from '../../plan/guard.ts';
 import { codeSpan } from '../../plan/render/markdown.ts';
-import { approvalSentence } from '../../plan/render/sentence.ts';
+import { approvalSentence, heldChanges } from '../../plan/render/sentence.ts';
 import { counted, printable, shortApproval } from '../../plan/render/words.ts';
 import { readAnnounced } from '../../reconcile/push-receiver.ts';
 import type { Actor } from '../../store/history.ts';
@@ -32,8 +32,10 @@ const keptSchema = z.object({
   checksum: z.string(),
   /** Milliseconds since the epoch. */
   at: z.number(),
-  /** True: it has approved a plan, or was refused later. */
+  /** True: it has approved a plan, was refused later, or was not needed. */
   isDone: z.boolean(),
+  /** True: with it, enough people had approved the plan. */
+  wasEnough: z.boolean(),
 });
 
 /** A comment that approves a plan. */
@@ -41,6 +43,8 @@ type KeptComment = Readonly<z.output<typeof keptSchema>>;
 
 type State = Readonly<z.output<typeof stateSchema>>;
 type Approved = CommentVerdict & { readonly kind: 'approved' };
+
+const APPROVED_BEFORE = 'it was approved by comment before; approve what waits now on the web page';
 
 /** Longest sentence about a plan in an answer, in characters. */
 const MAX_SENTENCE = 500;
@@ -167,13 +171,15 @@ export class OrganizationCommentApprovals implements Feature {
     const { judged, kept } = await this.#read();
     const known = new Set(all.map(({ comment }) => comment));
     const { pull, comment, text } = announced;
+    const wasEnough = (checksum: string) =>
+      kept.some((one) => one.wasEnough && one.pull === pull && one.checksum === checksum);
     const verdict =
-      found.kind === 'approved' && found.isMerged && this.#wasUsed(kept, pull, found.checksum)
-        ? { kind: 'refused' as const, login: found.login, reasons: ['it does not wait for approval any more'] }
+      found.kind === 'approved' && wasEnough(found.checksum)
+        ? { kind: 'refused' as const, login: found.login, reasons: [APPROVED_BEFORE] }
         : found;
     const added =
       verdict.kind === 'approved'
-        ? [{ pull, comment, text, checksum: verdict.checksum, at: clock.now(), isDone: false }]
+        ? [{ pull, comment, text, checksum: verdict.checksum, at: clock.now(), isDone: false, wasEnough: false }]
         : [];
     // Stored first: a comment is answered at most once.
     await this.#write({
@@ -186,11 +192,6 @@ export class OrganizationCommentApprovals implements Feature {
     }
   }
 
-  /** Returns true if a plan was approved by comment before and does not wait now: nothing is left to approve. */
-  #wasUsed(kept: readonly KeptComment[], pull: number, checksum: string): boolean {
-    return kept.some((one) => one.isDone && one.pull === pull && one.checksum === checksum) && !this.#waits(checksum);
-  }
-
   async #useKept(): Promise<void> {
     const { kept } = await this.#read();
     for (const each of kept.filter(({ checksum, isDone }) => !isDone && this.#waits(checksum))) {
@@ -200,16 +201,16 @@ export class OrganizationCommentApprovals implements Feature {
       // Meanwhile a pass may have ended, and an earlier comment may have been enough.
       const isLate = state.kept.some(({ comment, isDone }) => comment === each.comment && isDone);
       if (!isOpen && !isLate && this.#waits(each.checksum)) {
-        await this.#finish(state, (one) => one.comment === each.comment);
+        await this.#change(state, (one) => (one.comment === each.comment ? { isDone: true } : {}));
         const answer = verdict.kind === 'approved' ? await this.#approve(each, verdict) : this.#answerTo(verdict);
         await this.#answer(each.pull, answer);
       }
     }
   }
 
-  /** Stores that comments have had their effect. */
-  #finish({ judged, kept }: State, isMeant: (one: KeptComment) => boolean): Promise<void> {
-    return this.#write({ judged, kept: kept.map((one) => (isMeant(one) ? { ...one, isDone: true } : one)) });
+  /** Stores what has become of comments. */
+  #change({ judged, kept }: State, changed: (one: KeptComment) => Partial<KeptComment>): Promise<void> {
+    return this.#write({ judged, kept: kept.map((one) => ({ ...one, ...changed(one) })) });
   }
 
   /** Judges a comment. What the forge cannot tell now counts against a new comment; an older one is judged again later. */
@@ -250,7 +251,9 @@ export class OrganizationCommentApprovals implements Feature {
       answer = `Approved by ${codeSpan(login)}: ${codeSpan(approvalSentence(plan, checksum), MAX_SENTENCE)}.${more}`;
       if (isComplete) {
         // What the others have written about it must not approve the same change at another time.
-        await this.#finish(await this.#read(), (one) => one.pull === pull && one.checksum === checksum);
+        const isSame = (one: KeptComment) => one.pull === pull && one.checksum === checksum;
+        const enough = { isDone: true, wasEnough: true };
+        await this.#change(await this.#read(), (one) => (isSame(one) ? enough : {}));
         void reconciler.trigger('approval');
       }
       return {};
@@ -294,9 +297,10 @@ export class OrganizationCommentApprovals implements Feature {
     }
   }
 
-  /** Returns true if a plan with this checksum, or its held part, waits now. */
+  /** Returns true if a plan with this checksum, or its held part, waits now. One that is being applied keeps its checksum. */
   #waits(checksum: string): boolean {
-    return heldChecksums(this.#reconciliation.reconciler.lastPlan, 'any').includes(checksum);
+    const plan = this.#reconciliation.reconciler.lastPlan;
+    return plan !== null && heldChanges(plan) > 0 && heldChecksums(plan, 'any').includes(checksum);
   }
 
   async #read(): Promise<State> {
