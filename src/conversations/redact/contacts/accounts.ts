@@ -5,7 +5,7 @@ import { countrySpecs, isValidIBAN } from 'ibantools';
 import { findDigitRuns, sequencesFrom } from '../model/digits.ts';
 import type { Finder, PrivateValue } from '../model/found.ts';
 
-/** Number of digits of a card (ISO/IEC 7812). */
+/** Number of digits of a card (ISO/IEC 7812). Old cards of Visa have the fewest; other such numbers are mostly products. */
 const FEWEST = 13;
 const MOST = 19;
 /** Separator between groups: a space or two, a dash, a dot or a line end; lines may be quoted. */
@@ -36,11 +36,11 @@ export const findCards: Finder = (text) => {
   return found;
 };
 
-/** Reports whether an issuer has numbers with this prefix and length. Old cards of Visa have 13 digits. */
+/** Reports whether an issuer has numbers with this prefix and length. */
 function isIssued(digits: string): boolean {
-  return cardTypes(digits).some(
-    ({ type, lengths }) => lengths.includes(digits.length) || (type === 'visa' && digits.length === 13),
-  );
+  return digits.length === FEWEST
+    ? digits.startsWith('4')
+    : cardTypes(digits).some(({ lengths }) => lengths.includes(digits.length));
 }
 
 /**

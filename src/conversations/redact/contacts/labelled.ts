@@ -51,13 +51,9 @@ function labelledFinder(value: LabelledValue): Finder {
 }
 
 /** Returns the value with this first digit; null if nothing marks it. */
-function valueAt(
-  text: string,
-  digit: number,
-  { labels, label: own, patterns, heads, isValue, isMarked }: LabelledValue,
-) {
+function valueAt(text: string, digit: number, { labels, patterns, heads, isValue, isMarked }: LabelledValue) {
   const before = text.slice(Math.max(0, digit - LONGEST_HEAD), digit);
-  if (NEXT_CELL.exec(before)?.[1] === own) {
+  if (AFTER_PLACEHOLDER.test(before)) {
     return null;
   }
   for (const head of heads) {
@@ -78,8 +74,8 @@ function valueAt(
   return null;
 }
 
-/** Text before a cell that follows one whose value is redacted already. */
-const NEXT_CELL = /\[([A-Z_]{1,20})_\d{1,7}\]["' ]{0,2}[|\t,;]["' ]{0,2}$/;
+/** Text before a value that follows one that is redacted already: the word in its placeholder is not a label. */
+const AFTER_PLACEHOLDER = /\[[A-Z_]{1,20}_\d{1,7}\]["' ]{0,2}(?:[|\t,;]["' ]{0,2}|\s?\n[ \t>]{0,4})$/;
 
 function matchAt(pattern: RegExp, text: string, at: number): string | undefined {
   pattern.lastIndex = at;
@@ -105,7 +101,7 @@ export const findBirthDates = labelledFinder({
     // In figures, in any order and with any separator, also with the characters for year, month and day.
     /(?:\d{4}[-./ ]{1,2}\d{1,2}[-./ ]{1,2}\d{1,2}|\d{1,2}[-./ ]{1,2}\d{1,2}[-./ ]{1,2}(?:\d{4}|\d{2})|\d{8})(?:\.|T[\d:.]{5,12}Z?)?(?![\w-]|[./]\d)|(?:(?:昭和|平成|令和|大正|民国|民國) ?)?(?:\d{1,4}|元)\s?[年년]\s?\d{1,2}\s?[月월]\s?\d{1,2}\s?[日号號일]?/uy,
     // With the name of a month, before or after the day.
-    /(?:\d{1,2}(?:st|nd|rd|th|er|º|ª|\.)?[ -](?:de |of |d['’]|ng |tháng )?\p{L}[\p{L}\p{M}.׳'’]{1,14}\.?,?[ -](?:de |del |năm |ค\.ศ\. ?|พ\.ศ\. ?)?\d{2,4}(?: (?:г|р)\.?| года| року)?|\d{1,2} tháng \d{1,2},? (?:năm )?\d{4}|\p{L}[\p{L}\p{M}]{2,14}\.? \d{1,2}(?:st|nd|rd|th|\.)?,? \d{4}|\d{4}[. ]{1,3}\p{L}[\p{L}\p{M}]{2,14}\.? \d{1,2}\.?)(?![\p{L}\p{N}])/uy,
+    /(?:\d{1,2}(?:st|nd|rd|th|er|º|ª|\.)?[ -](?:de |of |d['’]|ng |tháng )?\p{L}[\p{L}\p{M}.׳'’]{1,14}\.?,?[ -](?:de |del |năm |ค\.ศ\. ?|พ\.ศ\. ?)?\d{2,4}(?: (?:г|р)\.?| года| року)?|\d{1,2} (?:tháng|thg) \d{1,2},? (?:năm )?\d{4}|\p{L}[\p{L}\p{M}]{2,14}\.? \d{1,2}(?:st|nd|rd|th|\.)?,? \d{4}|\d{4}[. ]{1,3}\p{L}[\p{L}\p{M}]{2,14}\.? \d{1,2}\.?)(?![\p{L}\p{N}])/uy,
   ],
   heads: [
     /(?<![\p{L}\p{N}_])$/u,

@@ -33,7 +33,7 @@ const UNSPACED = '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Sc
 const AFTER_UNSPACED = new RegExp(`${UNSPACED}$`, 'u');
 /** Text before and after a number that makes it part of a word or of another number. */
 const RUNS_INTO = /[\p{L}\p{N}_$€£#@\\%]$|[\p{N}_][-.,/:]$|(?:^|\s)[-.,]$|\+$/u;
-const RUNS_ON = new RegExp(`^(?!${UNSPACED})(?:[\\p{L}\\p{N}_%@\\\\]|[-.:/][\\p{L}\\p{N}]|,\\p{N})`, 'u');
+const RUNS_ON = new RegExp(`^(?!${UNSPACED})(?:[\\p{L}\\p{N}_%@]|\\\\(?![\\\\"'])|[-.:/][\\p{L}\\p{N}]|,\\p{N})`, 'u');
 
 /** Words for a phone in many languages, and for other things that have a number. */
 const PHONE = labelsFrom(data.phone.join('|'));
