@@ -133,6 +133,17 @@ describe('a ticket', () => {
     expect(found?.settledAt).toBe(START + 3 * DAY);
   });
 
+  test('has the people of all its address fields', async () => {
+    const ticket = resolved();
+    Object.assign(ticket, { fwd_emails: ['Cy Day <cy@x.example>'], to_emails: ['"Acme Docs" <docs@acme.example>'] });
+    desk.showsAgents = false;
+    expect(ticketsOf(await poll())[0]?.people).toEqual([
+      { names: ['Cora Customer'], emails: ['cora@customer.example'] },
+      { names: ['Cy Day'], emails: ['cy@x.example'] },
+      { names: [], emails: ['docs@acme.example'] },
+    ]);
+  });
+
   test('is read without agent names if the key cannot list agents', async () => {
     desk.showsAgents = false;
     resolved();

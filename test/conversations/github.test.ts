@@ -91,6 +91,17 @@ describe('an issue', () => {
     ]);
   });
 
+  test('has its assignees and who closed it among its people', async () => {
+    const issue = github.addIssue(repository, 'cora', 'How do I export?');
+    Object.assign(issue, { assignees: [{ login: 'abe', name: 'Abe Agent' }], closed_by: { login: 'di' } });
+    github.close(issue);
+    expect(ticketsOf(await poll())[0]?.people).toEqual([
+      { names: ['cora'], emails: [] },
+      { names: ['abe', 'Abe Agent'], emails: [] },
+      { names: ['di'], emails: [] },
+    ]);
+  });
+
   test('of a deleted account or without a text is read', async () => {
     const issue = github.addIssue(repository, null, null);
     github.comment(issue, null, 'Still there');

@@ -78,7 +78,13 @@ describe('a conversation', () => {
     helpdesk.add(conversation, helpdesk.author('lead', 'Lea'), 'So do I.');
     helpdesk.add(conversation, helpdesk.author('bot', 'Fin', { from_ai_agent: true }), 'Perhaps under Settings.');
     helpdesk.add(conversation, helpdesk.author('bot', 'Operator'), 'You will get replies here.');
+    const email_address_headers = [
+      { type: 'cc', name: 'Cy Day', email_address: 'cy@x.example' },
+      { type: 'to', name: 'Acme Docs', email_address: 'docs@acme.example' },
+    ];
     helpdesk.add(conversation, admin, 'Under Settings.');
+    Object.assign(conversation.parts.at(-1) ?? {}, { email_message_metadata: { email_address_headers } });
+    Object.assign(conversation, { contacts: { contacts: [{ name: 'Di Roe', email: 'di@x.example' }] } });
     helpdesk.add(conversation, helpdesk.author('team', 'Tea'), 'Bye.', { part_type: 'close' });
     helpdesk.close(conversation);
     await wait();
@@ -102,6 +108,9 @@ describe('a conversation', () => {
           { names: ['Lea'], emails: ['lea@lead.example'] },
           { names: ['Abe'], emails: ['abe@admin.example'] },
           { names: ['Tea'], emails: ['tea@team.example'] },
+          { names: ['Di Roe'], emails: ['di@x.example'] },
+          { names: ['Cy Day'], emails: ['cy@x.example'] },
+          { names: [], emails: ['docs@acme.example'] },
         ],
         completeness: { reported: 5, fetched: 5 },
       },

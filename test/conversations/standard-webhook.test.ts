@@ -123,6 +123,22 @@ describe('a signature', () => {
 });
 
 describe('a body', () => {
+  test('has the participants of its attributes', () => {
+    const attributes = { brand: 'acme', assignee: 'Abe Agent', customer_email: 'cora@x.example', owner: 'docs' };
+    expect(deliver({ id: '19', parts: PARTS, metadata: { attributes } })).toMatchObject({
+      found: [
+        {
+          ticket: {
+            people: [
+              { names: ['Abe Agent'], emails: [] },
+              { names: [], emails: ['cora@x.example'] },
+            ],
+          },
+        },
+      ],
+    });
+  });
+
   test('can be a conversation or a list of them', () => {
     const full = {
       id: '17',

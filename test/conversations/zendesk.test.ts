@@ -62,7 +62,13 @@ describe('a ticket', () => {
     const ticket = helpdesk.addTicket(customer, 'Export', 'How do I export?', {
       tags: ['export', 'billing'],
       assignee_id: agent.id,
-      via: { channel: 'email', source: { from: { name: 'C. Customer', address: 'cora@home.example' }, to: {} } },
+      via: {
+        channel: 'email',
+        source: {
+          from: { name: 'C. Customer', address: 'cora@home.example', original_recipients: ['di@x.example'] },
+          to: {},
+        },
+      },
     });
     helpdesk.comment(ticket, agent, 'Under&nbsp;Settings.');
     helpdesk.solve(ticket);
@@ -83,6 +89,7 @@ describe('a ticket', () => {
         { names: ['Cora Customer'], emails: ['cora@customer.example'] },
         { names: ['Abe Agent'], emails: ['abe@acme.example'] },
         { names: ['C. Customer'], emails: ['cora@home.example'] },
+        { names: [], emails: ['di@x.example'] },
       ],
       completeness: { reported: 2, fetched: 2 },
     });

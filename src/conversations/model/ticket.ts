@@ -122,6 +122,18 @@ export function firstTime(...times: readonly (string | null | undefined)[]): num
   return times.map((time) => Date.parse(time ?? '')).find((time) => !Number.isNaN(time)) ?? null;
 }
 
+/** Maximum number of people in one field of a file. */
+const MAX_PEOPLE_PER_FIELD = 100;
+
+/** Fields of files and webhooks that hold the name or the address of a participant: `requester`, `agent_email`. */
+const PARTICIPANT =
+  /^(?:(?:author|requester|submitter|reporter|visitor|agent|assignee|operator|sender|recipient|collaborators?|followers?|participants?|ccs?)(?:[ _-]?(?:full[ _-]?)?names?)?|(?:customer|client|contact|user|admin|owner|from|to)[ _-]?(?:full[ _-]?)?names?|(?:[a-z]{1,20}[ _-])?e?[ _-]?mails?)$/i;
+
+/** Reports whether a field holds names or addresses of participants. */
+export function isOfParticipant(field: string): boolean {
+  return PARTICIPANT.test(field.trim());
+}
+
 /** Collects the participants of a conversation, whose names and addresses are redacted. */
 export class PeopleCollector {
   readonly #seen = new Map<string, Person>();
@@ -131,6 +143,15 @@ export class PeopleCollector {
     const person: Person = { names: texts(names), emails: texts(emails) };
     if (person.names.length > 0 || person.emails.length > 0) {
       this.#seen.set(JSON.stringify([person.names, person.emails]), person);
+    }
+  }
+
+  /** Adds the people of a field: names and addresses, separated by commas or semicolons. */
+  addField(text: string): void {
+    for (const entry of text.split(/[;\n]|,(?=[^,<]*[@<])/).slice(0, MAX_PEOPLE_PER_FIELD)) {
+      const [, name = '', inner] = /^([^<>]{0,200})(?:<([^<>\s]{1,320})>)?$/.exec(entry.trim()) ?? [];
+      const isAddress = inner === undefined && name.includes('@');
+      this.add(isAddress ? [] : [name.trim().replaceAll('"', '')], [isAddress ? name.trim() : inner]);
     }
   }
 

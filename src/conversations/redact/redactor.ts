@@ -46,7 +46,7 @@ export interface RedactionOptions {
   readonly regions?: readonly string[];
   /** Types that are not redacted. */
   readonly off?: readonly RedactionType[];
-  /** Whether names in prose are guessed; default: true. */
+  /** Guesses names in prose; default: true. */
   readonly guessNames?: boolean;
   /** Words that are never guessed to be names: titles and keys of the organization's own manifests. */
   readonly products?: readonly string[];

@@ -36,6 +36,8 @@ const guarded = z.boolean().nullish().catch(true);
 const listSchema = z.array(z.looseObject({ id, updated_at: z.string() }));
 type ListedTicket = z.output<typeof listSchema>[number];
 
+const addresses = z.array(z.string()).nullish().catch(null);
+
 const ticketSchema = z.object({
   id,
   subject: text,
@@ -49,7 +51,10 @@ const ticketSchema = z.object({
   updated_at: text,
   tags: z.array(z.string()).nullish(),
   requester_id: id.nullish(),
-  cc_emails: z.array(z.string()).nullish().catch(null),
+  cc_emails: addresses,
+  fwd_emails: addresses,
+  reply_cc_emails: addresses,
+  to_emails: addresses,
   requester: z.object({ id: id.nullish(), name: text, email: text }).nullish().catch(null),
   stats: z.object({ resolved_at: text, closed_at: text }).nullish().catch(null),
 });
@@ -64,7 +69,9 @@ const messageSchema = z.object({
   user_id: id.nullish(),
   created_at: text,
   from_email: text.catch(null),
-  cc_emails: z.array(z.string()).nullish().catch(null),
+  cc_emails: addresses,
+  bcc_emails: addresses,
+  to_emails: addresses,
 });
 /** A message after the description, which Freshdesk calls a conversation. */
 type FreshdeskMessage = z.output<typeof messageSchema>;
@@ -319,9 +326,18 @@ function peopleOf(wire: FreshdeskTicket, all: readonly FreshdeskMessage[], autho
   for (const { names, emails } of authors) {
     people.add(names, emails);
   }
-  const copied = [wire, ...all].flatMap((one) => one.cc_emails ?? []);
+  const copied = [
+    ...[wire, ...all].flatMap((one) => one.cc_emails ?? []),
+    ...(wire.reply_cc_emails ?? []),
+    ...(wire.fwd_emails ?? []),
+    ...all.flatMap((one) => one.bcc_emails ?? []),
+  ];
   for (const address of [...copied, ...all.map(({ from_email: from }) => from ?? '')]) {
     addAddress(people, address);
+  }
+  for (const address of [wire, ...all].flatMap((one) => one.to_emails ?? [])) {
+    // The name of the receiving address is usually that of the product.
+    addAddress(people, address.replace(/^[^<]*</, '<'));
   }
   return people.all();
 }

@@ -66,6 +66,9 @@ const issueSchema = z.object({
   updated_at: text,
   closed_at: text,
   user: userSchema,
+  assignee: userSchema.catch(null),
+  assignees: z.array(userSchema).nullish().catch(null),
+  closed_by: userSchema.catch(null),
   author_association: text,
   pull_request: z.unknown().optional(),
 });
@@ -371,7 +374,12 @@ function ticketOf(
     url: issue.html_url ?? null,
     attributes: attributesOf(repository, issue),
     parts: [issue, ...written].flatMap((one) => partOf(one, rules)),
-    people: peopleOf([issue, ...comments]),
+    people: peopleOf([
+      ...[issue, ...comments].map(({ user }) => user),
+      issue.assignee,
+      ...(issue.assignees ?? []),
+      issue.closed_by,
+    ]),
     completeness: issue.comments == null ? null : { reported: issue.comments, fetched: comments.length },
     // The list omits deleted, transferred and hidden issues.
     recheck: hintOf(repository, issue),
@@ -400,9 +408,9 @@ function attributesOf(repository: string, { number, labels }: GithubIssue): Reco
   return { repository, issue_number: String(number), ...listAttribute('labels', names) };
 }
 
-function peopleOf(written: readonly Written[]) {
+function peopleOf(users: readonly GithubIssue['user'][]) {
   const people = new PeopleCollector();
-  for (const { user } of written) {
+  for (const user of users) {
     if (!isBot(user)) {
       people.add([user?.login, user?.name], [user?.email]);
     }

@@ -50,7 +50,15 @@ const searchSchema = z.object({
   pages: z.object({ next: z.object({ starting_after: text }).nullish() }).nullish(),
 });
 
-const message = z.object({ body: text, redacted: z.boolean().nullish(), author });
+/** The sender and the recipients of a message that is a mail. */
+const mail = z
+  .object({
+    email_address_headers: z.array(z.object({ type: text, email_address: text, name: text })).nullish(),
+  })
+  .nullish()
+  .catch(null);
+
+const message = z.object({ body: text, redacted: z.boolean().nullish(), author, email_message_metadata: mail });
 const partSchema = message.extend({ part_type: z.string() });
 type IntercomPart = z.output<typeof partSchema>;
 
@@ -59,6 +67,10 @@ const conversationSchema = itemSchema.extend({
   created_at: time.nullish(),
   updated_at: time.nullish(),
   source: message.extend({ type: text, subject: text }).nullish(),
+  contacts: z
+    .object({ contacts: z.array(author).nullish() })
+    .nullish()
+    .catch(null),
   teammates: z
     .object({ admins: z.array(author).nullish() })
     .nullish()
@@ -359,16 +371,23 @@ function textOf(body: string | null | undefined): string {
   return HTML.test(text) ? textOfHtml(text) : text.trim();
 }
 
-function peopleOf({ source, teammates, conversation_parts: list }: IntercomConversation) {
+function peopleOf({ source, contacts, teammates, conversation_parts: list }: IntercomConversation) {
   const people = new PeopleCollector();
   const authors = [
     source?.author,
     ...list.conversation_parts.map(({ author }) => author),
+    ...(contacts?.contacts ?? []),
     ...(teammates?.admins ?? []),
   ];
   for (const author of authors) {
     if (author?.type !== 'bot') {
       people.add([author?.name], [author?.email]);
+    }
+  }
+  for (const one of [source, ...list.conversation_parts]) {
+    for (const { type, name, email_address: address } of one?.email_message_metadata?.email_address_headers ?? []) {
+      // The name of the receiving address is usually that of the product.
+      people.add(type === 'to' ? [] : [name], [address]);
     }
   }
   return people.all();

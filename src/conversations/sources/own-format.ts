@@ -4,7 +4,14 @@ import { ConfigError } from '../../core/errors.ts';
 import { hasStandardSignature, headerOf, readSigningKey, type WebhookRequest } from '../../core/signature.ts';
 import { textOfHtml } from '../model/html.ts';
 import { jsonWebhook, refused, type Webhook } from '../model/source.ts';
-import { type Part, problemOfKey, type SourceRecord, ticketOrSkipped } from '../model/ticket.ts';
+import {
+  isOfParticipant,
+  type Part,
+  PeopleCollector,
+  problemOfKey,
+  type SourceRecord,
+  ticketOrSkipped,
+} from '../model/ticket.ts';
 import { NOT_A_TIME, parseTimestamp } from './dates.ts';
 
 /**
@@ -59,9 +66,17 @@ function recordFrom(
     url: metadata?.url ?? null,
     attributes: metadata?.attributes ?? {},
     parts,
-    people: [],
+    people: peopleOf(metadata?.attributes ?? {}),
     completeness: null,
   });
+}
+
+function peopleOf(attributes: Readonly<Record<string, string>>) {
+  const people = new PeopleCollector();
+  for (const name of Object.keys(attributes).filter((each) => isOfParticipant(each))) {
+    people.addField(attributes[name] ?? '');
+  }
+  return people.all();
 }
 
 interface StandardWebhookOptions {

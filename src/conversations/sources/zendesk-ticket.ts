@@ -19,7 +19,9 @@ const ids = z.array(id).nullish();
 const text = z.string().nullish();
 /** Returns the schema of the way by which a ticket or comment came; `word`: that of its texts. */
 function viaOf<Word extends z.ZodType<string | null | undefined>>(word: Word) {
-  const sender = z.object({ name: word, address: word }).nullish();
+  const sender = z
+    .object({ name: word, address: word, original_recipients: z.array(z.string()).nullish().catch(null) })
+    .nullish();
   return z
     .object({
       channel: z.union([z.string(), z.number()]).nullish(),
@@ -214,6 +216,9 @@ function peopleOf(wire: ZendeskTicket, { comments, log, users }: ZendeskThread) 
     people.add([via?.source?.from?.name], [via?.source?.from?.address]);
     // The name of the receiving address is usually that of the product.
     people.add([], [via?.source?.to?.address]);
+    for (const address of via?.source?.from?.original_recipients ?? []) {
+      people.add([], [address]);
+    }
   }
   for (const { author } of log ?? []) {
     people.add(author?.type === 'bot' ? [] : [author?.display_name], []);
@@ -261,6 +266,8 @@ const exportedSchema = z.object({
   submitter: someone,
   assignee: someone,
   collaborator: listOf(someone).nullish().catch(null),
+  follower: listOf(someone).nullish().catch(null),
+  email_cc: listOf(someone).nullish().catch(null),
   brand_id: exportedId.nullish().catch(null),
   tags: listOf(z.string()).nullish().catch(null),
   via: exportedVia,
@@ -318,9 +325,18 @@ function commentsOf({ comments }: Exported): ZendeskComment[] {
 }
 
 /** Returns the people by id. People without an id get a number that is not a valid id. */
-function usersOf({ requester, submitter, assignee, collaborator, comments }: Exported): Map<number, ZendeskUser> {
+function usersOf({
+  requester,
+  submitter,
+  assignee,
+  collaborator,
+  follower,
+  email_cc,
+  comments,
+}: Exported): Map<number, ZendeskUser> {
   const users = new Map<number, ZendeskUser>();
-  const named = [requester, submitter, assignee, ...(collaborator ?? []), ...comments.map(({ author }) => author)];
+  const copied = [collaborator, follower, email_cc].flatMap((list) => list ?? []);
+  const named = [requester, submitter, assignee, ...copied, ...comments.map(({ author }) => author)];
   for (const each of named) {
     if (each !== null && each !== undefined) {
       const key = each.id ?? -1 - users.size;

@@ -74,6 +74,19 @@ describe('CSV', () => {
     });
   });
 
+  it('reads participants of further columns, by name and address', async () => {
+    const text = [
+      'ticket_id,body,author_role,Requester Name,assignee,cc,customer,product',
+      '7,Hello,user,Ana Lima,Bo Smith,"Cy Day <cy@x.example>; di@x.example",Acme,Guides',
+    ].join('\n');
+    expect(ticketsOf(await read('x.csv', text))[0]?.people).toEqual([
+      { names: ['Ana Lima'], emails: [] },
+      { names: ['Bo Smith'], emails: [] },
+      { names: ['Cy Day'], emails: ['cy@x.example'] },
+      { names: [], emails: ['di@x.example'] },
+    ]);
+  });
+
   it('reports missing columns once, with the existing ones', async () => {
     expect(outline(await read('x.csv', 'id,body\n1,x\n2,y\n'))).toEqual([
       'x.csv:1 has no column ticket_id, author_role; the header row has: id, body',

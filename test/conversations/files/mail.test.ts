@@ -269,6 +269,18 @@ describe('a mail', () => {
     ]);
   });
 
+  it('has the people of every address header, in groups and encoded words too', async () => {
+    const headers = [
+      'Sender: Di Roe <di@x.example>',
+      'Cc: Team: =?utf-8?B?SsO8cmdlbiBXb2xm?= <jw@x.example>, Cy Day <cy@x.example>;',
+      'Bcc: =?iso-8859-1?Q?Andr=E9_Lima?= <al@x.example>',
+    ];
+    const names = ticketsOf(await read('x.eml', mail({ headers, body: 'Hello' })))[0]?.people.flatMap(
+      (one) => one.names,
+    );
+    expect(names).toEqual(expect.arrayContaining(['Di Roe', 'Jürgen Wolf', 'Cy Day', 'André Lima']));
+  });
+
   it('with only HTML is converted to text', async () => {
     const headers = ['MIME-Version: 1.0', 'Content-Type: text/html'];
     const body = '<p>See <a href="https://x.example/a">this</a></p><blockquote>asked</blockquote>';

@@ -10,7 +10,7 @@ import { isGivenName, isWordToo, nameIn, namePattern, plain, TOKEN } from './nam
 const NAME = namePattern(4);
 const SHORT_NAME = namePattern(2);
 
-/** How a phrase announces a name. */
+/** Way in which a phrase announces a name. */
 type Kind = keyof typeof LISTS;
 
 const LISTS = {
@@ -66,14 +66,14 @@ const INTRODUCED = new RegExp(`[: ]{1,3}(${NAME})`, 'uy');
 const HONORED = new RegExp(`\\.?[ \\u00a0]{1,2}(${SHORT_NAME})`, 'uy');
 const RELATED = new RegExp(`,? (${SHORT_NAME})`, 'uy');
 const WEAK = new RegExp(` (?:[oa] |η |ο )?(${namePattern(3)})`, 'uy');
-/** What follows the name of a speaker, after a name of one word and after a longer one. */
+/** Text after the name of a speaker: after a name of one word, and after a longer one. */
 const FROM = 'here|calling|speaking|hier|from|von|vom|aus|från|fra|из|від|من|dari|从';
 const SPEAKER_FROM = new RegExp(`[ ,]{1,2}(?:${FROM})(?![\\p{L}\\p{M}])`, 'uy');
 const LONG_SPEAKER = new RegExp(
   `[ ,]{1,2}(?:${FROM}|of|at|with|bei|de|da|di|do|van|z|ze|от|з|із|από|מ|के|से)(?![\\p{L}\\p{M}])|[.,!]?(?:\\s|$)`,
   'uy',
 );
-/** Where a pattern begins and what it needs. */
+/** Patterns of a name after a phrase, by the kind of the phrase. */
 const AFTER: Readonly<Record<Exclude<Kind, 'later'>, RegExp>> = {
   greeting: GREETED,
   closing: GREETED,
@@ -220,7 +220,7 @@ function endOfPhrase(text: string, from: number, rest: readonly string[]): numbe
   return end;
 }
 
-/** Reports whether a phrase stands where it announces a name. */
+/** Reports whether a phrase is at a place where it announces a name. */
 function mayAnnounce(text: string, start: number, kind: Kind, isCapital: boolean): boolean {
   const before = text.slice(Math.max(0, start - 24), start);
   switch (kind) {

@@ -30,7 +30,7 @@ const FAMILY = new RegExp(`[ \\u00a0]((?:\\p{Lu}\\. )?${namePattern(2)})`, 'uy')
 const SENTENCE_END = /[.!?…]["”»)]?\s|[:;•]\s|$/g;
 /** The end of the text before the first word of a sentence. */
 const OPENS_SENTENCE = /(?:^|[.!?…:;•*>"“„«(|–—-])[\s*_"“„«(>-]{0,6}$/;
-/** What follows a name that opens a sentence. */
+/** Text after a name that opens a sentence. */
 const ACTS =
   /^ (?:said|says|told|tells|asked|asks|wrote|writes|replied|mentioned|confirmed|wants|thinks|needs|is|was|has|had|can|cannot|could|will|would|did|does|left|joined|and|from|hat|ist|kann|war|sagt|schreibt|möchte|will|wird|und|aus|von|a|est|peut|était|dit|veut|et|de|du|ha|es|está|puede|tiene|dijo|dice|quiere|y|é|pode|tem|disse|quer|e|è|può|vuole|heeft|kan|zegt|wil|en|är|har|kan|säger|vill|och|er|og|ma|jest|może|chce|i|je|má|může|a|van|може|може|сказал|сказала|пишет|может|хочет|и|має|каже|та)(?!\p{L})/u;
 const ENGLISH =
@@ -40,7 +40,7 @@ const GERMAN = /(?<!\p{L})(?:der|die|das|und|ist|nicht|hat|ich|wir|dass|bei|mit|
 const GERMAN_NOUN =
   /(?:ung|heit|keit|schaft|tion|tät|ment|ismus|daten|seiten?|fehler|zugang|zugriff|konto|zeit|liste|rechte?|nummer|adresse|gruppe|bereich|ordner|datei|zeichen|sicht|stand|bericht|vertrag|kunden?|anbieter|system|dienst|plan|formular|problem[e]?|status|name|wort|wörter|er?in?nerung)(?:en|s|n)?$/u;
 const FENCE = /^[ \t>]{0,8}(?:```|~~~)/;
-/** Lines that are no prose: code, markup, settings, tables, logs, paths. */
+/** Lines without prose: code, markup, settings, tables, logs, paths. */
 const NO_PROSE =
   /[{}=<>\\|;]|\w\(|::|->|^[ \t>]{0,8}(?:\$ |#!|(?:at|import|export|const|let|var|def|class|return|function|npm|npx|git|docker|kubectl|curl|GET|POST|PUT|DELETE|SELECT|INSERT|FROM|RUN|COPY)[ \t]|["']?[a-z][\w.-]*["']?:[ \t]|["'[]|[[(]?\d{2,4}[-/.:]\d{1,2}|\S{0,12}(?:INFO|WARN|ERROR|DEBUG|TRACE|FATAL)\b)/;
 const NOISE = /`[^`\n]{0,200}`|(?:https?|ftp):\/\/\S{1,500}|\S{1,64}@\S{1,200}|<[^<>\n]{0,200}>/g;

@@ -2,7 +2,7 @@
 import data from '../data/name-words.json' with { type: 'json' };
 import { fold } from './fold-name.ts';
 
-/** Folds a word for comparison. The vowel signs of Indian scripts are no accents: they tell words apart. */
+/** Folds a word for comparison. Vowel signs of Indian scripts are kept: they tell words apart. */
 export function plain(word: string): string {
   return /[\u0900-\u0dff]/.test(word) ? word : fold(word).text;
 }
@@ -54,8 +54,8 @@ export function isCommon(word: string): boolean {
 let given: { readonly alone: ReadonlySet<string>; readonly inPairs: ReadonlySet<string> } | undefined;
 
 /**
- * Reports whether a word is a given name of some language: one that is no word of another kind, or with `isPair` also
- * one that needs a family name after it.
+ * Reports whether a word is a given name of some language and has no other meaning. With `isPair`, names that have one
+ * count too: a family name follows.
  */
 export function isGivenName(word: string, isPair = false): boolean {
   given ??= { alone: setOf(...data.givenNames), inPairs: setOf(...data.givenNamesInPairs) };
@@ -67,7 +67,7 @@ export function isGivenName(word: string, isPair = false): boolean {
   );
 }
 
-/** How much a place in a text tells about the name there: `strong` after a greeting, `weak` after a role. */
+/** Certainty that a place in a text has a name: `strong` after a greeting, `weak` after a role. */
 export type Evidence = 'strong' | 'weak';
 
 /**

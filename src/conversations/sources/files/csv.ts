@@ -1,6 +1,7 @@
 /** Reads CSV, in which each row is a message. */
 import {
   type AuthorRole,
+  isOfParticipant,
   PeopleCollector,
   type Person,
   type SourceRecord,
@@ -219,8 +220,11 @@ function foundOf(rows: readonly Message[], account: string): SourceRecord {
 
 function peopleOf(messages: readonly Message[]): Person[] {
   const people = new PeopleCollector();
-  for (const { name, email } of messages) {
+  for (const { name, email, others } of messages) {
     people.add([name], [email]);
+    for (const other of others) {
+      people.addField(other);
+    }
   }
   return people.all();
 }
@@ -252,7 +256,10 @@ const OPTIONAL = ['subject', 'created_at', 'public', 'status', 'url', 'author_na
 type Column = (typeof REQUIRED)[number] | (typeof OPTIONAL)[number];
 
 /** Index of each column in a row. */
-type Columns = Readonly<Partial<Record<Column, number>>>;
+type Columns = Readonly<Partial<Record<Column, number>>> & {
+  /** Other columns with names or addresses of participants. */
+  readonly people?: readonly number[];
+};
 
 const plain = (name: string) =>
   name
@@ -267,6 +274,7 @@ function columnsOf(
 ): Columns | { readonly problem: string } {
   const there = header.map(plain);
   const columns: Partial<Record<Column, number>> = {};
+  const people = header.flatMap((name, at) => (isOfParticipant(name) ? [at] : []));
   const missing: string[] = [];
   for (const column of [...REQUIRED, ...OPTIONAL]) {
     const configured = renamed[column];
@@ -278,7 +286,8 @@ function columnsOf(
     }
   }
   if (missing.length === 0) {
-    return columns;
+    const used = new Set(Object.values(columns));
+    return { ...columns, people: people.filter((at) => !used.has(at)) };
   }
   // Without a header, the first line contains a customer's text and names, which must not be quoted.
   const isHeader = Object.keys(columns).length > 0;
@@ -310,6 +319,8 @@ interface Message {
   readonly url: string;
   readonly name: string;
   readonly email: string;
+  /** Texts of other columns with participants. */
+  readonly others: readonly string[];
 }
 
 const PUBLIC = new Set(['', 'true', 'yes', 'y', '1', 'public']);
@@ -352,5 +363,6 @@ function messageOf(
     url: field('url').trim(),
     name: field('author_name').trim(),
     email: field('author_email').trim(),
+    others: (columns.people ?? []).map((at) => fields[at] ?? ''),
   };
 }

@@ -51,7 +51,9 @@ export async function mailOf(bytes: Buffer): Promise<Mail | { readonly problem: 
     from: from?.emails[0]?.toLowerCase() ?? '',
     at: parseTimestamp(date?.replace(/\([^()]*\)/g, '')),
     words: senderText(text.trim() === '' ? textOfHtml(email.html ?? '') : text),
-    people: mailboxes([...authors, ...(email.replyTo ?? []), ...(email.to ?? []), ...(email.cc ?? [])]),
+    people: mailboxes(
+      [...authors, email.sender ?? [], email.replyTo ?? [], email.to ?? [], email.cc ?? [], email.bcc ?? []].flat(),
+    ),
     skip: skipReason(email),
   };
 }
