@@ -98,7 +98,7 @@ function inWords(
   for (const { index, 0: word } of byWords.size === 0 ? [] : text.matchAll(WORD)) {
     const counts = index < done ? undefined : lengths.get(word.toLowerCase());
     if (counts !== undefined) {
-      const near = wordsFrom(text, index, Math.max(...counts));
+      const near = wordsFrom(text, index, MAX_WORDS);
       const fitting = [...counts].filter((count) => count <= near.length).sort((a, b) => b - a);
       for (const count of fitting.slice(0, MAX_LENGTHS)) {
         const own = near.slice(0, count);

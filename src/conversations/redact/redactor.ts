@@ -31,8 +31,7 @@ import { createPeopleMatcher, noPeople } from './names/people.ts';
 import { type Placeholders, placeholdersFor } from './placeholders.ts';
 import { recurrenceFinder } from './recurrence.ts';
 import { replaceSpans, type Scan, scanText } from './scan.ts';
-import { cutSubject, fieldsOf, nameAt, type TicketField } from './ticket-fields.ts';
-import { inUrl, spansOfUrl } from './ticket-url.ts';
+import { cutSubject, fieldsOf, inUrl, nameAt, spansOfUrl, type TicketField } from './ticket-fields.ts';
 import { patternFinders, type UserPattern } from './user-patterns.ts';
 
 /** Version of the rules. Increase it with every change of the values that are found or of their replacement. */
@@ -58,7 +57,7 @@ export interface RedactedSpan {
   readonly start: number;
   readonly end: number;
   readonly placeholder: string;
-  /** Rule that recognized it, in words. */
+  /** Name of the rule that recognized it, in words. */
   readonly rule: string;
 }
 

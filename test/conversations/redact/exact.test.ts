@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { getExampleNumber } from 'libphonenumber-js/max';
 import examples from 'libphonenumber-js/mobile/examples';
 import { describe, expect, it } from 'vitest';
-import { CREDENTIAL_NAMES } from '../../../src/conversations/redact/credentials/credential-names.ts';
+import { CREDENTIAL_NAMES } from '../../../src/conversations/redact/credentials/credential-labels.ts';
 import { createConversationRedactor, type RedactionOptions } from '../../../src/conversations/redact/redactor.ts';
 import { LANGUAGES } from '../../support/tickets/languages.ts';
 import { LOCALES } from '../../support/tickets/locales.ts';

@@ -99,7 +99,7 @@ it.each(Object.keys(FORMS))('every value of a secret is removed from %s', (form)
   );
 });
 
-it('removes values from a manifest that is no valid YAML', () => {
+it('removes values from a manifest that is not valid YAML', () => {
   const text = 'kind: Secret\ndata:\n  one: "mellow-apple\n  two: [mellow-pear\n   : :\n  three: mellow-plum\n';
   const redacted = redactor.text(text);
   expect(redacted).not.toContain('mellow');

@@ -21,7 +21,10 @@ const LINES = 5;
 export const findAddresses: Finder = (text) => {
   const found: PrivateValue[] = [];
   const add = ({ start, end }: Value) => {
-    const key = text.slice(start, end).replaceAll(/[\s,;]+/g, ' ').toLowerCase();
+    const key = text
+      .slice(start, end)
+      .replaceAll(/[\s,;]+/g, ' ')
+      .toLowerCase();
     found.push({ type: 'address', label: 'ADDRESS', rule: 'label of an address', start, end, key });
     return end;
   };

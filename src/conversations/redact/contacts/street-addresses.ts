@@ -164,6 +164,9 @@ function isStreet(value: string, place: string, text: string, end: number): bool
 }
 
 function addressAt(text: string, start: number, end: number): PrivateValue {
-  const key = text.slice(start, end).replaceAll(/[\s,;]+/g, ' ').toLowerCase();
+  const key = text
+    .slice(start, end)
+    .replaceAll(/[\s,;]+/g, ' ')
+    .toLowerCase();
   return { type: 'address', label: 'ADDRESS', rule: 'street and place', start, end, key };
 }

@@ -1,7 +1,14 @@
 /** Finds keys and tokens by the formats of their vendors (`data/key-formats.json`), and random strings. */
 import { compilePattern, type Pattern } from '../../../core/text/pattern.ts';
 import formats from '../data/key-formats.json' with { type: 'json' };
-import type { TextSpan } from './spans.ts';
+
+/** A part of a text, in UTF-16 code units. */
+export interface TextSpan {
+  readonly start: number;
+  readonly end: number;
+  /** Name of the rule that recognized it, in words. */
+  readonly rule?: string;
+}
 
 /**
  * Format of a key, one of three: it starts with a prefix (`starts`), contains a mark (`contains`), or is recognized
@@ -197,7 +204,7 @@ function webTokens(text: string): readonly TextSpan[] {
 }
 
 const RANDOM = /(?<![\w+/=.~%@&?#$-])(?!sha\d{3}-)[A-Za-z0-9+/_-]{24,120}={0,2}(?![\w+/=.~%@-])/g;
-/** What precedes a string that is random, and not a secret: a hash, an id, the content of a file. */
+/** Words before a string that is random, and not a secret: a hash, an id, the content of a file. */
 const PUBLIC_BEFORE =
   /(?:sha-?\d{1,3}|md5|integrity|base64,?|etag|digest|checksum|hash|fingerprint|commit|revision|nonce|cursor|rsa|ed25519|ecdsa[\w-]*|(?:^|[\W_a-z])(?:id|ids|uid|ref|ray|trace|request|signature-?input|kid|thumbprint|serial|cert(?:ificate)?))["'`]?[ \t]{0,3}[:=-]{0,2}[ \t]{0,3}["'`([]{0,2}$/i;
 

@@ -1,8 +1,9 @@
 /** Finds the values of Kubernetes secrets in YAML and JSON, also in a quoted mail, in prose and in a broken manifest. */
 
+import { append } from '../../../core/lists.ts';
 import type { PrivateValue } from '../model/found.ts';
+import type { TextSpan } from './keys.ts';
 import { isEnvironment, isPlaceholder } from './non-secrets.ts';
-import type { TextSpan } from './spans.ts';
 
 const KIND = /(?<![\w-])kind\\{0,3}["']?[ \t]{0,8}:[ \t]{0,8}\\{0,3}["']?(Secret|SecretList)(?![\w-])/g;
 /** Longest manifest, in characters on each side of its kind. */
@@ -20,7 +21,10 @@ export function findKubernetesSecrets(text: string): readonly PrivateValue[] {
       const open = openBrace(text, index, done);
       const [spans, end] =
         open < 0 ? inBlock(text, index, done, kind === 'SecretList') : inBraces(text, open, '', kind === 'SecretList');
-      found.push(...spans.filter(({ start, end: last }) => isValue(text.slice(start, last))));
+      append(
+        found,
+        spans.filter(({ start, end: last }) => isValue(text.slice(start, last))),
+      );
       done = Math.max(end, index);
     }
   }
@@ -125,7 +129,7 @@ function inBlock(text: string, at: number, least: number, isList: boolean): Span
     if (match !== null) {
       const rest = line.start + match[0].length;
       const brace = text.slice(rest, line.end).search(/\{/);
-      found.push(...(brace < 0 ? entries(text, lines, index) : inBraces(text, rest + brace, 'data', true)[0]));
+      append(found, brace < 0 ? entries(text, lines, index) : inBraces(text, rest + brace, 'data', true)[0]);
     }
   }
   return [found, end];

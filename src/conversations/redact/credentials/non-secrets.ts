@@ -1,5 +1,5 @@
 /** Recognizes values after a credential name that are not secrets: placeholders, code, schema words and prose. */
-import { FORM_WORDS } from '../model/form-words.ts';
+import formWords from '../data/form-words.json' with { type: 'json' };
 
 /** Reports whether a value is a placeholder for a credential, as in documentation. */
 export function isPlaceholder(value: string): boolean {
@@ -123,7 +123,7 @@ const PROSE = new Set(
     'zurücksetzen ist wird забыли забыл сброс zapomniałem'
   )
     .split(' ')
-    .concat(FORM_WORDS),
+    .concat(formWords),
 );
 
 /** Reports whether a value is a word of prose or of a schema, with any punctuation around it. */

@@ -3,13 +3,11 @@ import shapes from '../data/credential-shapes.json' with { type: 'json' };
 import { fold } from '../model/fold.ts';
 import type { Finder } from '../model/found.ts';
 import { cellsUnder } from '../model/table-columns.ts';
-import { findPairs } from './credential-pairs.ts';
-import { NAMES } from './credential-patterns.ts';
-import { isSecretValue } from './credential-values.ts';
-import { findKeys, looksDrawn, patternOf } from './keys.ts';
+import { NAMES } from './credential-labels.ts';
+import { findPairs, isSecretValue } from './credential-pairs.ts';
+import { findKeys, looksDrawn, patternOf, type TextSpan } from './keys.ts';
 import { findKubernetesSecrets } from './kubernetes.ts';
 import { isAlgorithm, isExpression, isPlaceholder, isProse } from './non-secrets.ts';
-import { matchSpans, type TextSpan } from './spans.ts';
 
 export const findSecrets: Finder = (text) =>
   [
@@ -197,4 +195,17 @@ function isHeaderValue(value: string): boolean {
     isMixed ||
     (decoded.includes(':') && /^[\x20-\x7e\xa0-\xff]{3,}$/.test(decoded))
   );
+}
+
+/** Returns the span of the first group of each match whose text passes the test. `pattern` has the flags `d` and `g`. */
+function matchSpans(
+  pattern: RegExp,
+  text: string,
+  isSecret: (value: string) => boolean,
+  rule?: string,
+): readonly TextSpan[] {
+  return [...text.matchAll(pattern)].flatMap(({ 1: value, indices }) => {
+    const [start, end] = indices?.[1] ?? [0, 0];
+    return value !== undefined && isSecret(value) ? [{ start, end, ...(rule === undefined ? {} : { rule }) }] : [];
+  });
 }

@@ -11,7 +11,7 @@ export interface PrivateValue {
   readonly key: string;
   /** The word in its placeholder: `EMAIL` in `[EMAIL_1]`. */
   readonly label: string;
-  /** Rule that recognized it, in words: `IBAN`, `Stripe key`. Default: the name of its finder. */
+  /** Name of the rule that recognized it, in words: `IBAN`, `Stripe key`. Default: the name of its finder. */
   readonly rule?: string;
 }
 
