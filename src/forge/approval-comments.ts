@@ -9,7 +9,10 @@ import { openApprovals } from './open-forge.ts';
 import { withRetries } from './requests.ts';
 import { type AnnouncedComment, readCommand } from './webhooks.ts';
 
-/** Milliseconds after which a comment that nobody has answered is too old: a recorded delivery cannot bring it back. */
+/**
+ * Milliseconds after which a comment that nobody has answered is too old, so that a recorded delivery cannot bring it back,
+ * and after which one does not count any more when its change is merged.
+ */
 const MAX_AGE = 24 * 3_600_000;
 
 /** Maximum number of comments that look like plans and whose authors are looked up: the oldest ones. */
@@ -89,12 +92,15 @@ export function openApprovalReader(
       const hasCommit = author.id === target.author || (await withRetries(clock, () => forge.hasCommit(pull, author)));
       const isEdited = own.createdAt !== own.updatedAt || !isSame(own.body, text);
       const isYoung = clock.now() - own.createdAt <= MAX_AGE;
+      // Later, the same change may wait for another reason.
+      const isOver = target.state === 'merged' && !(clock.now() - target.mergedAt <= MAX_AGE) && !isYoung;
       const reasons = [
         ...personReasons(author, who, rules),
         ...(hasCommit === null ? ['the forge does not tell who wrote all commits of this change'] : []),
         ...(hasCommit === true ? ['people who opened a change or wrote a commit of it cannot approve it'] : []),
         ...(isEdited ? ['the comment was edited; write a new one'] : []),
         ...(isNew && !isYoung ? ['the comment is more than a day old; write a new one'] : []),
+        ...(!isNew && isOver ? ['more than a day has passed since the merge; write a new one'] : []),
         ...(target.state === 'closed' ? ['this was closed without being merged'] : []),
         ...([target.into, `refs/heads/${target.into}`].includes(rules.ref)
           ? []

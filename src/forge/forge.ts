@@ -24,6 +24,8 @@ export interface PullComment extends ForgeComment {
 /** A pull request that people comment on. */
 export interface CommentedPull {
   readonly state: 'open' | 'closed' | 'merged';
+  /** Time of its merge, in milliseconds since the epoch; NaN if it is not merged. */
+  readonly mergedAt: number;
   /** Commit that it proposes. */
   readonly head: string;
   /** Branch that it goes to. */

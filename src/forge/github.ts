@@ -145,6 +145,7 @@ export function openGitHub({ apiUrl, repository, token, signal, userAgent }: For
         const closed: CommentedPull['state'] = data.merged ? 'merged' : 'closed';
         return {
           state: data.state === 'open' ? 'open' : closed,
+          mergedAt: Date.parse(data.merged_at ?? ''),
           head: data.head.sha,
           into: data.base.ref,
           author: Number(data.user?.id),

@@ -111,9 +111,10 @@ export function openGitLab({ apiUrl, repository: project, token, signal, ref }: 
     approvals: {
       anchor: '#note_',
       async readPull(pull) {
-        const { state, sha, target_branch, author, web_url } = await requests.show(project, pull);
+        const { state, sha, target_branch, author, web_url, merged_at } = await requests.show(project, pull);
         return {
           state: state === 'merged' ? 'merged' : state === 'opened' ? 'open' : 'closed',
+          mergedAt: Date.parse(String(merged_at ?? '')),
           head: sha,
           into: target_branch,
           author: author?.id,

@@ -71,7 +71,7 @@ async function openPull(name: 'github' | 'gitlab', organization: Readonly<Record
     async merge() {
       work.repository.git('checkout', '--quiet', 'main');
       work.repository.git('merge', '--quiet', '--no-ff', '-m', 'Merge', 'change');
-      fake.pull.state = 'merged';
+      Object.assign(fake.pull, { state: 'merged', mergedAt: fake.now });
       await send(daemon.address, PUSHES[name]({ secret: SECRET, repository: name === 'github' ? 'acme/docs' : '5' }));
     },
     deletions: () => work.emulator.requests.count('deleteCollection'),

@@ -36,7 +36,7 @@ async function openComment(make: () => FakeForge, repository: string) {
   const rules = { organization: 'org_1', scope: '.', permission: 'maintain', users: undefined, ref: 'main' } as const;
   const clock = { ...createInstantClock(), now: () => fake.now };
   const reader = openApprovalReader(access, rules, clock);
-  return { fake, judge: () => reader?.judge({ pull: 12, comment, text: 'octavo approve' }, true) };
+  return { fake, judge: (isNew = true) => reader?.judge({ pull: 12, comment, text: 'octavo approve' }, isNew) };
 }
 
 const GITHUB = (): FakeForge => new FakeGitHubPull();
@@ -80,6 +80,24 @@ describe.each([
         expect([request.source, answer, isHarmless || kind !== 'approved']).toEqual([request.source, answer, true]);
       }
     }
+  });
+});
+
+test('an approval ends a day after the merge, and a new comment begins another one', async () => {
+  const { fake, judge } = await openComment(GITHUB, 'acme/docs');
+  await using _ = fake;
+  const HOUR = 3_600_000;
+  fake.now += 20 * 24 * HOUR;
+  expect(await judge(false)).toMatchObject({ kind: 'approved', isMerged: false });
+  Object.assign(fake.pull, { state: 'merged', mergedAt: fake.now });
+  fake.now += 23 * HOUR;
+  expect(await judge(false)).toMatchObject({ kind: 'approved', isMerged: true });
+  fake.now += 2 * HOUR;
+  const over = 'more than a day has passed since the merge; write a new one';
+  expect(await judge(false)).toMatchObject({ kind: 'refused', reasons: [over] });
+  expect(await judge()).toMatchObject({
+    kind: 'refused',
+    reasons: ['the comment is more than a day old; write a new one'],
   });
 });
 

@@ -60,6 +60,7 @@ export abstract class FakeForge extends ForgeServer {
   /** Pull request 12. */
   readonly pull = {
     state: 'open' as 'open' | 'closed' | 'merged',
+    mergedAt: 0,
     head: 'b'.repeat(40),
     into: 'main',
     author: STRANGER,
@@ -184,7 +185,7 @@ export class FakeGitHubPull extends FakeForge {
   }
 
   protected answerReview({ method, path }: Asked): Answer | null {
-    const { state, head, into, author, authors } = this.pull;
+    const { state, mergedAt, head, into, author, authors } = this.pull;
     const login = /^\/repos\/acme\/docs\/collaborators\/([^/]+)\/permission$/.exec(path)?.[1];
     if (method !== 'GET') {
       return null;
@@ -201,6 +202,7 @@ export class FakeGitHubPull extends FakeForge {
     const shown = {
       state: state === 'open' ? 'open' : 'closed',
       merged: state === 'merged',
+      merged_at: state === 'merged' ? seconds(mergedAt) : null,
       head: { sha: head },
       base: { ref: into },
       user: this.#user(author),
@@ -248,7 +250,7 @@ export class FakeGitLabPull extends FakeForge {
   });
 
   protected answerReview({ method, path }: Asked): Answer | null {
-    const { state, head, into, author, authors } = this.pull;
+    const { state, mergedAt, head, into, author, authors } = this.pull;
     const id = Number(/^\/(?:users|projects\/5\/members\/all)\/(\d+)$/.exec(path)?.[1] ?? 0);
     const person = this.people.get(id);
     if (method !== 'GET') {
@@ -268,6 +270,7 @@ export class FakeGitLabPull extends FakeForge {
     const shown = {
       iid: 12,
       state: state === 'open' ? 'opened' : state,
+      merged_at: state === 'merged' ? seconds(mergedAt) : null,
       sha: head,
       target_branch: into,
       author: { id: author },
