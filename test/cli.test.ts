@@ -129,7 +129,7 @@ test.concurrent('emulate behaves like the version of --platform, except for feat
 });
 
 test.concurrent.each([
-  [['emulate', '--platform', '0.200'], 'Allowed choices are 0.146, 0.167, 0.181, 0.201'],
+  [['emulate', '--platform', '0.200'], 'Allowed choices are 0.146, 0.167, 0.181, 0.201, 0.202'],
   [['emulate', '--without', 'spaces'], 'Allowed choices are change-request-drafts, change-request-links'],
   [['emulate', '--limit', 'fast'], 'use a form such as 60/2s'],
   [['emulate', '--seed', 'nowhere.json'], 'cannot read --seed nowhere.json'],

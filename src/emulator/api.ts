@@ -5,6 +5,7 @@ import { OPERATIONS } from './families.ts';
 import { readJson, readQuery } from './http/receive.ts';
 import { type Match, Router } from './http/router.ts';
 import { type ApiAnswer, ApiError, errorBody, invalid } from './model/answers.ts';
+import { withCurrentFields } from './model/current-fields.ts';
 import type { ApiOperation, Caller, Context, Method } from './model/operation.ts';
 import type { IntegrationScope } from './model/schema.ts';
 import type { EmulatorStore } from './model/store.ts';
@@ -18,16 +19,26 @@ export interface ApiRequest {
   readonly search: string;
   readonly contentType: string | undefined;
   readonly prefer?: string | string[] | undefined;
+  /** True for an operation of the platform that is not emulated. */
+  readonly isUnserved?: boolean;
   /** Null if it was longer than the size limit. */
   readonly body: Buffer | null;
 }
 
 /**
- * Throws a 404, for every caller, if this version does not have the operation, and a 403 if the token may not use it.
+ * Throws a 404, for every caller, if this version does not have the operation, a 501 if it has one that is not emulated,
+ * and a 403 if the token may not use it.
  */
-function authorize(match: Match | undefined, caller: Caller | undefined, context: Omit<Context, 'caller'>): Match {
+function authorize(
+  match: Match | undefined,
+  caller: Caller | undefined,
+  context: Omit<Context, 'caller'>,
+  isUnserved = false,
+): Match {
   if (match === undefined || (match.operation.feature && !context.features[match.operation.feature])) {
-    throw new ApiError(404, 'No such operation');
+    throw isUnserved
+      ? new ApiError(501, 'The platform has this operation, but the embedded platform does not')
+      : new ApiError(404, 'No such operation');
   }
   if (caller?.permission === 'none' || (caller?.permission === 'read' && match.operation.writes)) {
     throw new ApiError(403, `${caller.user} may not do this`);
@@ -83,13 +94,16 @@ export function answer(
     if (caller === undefined) {
       throw new ApiError(401, 'A valid bearer token is required');
     }
-    const { operation, params } = authorize(match, caller, context);
+    const { operation, params } = authorize(match, caller, context, request.isUnserved);
     context.store.settle(context.now);
     const query = readQuery(request.search);
     const body = readJson(request.body, request.contentType, operation.maxBytes);
     requireIds(params, context);
     refuseBeyondScope(context, caller, operation, params);
-    return preferred(operation.run({ ...context, caller }, params, query, body), operation, request, context);
+    const result = preferred(operation.run({ ...context, caller }, params, query, body), operation, request, context);
+    return context.features.currentFields && result.body !== undefined
+      ? { ...result, body: withCurrentFields(result.body) }
+      : result;
   } catch (error) {
     return error instanceof ApiError
       ? { status: error.status, body: errorBody(error.status, error.message) }

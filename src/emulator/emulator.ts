@@ -39,6 +39,7 @@ import { createStore } from './families.ts';
 import { FaultInjector, type FaultRule } from './http/faults.ts';
 import { type RateLimits, RequestLimiter } from './http/limits.ts';
 import { RequestLog } from './http/request-log.ts';
+import type { ApiRoute } from './http/router.ts';
 import { createToken } from './integrations/lifecycle.ts';
 import { found } from './model/answers.ts';
 import { type Features, getFeatures, type PlatformVersion } from './model/features.ts';
@@ -90,6 +91,8 @@ export interface EmulatorOptions {
   readonly platform?: PlatformVersion | undefined;
   /** Differences from that version. */
   readonly features?: Partial<Features>;
+  /** Operations of the platform: those that are not emulated are answered with 501 instead of 404. */
+  readonly documented?: readonly ApiRoute[];
   /** Number of items of a list without a limit; 50 by default. */
   readonly pageSize?: number;
 }
@@ -142,6 +145,7 @@ function listenerOf(store: EmulatorStore, options: EmulatorOptions): ServerConte
     features: { ...getFeatures(options.platform ?? '0.146'), ...options.features },
     processing: { openapi: 300, translation: 500, conversations: 400, ...options.processing },
     defaults: options.defaults ?? {},
+    documented: options.documented ?? [],
     pageSize: options.pageSize ?? 50,
     randomSeed: options.randomSeed ?? 1,
     latency: options.latency ?? 0,

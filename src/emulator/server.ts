@@ -9,7 +9,7 @@ import { type ChosenFaults, type FaultInjector, NO_FAULTS, seededRandom } from '
 import type { LimitDecision, RequestLimiter } from './http/limits.ts';
 import { readJson, receiveBody } from './http/receive.ts';
 import type { RequestLog } from './http/request-log.ts';
-import type { Match, Router } from './http/router.ts';
+import { type ApiRoute, type Match, Router } from './http/router.ts';
 import { type ApiAnswer, ApiError, errorBody } from './model/answers.ts';
 import type { Features } from './model/features.ts';
 import type { Caller, Context, Processing } from './model/operation.ts';
@@ -29,6 +29,8 @@ export interface ServerContext {
   features: Features;
   readonly processing: Processing;
   readonly defaults: CreationDefaults;
+  /** Operations of the platform, emulated or not. */
+  readonly documented: readonly ApiRoute[];
   readonly pageSize: number;
   readonly randomSeed: number;
   latency: Latency;
@@ -54,6 +56,7 @@ function takeApart(request: IncomingMessage, response: ServerResponse, body: Buf
 /** Creates the server for a store. */
 export function createHttpServer(listener: ServerContext, controls: Controls): Server {
   const router = apiRouter();
+  const documented = new Router(listener.documented);
   const random = seededRandom(listener.randomSeed);
   return createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
     receiveBody(request)
@@ -64,7 +67,7 @@ export function createHttpServer(listener: ServerContext, controls: Controls): S
         } else if (received.path.startsWith(DOWNLOAD_PREFIX)) {
           answerDownload(listener, received);
         } else {
-          await answerRequest(listener, router, random, received);
+          await answerRequest(listener, { router, documented }, random, received);
         }
       })
       // The client disconnected while it was sending, or a fault's hook threw: nothing is answered.
@@ -110,7 +113,7 @@ function dateHeader(clock: Clock): Record<string, string> {
 /** Answers a request: 1. log it, 2. count it, 3. choose faults, 4. run the operation, 5. wait, 6. answer. */
 async function answerRequest(
   listener: ServerContext,
-  router: Router,
+  { router, documented }: { readonly router: Router; readonly documented: Router<ApiRoute> },
   random: () => number,
   received: Received,
 ): Promise<void> {
@@ -129,7 +132,8 @@ async function answerRequest(
   });
   const admission = listener.limiter.admit(token, match?.operation.limit ?? (method === 'GET' ? 'read' : 'write'), now);
   const chosenFaults = admission.admitted ? listener.faults.choose({ method, operation, path }) : NO_FAULTS;
-  const result = decide(listener, received, caller, match, admission, chosenFaults);
+  const isUnserved = match === undefined && documented.find(method, path) !== undefined;
+  const result = decide(listener, { ...received, isUnserved }, caller, match, admission, chosenFaults);
   const latency = latencyOf(listener.latency, random) + chosenFaults.delay;
   await wait(listener, latency);
   if (result === undefined) {
@@ -155,7 +159,7 @@ async function answerRequest(
 /** Returns the answer; undefined drops the connection. */
 function decide(
   listener: ServerContext,
-  received: Received,
+  received: Received & { readonly isUnserved: boolean },
   caller: Caller | undefined,
   match: Match | undefined,
   admission: LimitDecision,
@@ -179,7 +183,7 @@ function decide(
       return undefined;
   }
   const result = answer(contextOf(listener, baseOf(received.request)), caller, match, {
-    ...pick(received, 'method', 'path', 'search', 'body'),
+    ...pick(received, 'method', 'path', 'search', 'body', 'isUnserved'),
     contentType: received.request.headers['content-type'],
     prefer: received.request.headers.prefer,
   });

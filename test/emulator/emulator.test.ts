@@ -180,6 +180,23 @@ test('two emulators are independent, and a closed one stops responding', async (
   await expect(two.call('GET', '/orgs')).rejects.toThrow();
 });
 
+test('distinguishes operations of the platform that are not emulated from paths that do not exist', async () => {
+  const documented = [
+    { method: 'GET', path: '/orgs/{organizationId}/fonts/{fontId}' },
+    { method: 'GET', path: '/orgs/{organizationId}/teams' },
+  ] as const;
+  const { call } = await fixture({ documented });
+  const said = 'The platform has this operation, but the embedded platform does not';
+  expect(await call('GET', '/orgs/org_acme/fonts/f1')).toMatchObject({
+    status: 501,
+    body: { error: { code: 501, message: said } },
+  });
+  expect((await call('DELETE', '/orgs/org_acme/fonts/f1')).status).toBe(404);
+  expect((await call('GET', '/orgs/org_acme/fonts')).status).toBe(404);
+  expect((await call('GET', '/orgs/org_acme/teams')).status).toBe(200);
+  expect((await call('GET', '/orgs/org_acme/fonts/f1', undefined, { Authorization: '' })).status).toBe(401);
+});
+
 test('reports a port in use', async () => {
   const { emulator } = await start();
   await expect(fixture({ port: Number(new URL(emulator.url).port) })).rejects.toThrow('EADDRINUSE');

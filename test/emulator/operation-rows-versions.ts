@@ -55,5 +55,12 @@ export const versionRows: Readonly<Record<PlatformVersion, readonly Row[]>> = {
     [`POST ${LINKS}`, STATUS, 201],
     ['GET /spaces/{one}/links', 404, 'No such operation'],
     ['POST /spaces/{one}/content/template', { id: 'guide' }, 201],
+    [`GET ${SITE}`, 200, { appliedType: undefined }],
+  ],
+  '0.202': [
+    [`GET ${SITE}`, 200, { appliedType: 'basic', defaultLevel: 'inherit', permissions: { access: true } }],
+    [`GET ${SITE}/sections`, 200, { items: [{ draft: false }, { draft: false }] }],
+    [`GET ${ORG}/members?sort=name`, 200, { items: [{ sites: 0 }, { sites: 0 }] }],
+    [`GET ${ORG}`, 200, { permissions: { access: true } }],
   ],
 };

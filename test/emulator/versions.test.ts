@@ -43,7 +43,7 @@ describe.each(Object.entries(versionRows))('%s', (version, rows) => {
   });
 });
 
-const VERSIONS = ['0.146', '0.167', '0.181', '0.201'] as const satisfies readonly PlatformVersion[];
+const VERSIONS = ['0.146', '0.167', '0.181', '0.201', '0.202'] as const satisfies readonly PlatformVersion[];
 
 const rule = (name: string) => ({ mergeRules: { type: 'rules', rules: [{ rule: name }] } });
 const helper = { title: 'Helper', description: '', script: '', organization: 'org_acme' };

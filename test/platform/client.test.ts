@@ -106,6 +106,14 @@ describe('requests', () => {
     expect(spec).toEqual({ id: 'spec_1', slug: 'pets/1', surprise: { kept: true } });
   });
 
+  test('are not repeated if the platform does not have the operation', async () => {
+    nock(BASE)
+      .get('/v1/orgs/org_1/conversations-clusters?limit=1')
+      .reply(501, { error: { message: 'Not here' } });
+    const read = client().get(operations.listConversationClusters, { query: { limit: 1 } });
+    await expect(read).rejects.toThrow('(501): Not here; only platforms like 0.146 have this operation');
+  });
+
   test('are relative to the path of the base URL', async () => {
     nock(BASE).get('/gateway/v1/orgs/org_1').reply(200, { id: 'org_1', title: 'Acme' });
     const reader = client(`${BASE}/gateway/`);

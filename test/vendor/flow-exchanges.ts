@@ -14,7 +14,7 @@ const EXAMPLES = fileURLToPath(new URL('../../examples/', import.meta.url));
 
 /** Requests of commands during the life of manifests, of conversations and of their clusters. */
 export async function flowExchanges(): Promise<Exchanges> {
-  const latest = getFeatures('0.201');
+  const latest = getFeatures('0.202');
   return {
     described: [...(await recorded(reconcile)), ...(await recorded(converse))],
     latest: [...(await recorded(reconcile, latest)), ...(await recorded(record, latest))],

@@ -34,8 +34,8 @@ export async function rowExchanges(): Promise<Exchanges> {
     };
     await run([...rows, ...versionRows['0.146']]);
     const described = taken();
-    emulator.setFeatures(getFeatures('0.201'));
-    await run([...versionRows['0.201'], ...Object.values(laterRows).flat()]);
+    emulator.setFeatures(getFeatures('0.202'));
+    await run([...versionRows['0.201'], ...versionRows['0.202'], ...Object.values(laterRows).flat()]);
     return { described, latest: taken().slice(described.length) };
   } finally {
     await Promise.all(proxies.map((proxy) => proxy.close()));

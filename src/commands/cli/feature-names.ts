@@ -6,6 +6,7 @@ export const FEATURE_NAMES: Readonly<Record<keyof Features, string>> = {
   changeRequestDrafts: 'change-request-drafts',
   changeRequestLinks: 'change-request-links',
   contextRecords: 'context-records',
+  currentFields: 'current-fields',
   contentTags: 'content-tags',
   conversations: 'conversations',
   conversationLists: 'conversation-lists',
@@ -38,4 +39,4 @@ export const FEATURE_NAMES: Readonly<Record<keyof Features, string>> = {
 };
 
 /** Versions that the embedded platform can emulate, oldest first. */
-export const PLATFORM_NAMES: readonly PlatformVersion[] = ['0.146', '0.167', '0.181', '0.201'];
+export const PLATFORM_NAMES: readonly PlatformVersion[] = ['0.146', '0.167', '0.181', '0.201', '0.202'];

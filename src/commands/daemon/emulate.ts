@@ -10,6 +10,7 @@ import {
   type RateLimits,
   startEmulator,
 } from '../../emulator/emulator.ts';
+import { allOperations, VERSIONS } from '../../platform/operations/table.ts';
 import { type CommandContext, untilAborted } from '../cli/context.ts';
 import { FEATURE_NAMES } from '../cli/feature-names.ts';
 
@@ -43,6 +44,7 @@ export async function emulateCommand(flags: EmulateFlags, context: CommandContex
     file: flags.state === undefined ? undefined : resolve(terminal.cwd, flags.state),
     latency: flags.latency,
     platform: flags.platform,
+    documented: documentedIn(flags.platform ?? '0.146'),
     features: { ...featuresNamed(flags.with, true), ...featuresNamed(flags.without, false) },
     limits: flags.limit === undefined ? undefined : readLimit(flags.limit),
     faults: flags.faults === undefined ? [] : [{ rate: flags.faults / 100, fault: { kind: 'status', status: 503 } }],
@@ -62,6 +64,14 @@ export async function emulateCommand(flags: EmulateFlags, context: CommandContex
     await emulator.close();
   }
   return EXIT.done;
+}
+
+/** Returns the operations of a version; between two documents, those that both have. */
+function documentedIn(platform: PlatformVersion): EmulatorOptions['documented'] {
+  const needed = VERSIONS.filter((version) => version === platform);
+  return allOperations()
+    .filter(({ versions }) => (needed.length === 0 ? VERSIONS : needed).every((version) => versions.includes(version)))
+    .map(({ method, path }) => ({ method, path: path.replace(/^\/v1/, '') }));
 }
 
 /** Turns the named features on or off. */

@@ -3,9 +3,12 @@
 import createFinder from 'find-my-way';
 import type { ApiOperation } from '../model/operation.ts';
 
+/** Method and path of an operation. */
+export type ApiRoute = Pick<ApiOperation, 'method' | 'path'>;
+
 /** An operation, and the ids that a path names. */
-export interface Match {
-  readonly operation: ApiOperation;
+export interface Match<O extends ApiRoute = ApiOperation> {
+  readonly operation: O;
   readonly params: Readonly<Record<string, string>>;
 }
 
@@ -15,11 +18,11 @@ const PREFIX = '/v1/';
  * Finds operations by method and path, as strictly as the platform: case, slashes and encoding of fixed segments must
  * match, and no id may be empty.
  */
-export class Router {
+export class Router<O extends ApiRoute = ApiOperation> {
   readonly #finder = createFinder({ caseSensitive: true, maxParamLength: 1_000_000 });
 
   /** Throws if two operations have the same method and path. */
-  constructor(operations: Iterable<ApiOperation>) {
+  constructor(operations: Iterable<O>) {
     for (const operation of operations) {
       const path = operation.path.replaceAll(/\{(\w+)\}/g, ':$1');
       this.#finder.on(operation.method, `/v1${path}`, () => {}, operation);
@@ -27,7 +30,7 @@ export class Router {
   }
 
   /** Returns undefined if the API has no such operation. */
-  find(method: string, path: string): Match | undefined {
+  find(method: string, path: string): Match<O> | undefined {
     if (!path.startsWith(PREFIX)) {
       return undefined;
     }
@@ -37,7 +40,7 @@ export class Router {
     const params = Object.entries(found?.params ?? {}).map(([name, value]) => [name, decode(value ?? '')] as const);
     return found === null || params.some(([, value]) => value === '')
       ? undefined
-      : { operation: found.store as ApiOperation, params: Object.fromEntries(params) };
+      : { operation: found.store as O, params: Object.fromEntries(params) };
   }
 }
 

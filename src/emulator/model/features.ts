@@ -18,6 +18,8 @@ export const ALL_FEATURES = {
   changeRequestLinks: true,
   /** Sites have context records and topics: from 0.167. Source: docs/platform-notes.md#context-records */
   contextRecords: false,
+  /** Responses have the fields that 0.202 requires. Source: docs/platform-notes.md#changes-by-version */
+  currentFields: false,
   /** Content references can name a tag: from 0.167. Source: docs/platform-notes.md#content-references */
   contentTags: false,
   /** Conversations, issues and clusters: removed in 0.167. Source: docs/platform-notes.md#conversations */
@@ -93,7 +95,7 @@ export const ALL_FEATURES = {
 export type Features = Readonly<Record<keyof typeof ALL_FEATURES, boolean>>;
 
 /** Versions of the platform that can be emulated, oldest first. */
-const VERSIONS = ['0.146', '0.167', '0.181', '0.201'] as const;
+const VERSIONS = ['0.146', '0.167', '0.181', '0.201', '0.202'] as const;
 
 export type PlatformVersion = (typeof VERSIONS)[number];
 
@@ -121,6 +123,7 @@ const CHANGES: Readonly<Record<PlatformVersion, Partial<Features>>> = {
     traditionalChinese: true,
   },
   '0.201': { externalLinks: true, linkListings: false, memberNames: true, minimalAnswers: true, visitorClaims: true },
+  '0.202': { currentFields: true },
 };
 
 /** Returns the features of a version. The oldest version is the one that the API document describes. */
