@@ -79,7 +79,7 @@ function pathOf({ path }: Operation, pathname: string): Record<string, string> {
 }
 
 /** The query with numbers, booleans and lists where the client has them. */
-function queryOf({ query }: Operation, search: URLSearchParams): Record<string, unknown> | undefined {
+export function queryOf({ query }: Operation, search: URLSearchParams): Record<string, unknown> | undefined {
   const members = memberSchemas(query?.json ?? {});
   const entries = [...new Set(search.keys())].map((name) => {
     const texts = search.getAll(name);

@@ -1,8 +1,10 @@
 /**
- * The known differences between the vendor's OpenAPI documents and this code, one by one. The API document wins over
- * the OpenAPI documents. Source: docs/platform-notes.md#sources-of-facts
+ * The known differences between the vendor's OpenAPI documents and the answers of the embedded platform, one by one. The
+ * API document wins over the OpenAPI documents. Source: docs/platform-notes.md#sources-of-facts
+ *
+ * Those of requests are in scripts/operation-corrections.ts.
  */
-import { about, adds, answers, asked, asks, differs, type Known, lacks, unheardOf } from './known.ts';
+import { about, adds, answers, differs, type Known, lacks } from './known.ts';
 
 /** Version of the vendor's OpenAPI document that is nearest to the API document. */
 const FIRST = ['0.146'] as const;
@@ -45,15 +47,12 @@ const newer = [
   ...lacks('SiteSpace', 'draft'),
   ...lacks('TranslationResult', 'language'),
   ...customization,
-  ...asked(customization),
 ];
 
 /** Fields of a customization that 0.202 has renamed or removed. */
 const older = [
   ...adds('SiteCustomizationSettings', 'git', 'pdf'),
   ...adds('SiteCustomizationSettingsBase/properties/pageActions', 'externalAI', 'markdown', 'mcp'),
-  ...asked(adds('SiteCustomizationSettingsBase', 'git', 'pdf')),
-  ...asked(adds('SiteCustomizationSettingsBase/properties/pageActions', 'externalAI', 'markdown', 'mcp')),
 ];
 
 /** All known differences. */
@@ -70,41 +69,12 @@ export const DISAGREEMENTS: readonly Known[] = [
   ...about('docs/platform-notes.md#write-status-codes', [
     [BOTH, answers(204, 'applyTemplateToSpace'), 'Applying a template answers nothing.'],
   ]),
-  ...about('docs/platform-notes.md#change-requests', [
-    [
-      FIRST,
-      asked(
-        adds(
-          'createChangeRequest/requestBody',
-          'template',
-          'conversationsIssuesCluster',
-          'description',
-          'status',
-          'anything',
-        ),
-      ),
-      'A change request is created with a template, and with whatever else is sent.',
-    ],
-  ]),
-  ...about('docs/platform-notes.md#content', [
-    [
-      FIRST,
-      [...asks('getPageById', 'dereferenced'), ...asks('getPageInChangeRequestById', 'dereferenced')],
-      'Pages are asked for dereferenced; the vendor has it from 0.167 on.',
-    ],
-    [
-      FIRST,
-      asked(adds('ApplySpaceTemplate', 'changeRequestId')),
-      'A template is applied to a change request too; the vendor has it from 0.167 on.',
-    ],
-  ]),
   ...about('docs/platform-notes.md#content-references', [
     [
       FIRST,
       [
         ...adds('DocumentBlockImage/properties/data/properties/ref', 'space'),
         ...adds('DocumentInlineImage/properties/data/properties/ref', 'space'),
-        ...asked(adds('ContentRef', 'space')),
       ],
       'A reference to a file names its space; the vendor has it from 0.167 on.',
     ],
@@ -125,99 +95,24 @@ export const DISAGREEMENTS: readonly Known[] = [
   ]),
   ...about('docs/platform-notes.md#changes-by-version', [
     [
-      LATER,
-      unheardOf(
-        'GET /spaces/{}/links',
-        'GET /spaces/{}/content/page/{}/links',
-        'GET /spaces/{}/content/files/{}/backlinks',
-        'GET /spaces/{}/change-requests/{}/content/files/{}/backlinks',
-      ),
-      'Listings of links and backlinks were removed in 0.201.',
-    ],
-    [LATER, unheardOf('POST /spaces/{}/transfer'), 'Moving a space to another organization was removed in 0.181.'],
-    [
       FIRST,
-      [
-        ...unheardOf(
-          'POST /orgs/{}/sites/{}/external-links',
-          'PATCH /orgs/{}/sites/{}/external-links/{}',
-          'DELETE /orgs/{}/sites/{}/external-links/{}',
-        ),
-        ...differs('SiteStructure/oneOf/0/properties/structure/items/oneOf', 'enum'),
-      ],
+      differs('SiteStructure/oneOf/0/properties/structure/items/oneOf', 'enum'),
       'Links to elsewhere came in 0.201, and stand among the sections of a site.',
     ],
     [
       LATER,
-      [
-        ...adds('Site', 'agentsContext'),
-        ...adds('publishSite/responses/200', 'agentsContext'),
-        ...asked(adds('updateSiteById/requestBody', 'agentsContext')),
-      ],
+      [...adds('Site', 'agentsContext'), ...adds('publishSite/responses/200', 'agentsContext')],
       'The context of agents was removed in 0.167.',
     ],
     [
       LATER,
-      unheardOf(
-        'POST /orgs/{}/sites/{}/section-groups/{}/sections',
-        'DELETE /orgs/{}/sites/{}/section-groups/{}/sections/{}',
-      ),
-      'Sections join and leave groups by their own update from 0.181 on.',
-    ],
-    [
-      LATER,
-      unheardOf(
-        'POST /orgs/{}/conversations',
-        'GET /orgs/{}/conversations',
-        'GET /orgs/{}/conversations/{}',
-        'GET /orgs/{}/conversations-issues',
-        'GET /orgs/{}/conversations-issues/{}',
-        'GET /orgs/{}/conversations-clusters',
-        'GET /orgs/{}/conversations-clusters/{}',
-      ),
-      'Conversations were removed in 0.167; a site’s context records and topics follow them.',
-    ],
-    [
-      LATER,
-      [
-        ...adds('ChangeRequest', 'conversationsIssuesCluster'),
-        ...asks('listChangeRequestsForSpace', 'conversationsIssuesCluster'),
-        ...asks('listChangeRequestsForOrganization', 'conversationsIssuesCluster'),
-      ],
+      adds('ChangeRequest', 'conversationsIssuesCluster'),
       'Change requests of a cluster went with conversations in 0.167.',
     ],
     [
       LATER,
       adds('Organization/properties/permissions', 'ingestConversations'),
       'The permission went with conversations in 0.167.',
-    ],
-    [
-      FIRST,
-      unheardOf(
-        'GET /orgs/{}/sites/{}/context-records',
-        'PUT /orgs/{}/sites/{}/context-records',
-        'GET /orgs/{}/sites/{}/context-records/{}',
-        'GET /orgs/{}/sites/{}/topics',
-        'GET /orgs/{}/sites/{}/topics/{}',
-        'PATCH /orgs/{}/sites/{}/topics/{}',
-      ),
-      'What follows conversations came in 0.167.',
-    ],
-    [
-      BOTH,
-      unheardOf('GET /orgs/{}/sites/{}/issues', 'GET /orgs/{}/sites/{}/issues/{}', 'PATCH /orgs/{}/sites/{}/issues/{}'),
-      'Issues of a site came in 0.167 and went in 0.181.',
-    ],
-    [
-      FIRST,
-      unheardOf(
-        'GET /orgs/{}/sites/{}/findings',
-        'GET /orgs/{}/sites/{}/findings/{}',
-        'PATCH /orgs/{}/sites/{}/findings/{}',
-        'GET /orgs/{}/sites/{}/findings/{}/change-requests',
-        'POST /orgs/{}/sites/{}/findings/{}/change-requests',
-      ),
-      'Findings came in 0.181, in place of issues.',
     ],
   ]),
   ...about('docs/platform-notes.md#authentication', [
@@ -238,21 +133,16 @@ export const DISAGREEMENTS: readonly Known[] = [
     [BOTH, lacks('Space', 'emoji'), 'A space need not have an emoji: null clears it.'],
   ]),
   ...about('docs/platform-notes.md#site-spaces', [
-    [
-      FIRST,
-      [...adds('SiteSpace', 'hidden'), ...asked(adds('updateSiteSpaceById/requestBody', 'hidden'))],
-      'A site space may be hidden; the vendor has it from 0.167 on.',
-    ],
+    [FIRST, adds('SiteSpace', 'hidden'), 'A site space may be hidden; the vendor has it from 0.167 on.'],
   ]),
   ...about('docs/platform-notes.md#limits', [
     [
       FIRST,
-      [...differs('OpenAPISpecSlug', 'pattern'), ...differs('OpenAPISpecSlug', 'pattern', 'request')],
+      differs('OpenAPISpecSlug', 'pattern'),
       'A slug may have capital letters; the vendor allows it from 0.167 on.',
     ],
   ]),
   ...about('docs/platform-notes.md#issue-clusters', [
-    [BOTH, unheardOf('PATCH /orgs/{}/conversations-clusters/{}'), 'A cluster is muted by updating it.'],
     [FIRST, differs('ConversationsIssuesCluster/properties/summary', 'type'), 'A summary is a rich document.'],
     [
       FIRST,
@@ -278,9 +168,6 @@ export const DISAGREEMENTS: readonly Known[] = [
       adds('ConversationIssue', 'details', 'impact'),
       'An issue has details as a rich document, and says how bad it is.',
     ],
-  ]),
-  ...about('docs/platform-notes.md#filters', [
-    [FIRST, asks('listConversationsIssuesClusters', 'sort'), 'Clusters are sorted by `sort`.'],
   ]),
   ...about('docs/platform-notes.md#conversations', [
     [FIRST, adds('Conversation', 'impact'), 'A conversation says how bad it is.'],

@@ -7,10 +7,7 @@ export interface Matter {
   readonly in: Disagreement['in'];
   readonly side: Disagreement['side'];
   readonly keyword: string;
-  /**
-   * The operation's id, or its method and path if the document does not have it; `{}` matches any one segment of a
-   * path.
-   */
+  /** The operation's id. */
   readonly operation?: string;
   readonly place?: string;
   readonly params?: Readonly<Record<string, unknown>>;
@@ -49,34 +46,15 @@ export function adds(place: string, ...fields: readonly string[]): readonly Matt
   return fields.map((property) => ({ in: 'body', side: 'answer', keyword: 'undeclared', place, params: { property } }));
 }
 
-/** The same for requests. */
-export function asked(matters: readonly Matter[]): readonly Matter[] {
-  return matters.map((matter) => ({ ...matter, side: 'request' }));
-}
-
 /** A value that the document does not allow. */
-export function differs(place: string, keyword: string, side: Matter['side'] = 'answer'): readonly Matter[] {
-  return [{ in: 'body', side, keyword, place }];
-}
-
-/** Query parameters that the document does not have. */
-export function asks(operation: string, ...parameters: readonly string[]): readonly Matter[] {
-  return parameters.map((additionalProperty) => ({
-    ...({ in: 'query', side: 'request', keyword: 'additionalProperties' } as const),
-    operation,
-    params: { additionalProperty },
-  }));
+export function differs(place: string, keyword: string): readonly Matter[] {
+  return [{ in: 'body', side: 'answer', keyword, place }];
 }
 
 /** Statuses that the document does not declare. */
 export function answers(status: number, operation?: string): readonly Matter[] {
   const matter = { in: 'status', side: 'answer', keyword: 'undeclared', params: { status } } as const;
   return [operation === undefined ? matter : { ...matter, operation }];
-}
-
-/** Operations, by method and path, that the document does not have. */
-export function unheardOf(...operations: readonly string[]): readonly Matter[] {
-  return operations.map((operation) => ({ in: 'operation', side: 'request', keyword: 'undeclared', operation }));
 }
 
 /** Reports whether a disagreement matches. */
@@ -87,15 +65,9 @@ export function isKnown(entry: Known, found: Disagreement): boolean {
     entry.side === found.side &&
     entry.keyword === found.keyword &&
     (entry.place ?? found.place) === found.place &&
-    (entry.operation === undefined || isOperation(entry.operation, found.operation)) &&
+    (entry.operation ?? found.operation) === found.operation &&
     Object.entries(entry.params ?? {}).every(([name, value]) => found.params[name] === value)
   );
-}
-
-function isOperation(entry: string, found: string): boolean {
-  const parts = found.split('/');
-  const wanted = entry.split('/');
-  return wanted.length === parts.length && wanted.every((part, at) => part === '{}' || part === parts[at]);
 }
 
 /** A disagreement in one line, the same for equivalent ones. */
