@@ -81,27 +81,36 @@ function linesAround(text: string, places: readonly LineRange[]): readonly LineR
   return ranges;
 }
 
+/** Characters between values. */
+const SIGNS = [' ', ',', ';', '"'] as const;
+
+/** Searches no further than `REACH`, and as far again for the end of a word: a text of one line is long. */
 function lineStart(text: string, place: number): number {
+  const from = Math.max(0, place - REACH);
   let at = place;
   for (let line = 0; line <= LINES_AROUND && at > 0; line += 1) {
-    const before = text.lastIndexOf('\n', at - 1);
-    if (place - before > REACH) {
-      return Math.max(0, text.lastIndexOf(' ', Math.max(0, place - REACH)) + 1);
+    const before = text.slice(from, at).lastIndexOf('\n');
+    if (before < 0) {
+      const first = Math.max(0, from - REACH);
+      const piece = text.slice(first, from + 1);
+      return from === 0 ? 0 : first + Math.max(...SIGNS.map((sign) => piece.lastIndexOf(sign))) + 1;
     }
-    at = Math.max(before, 0);
+    at = from + before;
   }
   return at;
 }
 
 function lineEnd(text: string, place: number): number {
+  const to = Math.min(text.length, place + REACH);
   let at = place;
   for (let line = 0; line <= LINES_AROUND && at < text.length; line += 1) {
-    const next = text.indexOf('\n', at + 1);
-    if ((next < 0 ? text.length : next) - place > REACH) {
-      const space = text.indexOf(' ', place + REACH);
-      return space < 0 ? text.length : space;
+    const next = text.slice(at + 1, to).indexOf('\n');
+    if (next < 0) {
+      const piece = text.slice(to, to + REACH);
+      const ends = SIGNS.map((sign) => piece.indexOf(sign)).filter((end) => end >= 0);
+      return to + Math.min(piece.length, ...ends);
     }
-    at = next < 0 ? text.length : next;
+    at += 1 + next;
   }
   return at;
 }

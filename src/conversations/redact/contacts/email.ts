@@ -103,19 +103,22 @@ function spelledOut(text: string): readonly PrivateValue[] {
     const from = Math.max(last, index - SPOKEN_REACH);
     last = index + sign.length;
     SPELLED_DOMAIN.lastIndex = index + sign.length;
-    const domain = spelledDomain(SPELLED_DOMAIN.exec(text)?.[0] ?? '');
+    const written = SPELLED_DOMAIN.exec(text)?.[0] ?? '';
+    const domain = sign === '@' && PLAIN.test(written) ? null : spelledDomain(written);
     const spoken = domain === null ? null : SPELLED_LOCAL.exec(text.slice(from, index));
     if (domain === null || spoken === null) {
       return [];
     }
-    const written = ASCII_TAIL.exec(spoken[0])?.[0] ?? spoken[0];
-    const local = written.trimEnd();
+    const name = ASCII_TAIL.exec(spoken[0])?.[0] ?? spoken[0];
+    const local = name.trimEnd();
     const key = `${local.replaceAll(DOTS, '.')}@${domain.name}`;
     const end = index + sign.length + domain.length;
-    return isAddress(local, sign, domain) ? [email('email address in words', index - written.length, end, key)] : [];
+    return isAddress(local, sign, domain) ? [email('email address in words', index - name.length, end, key)] : [];
   });
 }
 
+/** A domain without a spelled-out dot. */
+const PLAIN = /^[\w.+-]*$/;
 /** Longest distance from a spelled-out local part to its @, in characters. */
 const SPOKEN_REACH = 120;
 

@@ -53,9 +53,6 @@ function labelledFinder(value: LabelledValue): Finder {
 /** Returns the value with this first digit; null if nothing marks it. */
 function valueAt(text: string, digit: number, { labels, patterns, heads, isValue, isMarked }: LabelledValue) {
   const before = text.slice(Math.max(0, digit - LONGEST_HEAD), digit);
-  if (AFTER_PLACEHOLDER.test(before)) {
-    return null;
-  }
   for (const head of heads) {
     const start = digit - (head.exec(before)?.[0].length ?? Number.NaN);
     const label = Number.isNaN(start) ? null : labelBefore(text, start, labels);
@@ -67,7 +64,7 @@ function valueAt(text: string, digit: number, { labels, patterns, heads, isValue
       const context = text.slice(Math.max(0, start - CONTEXT), start);
       const after = text.slice(start + written.length, start + written.length + CONTEXT);
       if (written !== '' && isValue(keyOf(written), label ?? '') && (label ?? isMarked?.(context, after)) !== false) {
-        return { start, written };
+        return AFTER_PLACEHOLDER.test(before) ? null : { start, written };
       }
     }
   }
