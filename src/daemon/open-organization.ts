@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { loadIdPseudonymizer, type PseudonymizeId } from '../conversations/private-ids.ts';
 import { EventBus } from '../core/event-bus.ts';
 import { ConversationsProbe } from '../platform/conversations-probe.ts';
+import { recordedTitles } from '../store/record.ts';
 import type { OrganizationOpener } from './fleet/organizations.ts';
 import { leaseRefusal, sendingTerms, userAgent } from './fleet/sending-terms.ts';
 import type { TokenConnections } from './fleet/token-connections.ts';
@@ -50,7 +51,8 @@ export function createOpener(
             }
           },
         };
-        return assemble(own, pseudonymizeId, subscribers);
+        const titles = await recordedTitles(store.organization(organization.id));
+        return assemble(own, pseudonymizeId, titles, subscribers);
       } catch (error) {
         await connections.release(organization);
         throw error;
@@ -63,6 +65,7 @@ export function createOpener(
 function assemble(
   context: OrganizationContext,
   pseudonymizeId: PseudonymizeId,
+  titles: readonly string[],
   subscribers: OrganizationSubscribers,
 ): ManagedOrganization {
   const { organization, lease, connection } = context;
@@ -70,7 +73,7 @@ function assemble(
   const statuses = OrganizationCommitStatuses.open(context);
   const reconciliation = source === null ? null : new Reconciliation(context, source);
   const comments = reconciliation && OrganizationCommentApprovals.open(context, reconciliation);
-  const conversations = new OrganizationConversations(context, pseudonymizeId);
+  const conversations = new OrganizationConversations(context, pseudonymizeId, titles);
   const clusters = new OrganizationClusters(context, reconciliation);
   subscribeToOrganization(context, { reconciliation, statuses, comments, clusters }, subscribers);
   const features = [reconciliation, statuses, comments, conversations, clusters].filter((feature) => feature !== null);

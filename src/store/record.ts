@@ -200,3 +200,14 @@ export async function recordedId(
   const { entries } = await record.read();
   return entries.find(({ address }) => address === `${kind}/${name}`)?.id ?? name;
 }
+
+/** Returns the keys and titles of the resources that were applied, except those of people. Throws StoreError. */
+export async function recordedTitles(record: Pick<OrganizationRecord, 'read'>): Promise<readonly string[]> {
+  const { entries } = await record.read();
+  return entries
+    .filter(({ kind }) => kind !== 'member')
+    .flatMap(({ address, fields }) => [
+      address.slice(address.indexOf('/') + 1),
+      ...(typeof fields.title === 'string' ? [fields.title] : []),
+    ]);
+}

@@ -15,7 +15,7 @@ import { counted, printable } from '../../plan/render/words.ts';
 import type { Writer } from '../../platform/client.ts';
 import { senderWords } from '../../server/conversation-log.ts';
 import type { DeadLetter } from '../../store/outbox/outbox.ts';
-import { recordedId } from '../../store/record.ts';
+import { recordedId, recordedTitles } from '../../store/record.ts';
 import type { OrganizationTarget } from '../cli/config.ts';
 import type { CommandContext, Terminal } from '../cli/context.ts';
 import { askIfRunning, chooseState, openUnusedStore, type StateFlags } from '../cli/control-call.ts';
@@ -187,7 +187,8 @@ export async function withIngestion<T>(
     const outbox = store.outbox(organization.id, outboxLimit(conversations));
     const pseudonymize = await loadIdPseudonymizer(store, organization.id, randomBytes);
     const note = (topic: string) => store.note(`conversations/${organization.id}/${topic}`);
-    const redaction = redactionOptions(conversations.redact);
+    const titles = await recordedTitles(store.organization(organization.id));
+    const redaction = redactionOptions(conversations.redact, titles);
     const redactor = createConversationRedactor(redaction, pseudonymize);
     const ingestion = new Ingestion({
       sources: openSources(conversations, { note, userAgent: `octavo/${version}`, clock, random }),

@@ -96,7 +96,9 @@ export function createConversationRedactor(
       people,
     );
     const guessed = guess(texts.filter(({ place }) => isProse(place)).map(({ text }) => text));
-    return surveyOf(fields, scanFor(people, [...announced, ...guessed]));
+    // The longest first: a part of a name belongs to the person with the whole one.
+    const names = [...new Set([...announced, ...guessed])].sort((a, b) => b.length - a.length);
+    return surveyOf(fields, scanFor(people, names));
   };
   const version = createHash('sha256')
     .update(

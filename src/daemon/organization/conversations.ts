@@ -27,14 +27,17 @@ export class OrganizationConversations implements Feature {
   readonly #recent: RecentStatus;
   readonly #stopping = new AbortController();
 
-  /** Throws ConfigError for an invalid redaction pattern. */
-  constructor(context: OrganizationContext, pseudonymizeId: PseudonymizeId) {
+  /**
+   * Throws ConfigError for an invalid redaction pattern. `titles` are those of the resources, whose words are not
+   * guessed to be names.
+   */
+  constructor(context: OrganizationContext, pseudonymizeId: PseudonymizeId, titles: readonly string[]) {
     const { organization, connection, store, probe, clock, random, version, dryRun, abort, events } = context;
     const { conversations } = organization;
     const { site } = conversations;
     const client = { organization: organization.id, priority: 'ingestion', signal: abort } as const;
     const note = (topic: string) => store.note(`conversations/${organization.id}/${topic}`);
-    const redaction = redactionOptions(conversations.redact);
+    const redaction = redactionOptions(conversations.redact, titles);
     const redactor = createConversationRedactor(redaction, pseudonymizeId);
     const onUnavailable = events.publish.onThreadsUnavailable;
     this.#context = context;

@@ -14,6 +14,7 @@ import type { FleetLeases } from '../../fleet/fleet-leases.ts';
 import { openPushReceiver, type PushReceiver } from '../../reconcile/push-receiver.ts';
 import type { HookReceiver, PushHook } from '../../server/hooks.ts';
 import { organizationLease } from '../../store/leases.ts';
+import { recordedTitles } from '../../store/record.ts';
 import type { OrganizationOwner, OrganizationState } from '../../web/model/backend.ts';
 import type { TokenConnections } from '../fleet/token-connections.ts';
 import { conversationState } from '../organization/conversations.ts';
@@ -178,10 +179,11 @@ async function openIngestion(
     throw new StoreError(`no replica has opened organization ${id} yet, so it accepts no conversations`);
   }
   const note = (topic: string) => store.note(`conversations/${id}/${topic}`);
+  const titles = await recordedTitles(store.organization(id));
   return new Ingestion({
     sources: openSources(conversations, { note, userAgent: `octavo/${version}`, clock, random }),
     outbox: store.outbox(id, outboxLimit(conversations)),
-    redactor: createConversationRedactor(redactionOptions(conversations.redact), pseudonymizeId),
+    redactor: createConversationRedactor(redactionOptions(conversations.redact, titles), pseudonymizeId),
     writer: null,
     settleDelay: conversations.settleDelay,
     batch: conversations.batch,

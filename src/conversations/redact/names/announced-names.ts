@@ -99,7 +99,7 @@ const REACH = 120;
 /** Longest line that counts as a closing, in characters. */
 const MAX_CLOSING_LENGTH = 60;
 
-/** Returns the names that any of the texts announces, without duplicates, longest first. */
+/** Returns the names that any of the texts announces, without duplicates. */
 export function announcedNames(texts: readonly string[], people: readonly Person[] = []): readonly string[] {
   const names = new Set<string>();
   for (const text of texts) {
@@ -123,14 +123,14 @@ export function announcedNames(texts: readonly string[], people: readonly Person
   for (const name of withFamilyNames(texts, [...people.flatMap((person) => person.names), ...names])) {
     names.add(name);
   }
-  return [...names].sort((a, b) => b.length - a.length);
+  return [...names];
 }
 
 /** Returns the first names that are known or announced, with the unknown family names after them. */
 function withFamilyNames(texts: readonly string[], known: readonly string[]): ReadonlySet<string> {
   const words = known.map((name) => fold(name).text.split(' '));
   const firsts = new Set(words.map(([first = '']) => first));
-  const all = new Set(words.flat());
+  const pairs = new Set(words.map(([first, second]) => `${first} ${second}`));
   const names = new Set<string>();
   const isFirst = (word: string) => /^\p{Lu}/u.test(word) && firsts.has(fold(word).text) && !isWordToo(fold(word).text);
   for (const text of firsts.size === 0 ? [] : texts) {
@@ -138,7 +138,7 @@ function withFamilyNames(texts: readonly string[], known: readonly string[]): Re
       const family =
         word.length >= SHORTEST_FIRST && isFirst(word) ? match(FAMILY, text, index + word.length) : undefined;
       const name = family === undefined ? null : nameIn(family, 'weak');
-      if (name !== null && !all.has(fold(name).text.split(' ', 1)[0] ?? '')) {
+      if (name !== null && !pairs.has(`${fold(word).text} ${fold(name).text.split(' ', 1)[0]}`)) {
         names.add(`${word} ${name}`);
       }
     }

@@ -14,7 +14,10 @@ export const NEVER: ReadonlySet<string> = setOf(...data.roleWords);
 const PARTICLES = setOf(...data.particles);
 const NOT_A_NAME = setOf(...data.notNames);
 /** With their accents: `dan` is a word, `Đan` a name. */
-const COMMON: ReadonlySet<string> = new Set(data.commonWords.flatMap((list) => list.split(' ')));
+const COMMON: ReadonlySet<string> = new Set([
+  ...data.commonWords.flatMap((list) => list.split(' ')),
+  ...data.laterHonorifics.flatMap((list) => list.toLowerCase().split('|')),
+]);
 /** Names that are also words: they match only if they are capitalized and placed like a name. */
 const WORDS = setOf(...data.namesThatAreWords);
 const TITLES = new Set(

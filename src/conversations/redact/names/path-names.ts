@@ -32,11 +32,11 @@ export const findUserNames: Finder = (text) =>
   USERS.flatMap((pattern) =>
     [...text.matchAll(pattern)].flatMap(({ index, 0: whole, 1: login = '' }): readonly PrivateValue[] => {
       const start = index + whole.lastIndexOf(login);
-      const isPerson =
-        !SYSTEM.has(login.trim().toLowerCase()) && !isCommon(login.trim()) && !/^\d+(?:\.\d.*)?$|^[A-Z_]+$/.test(login);
-      return isPerson
-        ? [{ type: 'person', label: 'PERSON', key: `person ${login.toLowerCase()}`, start, end: start + login.length }]
-        : [];
+      const written = /^\s/.test(login) ? ['n', 'r', 't'].map((letter) => letter + login.slice(1)) : [login];
+      const isSystem = written.some((each) => SYSTEM.has(each.toLowerCase()) || isCommon(each));
+      return isSystem || /^\d+(?:\.\d.*)?$|^[A-Z_]+$/.test(login)
+        ? []
+        : [{ type: 'person', label: 'PERSON', key: `person ${login.toLowerCase()}`, start, end: start + login.length }];
     }),
   );
 
