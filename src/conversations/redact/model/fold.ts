@@ -56,8 +56,21 @@ const LOOKALIKES: Readonly<Record<string, string>> = {
   у: 'y',
 };
 
+/** The last long text that was folded: several finders fold the same one in turn. */
+let last: { readonly text: string; readonly folded: Folded } | undefined;
+
 /** Folds a text. An ASCII text keeps its length, so positions are the same. */
 export function fold(text: string): Folded {
+  if (text.length < 64) {
+    return folded(text);
+  }
+  if (last?.text !== text) {
+    last = { text, folded: folded(text) };
+  }
+  return last.folded;
+}
+
+function folded(text: string): Folded {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII
   if (!/[^\x00-\x7f]/.test(text)) {
     return { text: text.toLowerCase(), place: (start, end) => ({ start, end }) };

@@ -51,7 +51,17 @@ export function cellsUnder(
   });
 }
 
+/** Tables of the last text: several finders read the same one in turn. */
+let last: { readonly text: string; readonly tables: readonly TextTable[] } = { text: '', tables: [] };
+
 function readTables(text: string): readonly TextTable[] {
+  if (last.text !== text) {
+    last = { text, tables: tablesOf(text) };
+  }
+  return last.tables;
+}
+
+function tablesOf(text: string): readonly TextTable[] {
   if (!text.includes('\n')) {
     return [];
   }
