@@ -26,8 +26,8 @@ import {
   type TicketSkipReason,
 } from './model/ticket.ts';
 import { writableKey } from './private-ids.ts';
-import { type RedactionResult, redactOrFail } from './redact/redaction-result.ts';
 import type { RedactionThreads } from './redact/redaction-threads.ts';
+import { type RedactionResult, redactOrFail } from './redact/redaction-work.ts';
 
 interface IntakeOptions {
   /** As configured. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { pushFile } from '../../src/conversations/control-api.ts';
 import { Intake } from '../../src/conversations/intake.ts';
-import { redactOrFail } from '../../src/conversations/redact/redaction-result.ts';
+import { redactOrFail } from '../../src/conversations/redact/redaction-work.ts';
 import { WakeUpSignal } from '../../src/core/clock.ts';
 import { StoreError } from '../../src/core/errors.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';

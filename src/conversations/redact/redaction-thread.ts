@@ -1,7 +1,7 @@
 /** Worker thread that redacts tickets for the main thread. */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Ticket } from '../model/ticket.ts';
-import { redactOrFail } from './redaction-result.ts';
+import { redactOrFail } from './redaction-work.ts';
 import { createConversationRedactor, type RedactionOptions } from './redactor.ts';
 
 const redactor = createConversationRedactor(workerData as RedactionOptions);

@@ -8,8 +8,7 @@ import { type Clock, SLEEP_ENDED } from '../../core/clock.ts';
 import { CancelledError } from '../../core/errors.ts';
 import { ThreadHandle, ThreadLostError, ThreadStartError } from '../model/thread-handle.ts';
 import type { Redactor, Ticket } from '../model/ticket.ts';
-import { type RedactionResult, redactOrFail } from './redaction-result.ts';
-import { type Chunk, lengthOf, RedactionCall } from './redaction-work.ts';
+import { type Chunk, lengthOf, RedactionCall, type RedactionResult, redactOrFail } from './redaction-work.ts';
 import type { RedactionOptions } from './redactor.ts';
 
 export interface RedactionThreadsOptions {

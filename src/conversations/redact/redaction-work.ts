@@ -1,6 +1,17 @@
 // Tickets that are being redacted: those of several calls, in parts that threads take in turn.
-import type { Ticket } from '../model/ticket.ts';
-import type { RedactionResult } from './redaction-result.ts';
+import type { Redactor, Ticket } from '../model/ticket.ts';
+
+/** Redacted ticket, or the name of the error: its message may quote the ticket. */
+export type RedactionResult = ReturnType<Redactor['redact']> | { readonly failure: string };
+
+/** Redacts a ticket. */
+export function redactOrFail(redactor: Pick<Redactor, 'redact'>, ticket: Ticket): RedactionResult {
+  try {
+    return redactor.redact(ticket);
+  } catch (error) {
+    return { failure: error instanceof Error ? error.name : 'error' };
+  }
+}
 
 /** Text of one chunk, in UTF-16 units: about 10 ms of work. */
 const CHUNK = 32 * 1024;
