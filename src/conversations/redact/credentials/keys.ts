@@ -203,10 +203,10 @@ function webTokens(text: string): readonly TextSpan[] {
   }));
 }
 
-const RANDOM = /(?<![\w+/=.~%@&?#$-])(?!sha\d{3}-)[A-Za-z0-9+/_-]{24,120}={0,2}(?![\w+/=.~%@-])/g;
+const RANDOM = /(?<![\w+/=.~%@&?#$-])(?!sha\d{3}-|\/)[A-Za-z0-9+/_-]{24,120}={0,2}(?![\w+/=.~%@-])/g;
 /** Words before a string that is random, and not a secret: a hash, an id, the content of a file. */
 const PUBLIC_BEFORE =
-  /(?:sha-?\d{1,3}|md5|integrity|base64,?|etag|digest|checksum|hash|fingerprint|commit|revision|nonce|cursor|rsa|ed25519|ecdsa[\w-]*|(?:^|[\W_a-z])(?:id|ids|uid|ref|ray|trace|request|signature-?input|kid|thumbprint|serial|cert(?:ificate)?))["'`]?[ \t]{0,3}[:=-]{0,2}[ \t]{0,3}["'`([]{0,2}$/i;
+  /(?:sha-?\d{1,3}|md5|integrity|base64,?|etag|digest|checksum|hash|fingerprint|commit|revision|nonce|cursor|rsa|ed25519|ecdsa[\w-]*|(?:^|[\W_a-z])(?:id(?:-\d)?|ids|uid|ref|ray|trace|request|signature-?input|kid|thumbprint|serial|cert(?:ificate)?))["'`]?[ \t]{0,3}[:=-]{0,2}[ \t]{0,3}["'`([]{0,2}$/i;
 
 /** Returns strings that nobody chose: letters of both cases and digits that change often, and no words among them. */
 function randomStrings(text: string): readonly TextSpan[] {
