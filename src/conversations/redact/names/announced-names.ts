@@ -252,16 +252,20 @@ function mayAnnounce(text: string, start: number, kind: Kind, isCapital: boolean
 
 /** Reports whether a phrase looks enough like a name for what announces it. */
 function isAccepted(text: string, phrase: string, end: number, kind: Kind): boolean {
+  const [first = '', second] = phrase.split(' ');
+  if (kind === 'colleague') {
+    return !(PHRASES.get(key(first)) ?? []).some((each) => each.kind === 'role' || each.kind === 'colleague');
+  }
   if (kind !== 'weak' && kind !== 'role' && kind !== 'relation') {
     return true;
   }
-  const [first = '', second] = phrase.split(' ');
   if (isGivenName(first, second !== undefined)) {
     return true;
   }
   const isCapital = /^\p{Lu}\P{Lu}/u.test(first);
   if (kind !== 'weak') {
-    return isCapital && second !== undefined;
+    // The name of a company ends with a word of another kind.
+    return isCapital && second !== undefined && nameIn(phrase, 'weak') === phrase;
   }
   const follows = second === undefined ? SPEAKER_FROM : LONG_SPEAKER;
   follows.lastIndex = end;
