@@ -272,6 +272,7 @@ describe('a known person', () => {
 describe('a guessed name', () => {
   it.each([
     'Yesterday we asked Priya Raghunathan about the import.',
+    'Hannah’s page is empty since the update.',
     'Laut Sabine Vogtmann funktioniert der Import nicht.',
     'Según Ximena Arrieta, el enlace está roto.',
     'Selon Clotilde Marchandise, le lien est cassé.',

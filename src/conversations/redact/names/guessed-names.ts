@@ -120,13 +120,17 @@ function isHeading(line: string): boolean {
 /** Reports whether a sentence has a capitalized word that is not an ordinary one. */
 function mayName(sentence: string): boolean {
   return [...sentence.matchAll(CAPITAL)].some(
-    ({ index, 0: word }) => (index > 0 || isGivenName(word, true)) && !isCommon(word),
+    ({ index, 0: word }) => (index > 0 || isGivenName(withoutPossessive(word), true)) && !isCommon(word),
   );
 }
 
 /** Tags of the words that the reader of English knows. */
 interface EnglishModel {
   readonly one: { readonly lexicon: Readonly<Record<string, string | readonly string[]>> };
+}
+
+function withoutPossessive(word: string): string {
+  return word.replace(/['’]s?$/, '');
 }
 
 /** Reports whether the reader of English knows one of the capitalized words as a name. */
@@ -146,7 +150,7 @@ function isEnglish(sentence: string): boolean {
 /** Returns the names that begin with a frequent given name of any language. */
 function namesByFirst(sentence: string): readonly string[] {
   return [...sentence.matchAll(CAPITAL)].flatMap(({ index, 0: word }): readonly string[] => {
-    const first = word.replace(/['’]s?$/, '');
+    const first = withoutPossessive(word);
     const opens = OPENS_SENTENCE.test(sentence.slice(Math.max(0, index - 12), index));
     const family = isGivenName(first, true) ? familyAfter(sentence, index + word.length) : null;
     const isAlone = isGivenName(first) && !isCommon(first);
