@@ -3,6 +3,7 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { ConfigError } from '../../core/errors.ts';
+import { addressKey } from './contacts/street-addresses.ts';
 import type { PrivateValue } from './model/found.ts';
 
 /**
@@ -60,5 +61,5 @@ function spellingsOf(entry: string, regions: readonly string[]): readonly string
   });
   const six = isIPv6(entry) ? [new URL(`http://[${entry}]/`).hostname.slice(1, -1)] : [];
   const compact = entry.replaceAll(/[\s.-]/g, '');
-  return [entry, ...phones, ...six, ...(/\d{6}/.test(compact) ? [compact] : [])];
+  return [entry, addressKey(entry), ...phones, ...six, ...(/\d{6}/.test(compact) ? [compact] : [])];
 }

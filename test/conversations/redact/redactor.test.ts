@@ -221,6 +221,13 @@ describe('options', () => {
   });
 });
 
+it('an address on the allow list is kept, with other signs between its words too', () => {
+  const { text } = createConversationRedactor({ allow: ['12 Main St, Springfield, IL 62701'] });
+  expect(text('Address: 12 Main St, Springfield, IL 62701')).toBe('Address: 12 Main St, Springfield, IL 62701');
+  expect(text('Address: 12 Main St - Springfield IL 62701')).toBe('Address: 12 Main St - Springfield IL 62701');
+  expect(text('Address: 13 Main St, Springfield, IL 62701')).toBe('Address: [ADDRESS_1]');
+});
+
 describe('explain', () => {
   it('returns position, value, placeholder and rule', () => {
     const [explained] = createConversationRedactor().explain('call 415-555-0132!');

@@ -3,6 +3,7 @@ import data from '../data/labels.json' with { type: 'json' };
 import type { Finder, PrivateValue } from '../model/found.ts';
 import { labelBefore, labelsFrom, phraseBefore } from '../model/label-words.ts';
 import { cellsUnder, isTechnicalTable } from '../model/table-columns.ts';
+import { addressKey } from './street-addresses.ts';
 
 /** Mark of an address: a number, or a word for a street, a square or a district. */
 const PLACE =
@@ -21,10 +22,7 @@ const LINES = 5;
 export const findAddresses: Finder = (text) => {
   const found: PrivateValue[] = [];
   const add = ({ start, end }: Value) => {
-    const key = text
-      .slice(start, end)
-      .replaceAll(/[\s,;]+/g, ' ')
-      .toLowerCase();
+    const key = addressKey(text.slice(start, end));
     found.push({ type: 'address', label: 'ADDRESS', rule: 'label of an address', start, end, key });
     return end;
   };

@@ -163,10 +163,15 @@ function isStreet(value: string, place: string, text: string, end: number): bool
   );
 }
 
-function addressAt(text: string, start: number, end: number): PrivateValue {
-  const key = text
-    .slice(start, end)
-    .replaceAll(/[\s,;]+/g, ' ')
+/** Returns the words of an address, which are the same with other signs between them. */
+export function addressKey(written: string): string {
+  return written
+    .replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, ' ')
+    .trim()
     .toLowerCase();
+}
+
+function addressAt(text: string, start: number, end: number): PrivateValue {
+  const key = addressKey(text.slice(start, end));
   return { type: 'address', label: 'ADDRESS', rule: 'street and place', start, end, key };
 }
