@@ -81,7 +81,14 @@ beforeAll(async () => {
   const flows = await flowExchanges();
   const all = [...rows.described, ...(await clientExchanges()), ...flows.described];
   exchanges = [...all, ...rows.latest, ...flows.latest];
-  found.set('0.146', judged('0.146', all));
+  // Moves of external links, which 0.146 does not have, are answered with one.
+  found.set(
+    '0.146',
+    judged(
+      '0.146',
+      all.filter(({ requestBody }) => !requestBody.includes('site-external-link')),
+    ),
+  );
   found.set('0.202', judged('0.202', exchanges));
 }, 120_000);
 
