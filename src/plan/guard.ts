@@ -11,6 +11,7 @@ import { normalizeValue } from './diff.ts';
 import { flappingPause, type Revert } from './flapping.ts';
 import { fieldsAt, type Identity } from './identity.ts';
 import type { ChangeDocument, PlanDocument } from './render/document.ts';
+import { kindWords } from './render/words.ts';
 import type { KindRules, LockOutContext } from './rules.ts';
 
 /** Setting that decides which undeclared resources are deleted: one value, or one for each kind. */
@@ -95,7 +96,7 @@ export function holdChanges(changes: readonly Change[], context: GuardContext): 
     if (change.action !== 'delete') {
       return newContent.get(change.address) ?? null;
     }
-    const approval = needApproval.includes(change.kind) ? `deleting ${change.kind} needs approval` : null;
+    const approval = needApproval.includes(change.kind) ? `deleting ${kindWords(change.kind)}s needs approval` : null;
     return lost.get(change.address) ?? approval;
   };
   const marked = changes.map((change): Change => {

@@ -25,7 +25,7 @@ test('a held deletion waits for an approval with its checksum, which counts once
   await using work = await openWorkspace();
   const { daemon, checksum, line } = await holding(work);
   expect(line).toMatchObject({
-    held: ['collection/b: deleting collection needs approval'],
+    held: ['collection/b: deleting collections needs approval'],
     approve: expect.stringMatching(/^octavo approve [0-9a-f]{8} --config \/.*config\.yaml$/),
   });
   await daemon.pass();

@@ -77,7 +77,7 @@ describe('the tour in the README', () => {
     ['plans without a base', /there is no base, so nothing is deleted/],
     ['records what was applied', /as applied in refs\/octavo\/org_acme\/applied$/m],
     ['plans a rename', /~ team\/writers\s+\S+\/teams\.yaml:2\n +title +"Writers" → "Docs writers"/],
-    ['holds a deletion', /- space\/playground\s+"Playground", 0 pages, .* held: deleting space needs approval/],
+    ['holds a deletion', /- space\/playground\s+"Playground", 0 pages, .* held: deleting spaces needs\s+approval/],
     ['applies the rest', /^exit code 4: something is held$/m],
     ['plans as Markdown', /^### Plan for `Acme/m],
     ['runs a daemon', /^octavo_reconcile_passes_total\{organization="org_acme",outcome="held"\} [1-9]/m],

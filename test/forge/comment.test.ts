@@ -139,7 +139,7 @@ describe('the comment of a plan', () => {
     const comment = planComment(held.plan, MARKER, ROOM, COMMIT);
     const short = held.plan.heldChecksum?.slice('sha256:'.length).slice(0, 8);
     expect(comment).toContain('**1 change waits for approval**');
-    expect(comment).toContain('- S (space/s): waits (deleting space needs approval)');
+    expect(comment).toContain('- S (space/s): waits (deleting spaces needs approval)');
     expect(codeIn(comment)).toContain(`octavo approve ${short}`);
     expect(codeIn(comment).at(-1)).toMatch(new RegExp(`^octavo apply --approve (?:sha256:)?${short}`));
     expect(planStatus(held.plan)).toMatchObject({ state: 'success', context: 'octavo/plan/org_1' });

@@ -419,9 +419,9 @@ ${siteOf(', visibility: unlisted')}`,
       actuals: [site({ visibility: 'visitor-auth' })],
     });
     const text = renderPlanText(plan, { columns: 1000, paint: PLAIN });
-    expect(/^Access +(.*)$/m.exec(text)?.[1]?.split('; ')).toEqual([
-      'everyone on the internet gains access to site/help (read',
-      'before only every visitor with a token)',
+    const rows = /^Access (.*(?:\n {10}.*)*)/m.exec(text)?.[1] ?? '';
+    expect(rows.split('\n').map((row) => row.trim())).toEqual([
+      'everyone on the internet gains access to site/help (read; before only every visitor with a token)',
       'everyone in the organization gains access to space/one, space/two (read)',
       'ana@acme.example joins team/b (member)',
       'bo@acme.example joins team/b (member)',

@@ -37,7 +37,7 @@ describe('the sentence of a plan', () => {
   const gains = { from: null, to: 'team/writers', role: 'member' };
   test.each<[says: string, access: readonly object[]]>([
     [
-      'Makes Acme Team public, cy@acme.example becomes admin',
+      'Makes Acme Team public, cy@acme.example gets the role admin',
       [
         { person: 'everyone on the internet', from: null, to: 'site/team', role: 'read' },
         { person: 'cy@acme.example', ...ofOrganization, role: 'read → admin' },

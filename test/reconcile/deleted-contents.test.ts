@@ -61,7 +61,7 @@ describe('the contents of held deletions', () => {
     work.emulator.setFaults([{ match: { operation: 'getSpacePages' }, fault: { kind: 'status', status } }]);
     work.repository.write('spaces.yaml', 'spaces: {}\n');
     const [change] = (await json()).changes;
-    expect(change).toMatchObject({ held: 'deleting space needs approval', impact: '"Guides"' });
+    expect(change).toMatchObject({ held: 'deleting spaces needs approval', impact: '"Guides"' });
   });
 
   test('are read for the first twenty', async () => {

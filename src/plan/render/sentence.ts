@@ -9,7 +9,7 @@ import { capital, counted, isDeletion, kindWords, printable } from './words.ts';
 const NAMED = 2;
 
 /**
- * Returns what changes do, in words: `Deletes 21 spaces, makes Acme Team public, cy@acme.example becomes admin`. `access`:
+ * Returns what changes do, in words: `Deletes 21 spaces, makes Acme Team public, cy@acme.example gets the role admin`. `access`:
  * the access that they change. Empty if there are no changes.
  *
  * @param quoted formats a name that comes from elsewhere
@@ -131,7 +131,7 @@ function accessParts(
       ? [`changes the role of ${counted(who(roles).length, 'person', 'people')}`]
       : roles.map(
           ({ person, role }) =>
-            `${quoted(maskUrls(person))} becomes ${quoted(maskUrls(role.split(' → ').at(-1) ?? role))}`,
+            `${quoted(maskUrls(person))} gets the role ${quoted(maskUrls(role.split(' → ').at(-1) ?? role))}`,
         )),
     ...effect('gives', 'access', who(rest.filter(({ from }) => from === null))),
     ...effect('takes access from', '', who(rest.filter(({ to }) => to === null))),

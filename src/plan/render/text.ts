@@ -40,7 +40,7 @@ function compactLine(change: ChangeDocument, title: string, widest: number, opti
   const width = Math.min(widest, Math.max(LEAST_TITLE, room));
   const shown = fitWidth(title, width);
   const tone = toneOf(change, options);
-  const gap = ' '.repeat(Math.max(0, width - textWidth(shown)) + 2);
+  const gap = title === '' ? '' : ' '.repeat(Math.max(0, width - textWidth(shown)) + 2);
   return `${tone(signOf(change))} ${shown}${gap}${options.paint.faint(address)}${options.paint.warn(waits)}`;
 }
 
@@ -167,7 +167,7 @@ function tailLines(plan: PlanDocument, options: PlanTextOptions): readonly strin
 }
 
 function accessRows({ access }: PlanDocument): readonly Row[] {
-  return access.length === 0 ? [] : [['Access', accessSentences(access).join('; ')]];
+  return accessSentences(access).map((sentence): Row => ['Access', sentence]);
 }
 
 /** Returns the parts of a plan other than its changes, access and verdict: rows with a name and a text. */
@@ -353,17 +353,20 @@ function headLine(change: ChangeDocument, column: number, options: PlanTextOptio
   const place = change.source === null ? '' : `${change.source.file}:${change.source.line}`;
   const gap = ' '.repeat(Math.max(1, column - textWidth(address) + 3));
   const said = remarks(change);
+  const below = (text: string) => `\n${wrap('      ', text, options.columns, 6)}`;
   const plain = `${sign} ${address}${gap}${place}`;
-  const remark = said === '' ? '' : paint.warn(said);
   const fits = textWidth(plain) + 3 + textWidth(said) <= options.columns;
   if (textWidth(plain) > options.columns) {
-    const below = [place, said].filter((part) => part !== '').map((part) => `\n      ${part}`);
-    return `${tone(sign)} ${paint.strong(address)}${below.join('')}`;
+    const parts = [place, said].filter((part) => part !== '').map(below);
+    return `${tone(sign)} ${paint.strong(address)}${parts.join('')}`;
   }
   // A gap only before something on the same line.
   const goesOn = place !== '' || (said !== '' && fits);
   const head = `${tone(sign)} ${paint.strong(address)}${goesOn ? gap : ''}${paint.faint(place)}`;
-  return said === '' ? head : `${head}${fits ? (place === '' ? '' : '   ') : '\n      '}${remark}`;
+  if (said === '') {
+    return head;
+  }
+  return `${head}${fits && place !== '' ? '   ' : ''}${paint.warn(fits ? said : below(said))}`;
 }
 
 /** Returns the text after a change: why it waits, where it goes and what it damages. */

@@ -78,7 +78,7 @@ describe('a pass that ends', () => {
   });
 
   test('with held and paused changes says what waits for what', () => {
-    const held = change('b', { held: 'deleting team needs approval', approvable: true });
+    const held = change('b', { held: 'deleting teams needs approval', approvable: true });
     const paused = change('c', { paused: { reason: 'migration', until: null } });
     const results = [result('a', 'applied')];
     expect(shown({ plan: plan([a, held]), results })).toBe(
