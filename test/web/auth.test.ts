@@ -47,8 +47,8 @@ test('the sign-in page says which token it asks for, and that a wrong one is not
   await using page = await open();
   const textOf = (body: string) => body.replaceAll(/<[^>]*>/g, '').replaceAll(/\s+/g, ' ');
   const asked = textOf((await page.get('/sign-in')).body);
-  expect(asked).toContain('One of those that ui.tokens in the configuration of Octavo names.');
-  expect(asked).toContain('the token of the platform does not work here');
+  expect(asked).toContain('one of ui.tokens in its configuration.');
+  expect(asked).toContain('A token of the platform does not work here');
   const refused = await page.post('/sign-in', { token: 'a-token', back: '/"><b>' });
   expect(refused.statusCode).toBe(401);
   expect(textOf(refused.body)).toContain('This token is not known.');

@@ -28,12 +28,11 @@ export function runStrip(runs: readonly RunResult[]): Html {
     outcome: wanted,
     count: runs.reduce((sum, { outcome, times }) => sum + (outcome === wanted ? times : 0), 0),
   }));
-  const last = counted(
-    numbers.reduce((sum, { count }) => sum + count, 0),
-    'run',
-  );
+  const total = numbers.reduce((sum, { count }) => sum + count, 0);
+  const last = counted(total, 'run');
+  const equal = total > runs.length ? '; equal ones in a row are one bar' : '';
   const sentence = `Last ${last}: ${numbers.map(({ outcome, count }) => `${count} ${outcome}`).join(', ')}.`;
   const legend = numbers.map(({ outcome, count }) => html`<li>${swatch(SHAPES[outcome][0])} ${count} ${outcome}</li>`);
   return html`<div class="strip"><svg viewBox="0 0 ${width} ${HEIGHT}" width="${width}" height="${HEIGHT}" role="img" aria-label="${sentence}">${shapes}</svg>
-<ul class="legend small" aria-hidden="true"><li>Last ${last}, the newest at the right:</li>${legend}</ul></div>`;
+<ul class="legend small" aria-hidden="true"><li>Last ${last}, the newest at the right${equal}:</li>${legend}</ul></div>`;
 }

@@ -68,7 +68,7 @@ function approvalWords({ changes, needed, given, isComplete }: ApprovalView): st
   if (isComplete) {
     return `Approved: ${waits} for the next run.`;
   }
-  return `${waits} for approval: ${Math.min(given, needed)} of ${needed} so far.`;
+  return `${waits} for approval: ${Math.min(given, needed)} of ${needed} approvals so far.`;
 }
 
 /** Says what of a deletion can come back. See docs/undo.md. */

@@ -230,7 +230,7 @@ export const passPage = defineOrganizationPage<PassView>({
   ) => html`<h1>Run #${view.number} <span class="badge">${stateBadge(OUTCOME_LABELS[view.outcome])}</span></h1>
 ${facts(view, now)}
 ${view.error === null ? '' : html`<section aria-labelledby="error"><h2 id="error">Error</h2>${shownLines(view.error)}</section>`}
-${results(view)}
+${isSaidByPlan(view) ? '' : results(view)}
 ${revertSection(view)}
 ${
   view.plan === null
@@ -256,6 +256,11 @@ function facts(view: PassView, now: number): Html {
 </dl>`;
 }
 
+/** Reports whether the plan below says all: each of its changes was applied. */
+function isSaidByPlan({ plan, changes, unlisted, notKept }: PassView): boolean {
+  return plan !== null && unlisted + notKept === 0 && changes.every(({ status }) => status === 'applied');
+}
+
 function results({ changes, unlisted, notKept }: PassView): Html {
   const kept =
     notKept === 0
@@ -271,15 +276,16 @@ ${kept}</section>`;
 }
 
 function resultTable(changes: PassView['changes']): Html {
+  const hasErrors = changes.some(({ error }) => error !== null);
   const rows = changes.map(({ address, path, action, status, error }) => [
     link(path, shown(address)),
     actionWord(action),
     html`${stateBadge(RESULT_LABELS.get(status) ?? { tone: 'none', word: shown(status) })}`,
-    error === null ? '' : shown(error, 400),
+    ...(hasErrors ? [error === null ? '' : shown(error, 400)] : []),
   ]);
   return table({
     caption: 'Changes of this run',
-    head: ['Resource', 'Change', 'Result', 'Error'],
+    head: ['Resource', 'Change', 'Result', ...(hasErrors ? ['Error'] : [])],
     rows,
     empty: 'The history does not keep its changes any more.',
   });

@@ -7,7 +7,7 @@ import { kinds } from '../../kinds/registry.ts';
 import { normalizeFields } from '../../plan/diff.ts';
 import type { ChangeDocument } from '../../plan/render/document.ts';
 import { plainText } from '../../plan/render/field-text.ts';
-import { kindWords, spanWords } from '../../plan/render/words.ts';
+import { kindWords } from '../../plan/render/words.ts';
 import { actionWord, changeRows, sourceText } from '../html/changes.ts';
 import { pauseForm, pauseNotice } from '../html/form.ts';
 import { kindIcon } from '../html/icon.ts';
@@ -183,7 +183,7 @@ export const resourcePage = defineOrganizationPage<ResourceView>({
 ${facts(view, request.now)}
 ${view.pause === null ? '' : pauseNotice(view.pause)}
 ${changesSection(view)}
-${fieldsSection(view, request.now)}
+${fieldsSection(view)}
 ${historySection(view.history, request.now)}`,
   topic: ({ organization }) => organization,
 });
@@ -217,16 +217,15 @@ const WAITS_FOR: Readonly<Record<Exclude<ResourceState, 'in-sync' | 'stale' | 'u
   planned: 'The next run changes what differs.',
 };
 
-function stateSentence({ state, changes, freshness, source, pending }: ResourceView): string {
-  const since = freshness.ageSeconds === null ? '' : ` ${spanWords(freshness.ageSeconds * 1000)} ago`;
+function stateSentence({ state, changes, source, pending }: ResourceView): string {
   if (source === null && changes.length === 0) {
     return 'It is not declared, and the platform did not have it.';
   }
   switch (state) {
     case 'in-sync':
-      return `The platform had it as declared${since}.`;
+      return 'At the last check, the platform had it as declared.';
     case 'stale':
-      return `The platform had it as declared${since}. It has not been checked since then.`;
+      return 'At the last check, the platform had it as declared. It has not been checked since then.';
     case 'unknown':
       return 'It has not been checked since the daemon started.';
     case 'pending':
@@ -249,14 +248,14 @@ ${planPath === null ? '' : html`<p>${link(planPath, 'The plan that it is part of
 ${state === 'failed' ? errors : ''}</section>`;
 }
 
-function fieldsSection({ fields, freshness }: ResourceView, now: number): Html {
+function fieldsSection({ fields }: ResourceView): Html {
   const rows = fields.map((field) => [
     html`<code>${shown(field.name)}</code>`,
     html`${field.declaredText === '' ? html`<span class="faint">not declared</span>` : html`${shown(field.declaredText)}`}`,
     liveCell(field),
   ]);
   return html`<section aria-labelledby="fields"><h2 id="fields">Fields</h2>
-<p class="faint">Values of the platform are those of the last check, ${age(freshness.asOf, now)}. Large texts are shown as digests.</p>
+<p class="faint">Values of the platform are those of the last check. Large texts are shown as digests.</p>
 ${table({ caption: 'Declared and live values', head: ['Field', 'Declared', 'On the platform'], rows, empty: 'No fields are declared.' })}</section>`;
 }
 

@@ -73,7 +73,7 @@ export class SignIn {
 <input type="hidden" name="back" value="${back}">
 <p class="field"><label for="token">Token</label>
 <input id="token" name="token" type="password" autocomplete="current-password" aria-describedby="which" required${invalid}></p>
-<p id="which" class="small faint">One of those that <code>ui.tokens</code> in the configuration of Octavo names. The person who runs Octavo gives you yours; the token of the platform does not work here.</p>
+<p id="which" class="small faint">The person who runs Octavo gives you your token: one of <code>ui.tokens</code> in its configuration. A token of the platform does not work here.</p>
 <p><button class="primary">Sign in</button></p>
 </form>`;
     return html`<div class="card sign-in"><h1>Sign in to Octavo</h1>

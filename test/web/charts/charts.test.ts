@@ -24,6 +24,9 @@ test('the strip of runs has a bar for each, and says what they are', async () =>
   expect(text).toContain('aria-label="Last 60 runs: 20 done, 20 held, 20 failed."');
   expect(count(text, '<rect')).toBe(60 + 3);
   expect(text).toContain('20 held</li>');
+  expect(text).toContain('the newest at the right:');
+  const folded = await textOf(runStrip([{ outcome: 'held', times: 4 }]));
+  expect(folded).toContain('Last 4 runs, the newest at the right; equal ones in a row are one bar:');
 });
 
 test('results of runs differ in height, not only in color, and the bars of a trend are as high as their numbers', async () => {

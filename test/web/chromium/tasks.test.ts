@@ -100,7 +100,7 @@ test.runIf(hasBrowser)('each task takes few clicks from the overview', async () 
 
   const decided = await clicksOf(tab, overview, async (click) => {
     await see('Deletes the team B');
-    await see('0 of 1 so far');
+    await see('0 of 1 approvals so far');
     await click(tab.getByText('Approve…'));
     await tab.getByRole('textbox', { name: 'Reason', exact: true }).fill('nobody uses it');
     await click(tab.getByRole('button', { name: 'Approve 1 change' }));
@@ -120,7 +120,7 @@ test.runIf(hasBrowser)('each task takes few clicks from the overview', async () 
   const explained = await clicksOf(tab, overview, async (click) => {
     await click(tab.getByRole('link', { name: /waiting for a person/ }));
     await click(tab.getByRole('link', { name: 'B', exact: true }));
-    await see(/deleting team needs approval|needs approval/);
+    await see(/deleting teams needs approval|needs approval/);
   });
   expect(explained).toBe(2);
 

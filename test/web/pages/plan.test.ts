@@ -44,7 +44,7 @@ describe('a plan', () => {
       ['create', 'team/readers', false],
     ]);
     expect(found?.changes[0]).toMatchObject({
-      held: 'deleting team needs approval',
+      held: 'deleting teams needs approval',
       impact: expect.stringContaining('2'),
     });
     expect(found?.changes[1]?.lines).toContainEqual(

@@ -68,14 +68,14 @@ describe('the form of a plan', () => {
     expect(own).toContain('>Reject…<');
     // Somebody else sees what is deleted for good, and has to say why.
     const asked = await page({ actor: bo });
-    expect(asked).toContain('1 change waits for approval: 0 of 2 so far.');
+    expect(asked).toContain('1 change waits for approval: 0 of 2 approvals so far.');
     expect(asked).toMatch(/This deletes:<\/p>\s*<ul[^>]*><li>team (<b>)?&?[^<]*B.*3 members/s);
     expect(asked).toMatch(/>Reason<.*required.*>Approve 1 change</s);
     expect(asked).toContain('It stays held until somebody approves it again.');
     await fake.store.organization('org_1').decide({
       ...{ checksum: plan?.heldChecksum ?? '', verdict: 'approved', by: bo, reason: 'fine', at: NOW },
     });
-    expect(await page({ actor: bo })).toContain('1 change waits for approval: 1 of 2 so far.');
+    expect(await page({ actor: bo })).toContain('1 change waits for approval: 1 of 2 approvals so far.');
   });
 
   test('says how far a run is, of what it applies and not of what is held', async () => {
