@@ -62,6 +62,11 @@ test('status, history and audit print the views of a running daemon, and exit by
   expect(newest).toMatch(/^\d+s +\d+ +(\d+ +)?held +[0-9a-f]{7} +1 held +One$/);
   expect(newest.indexOf('1 held')).toBe(headings.indexOf('CHANGES'));
   expect(history.stdout).toMatch(/^approve with:\n {2}octavo approve [0-9a-f]{8} --config config\.yaml --org/m);
+  // All of them approve only what is held.
+  const approvals = [held, conditions, history].flatMap(
+    ({ stdout }) => stdout.match(/octavo approve [0-9a-f]{8}/g) ?? [],
+  );
+  expect(new Set(approvals).size).toBe(1);
   const audit = await run(work, 'audit');
   expect(audit.stdout).toMatch(
     /^TIME .*\n\d{4}-\d\d-\d\d \d\d:\d\d +\d+s +\S+ \(socket\) +org_acme +pause +done +a freeze\n$/,

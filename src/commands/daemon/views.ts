@@ -139,7 +139,7 @@ export async function historyCommand(
     ...(rows.length === 0
       ? ['no pass has ended yet']
       : table(['AGE', 'PASS', 'TIMES', 'OUTCOME', 'COMMIT', 'CHANGES', 'MESSAGE'], rows, context.terminal)),
-    ...(newest?.outcome === 'held' ? approvalLine(newest.checksum, id, flags) : []),
+    ...(newest?.outcome === 'held' ? approvalLine(await approvalOf(id, config, context), id, flags) : []),
     ...(view.next === null ? [] : [`older passes: --before ${view.next}`]),
   ]);
   return EXIT.done;
@@ -150,18 +150,19 @@ export async function conditionsCommand(flags: StateFlags, context: CommandConte
   const config = await readTrustedConfig(flags.config, context);
   const view = await loadPage<ConditionsView>(`/alerts${queryOf('organization', flags.organization)}`, config, context);
   printResult(context, flags.format, view, [
-    ...conditionLines(view, flags, context),
+    ...(await conditionLines(view, config, flags, context)),
     ...(view.notShown === 0 ? [] : [`${view.notShown} more are not shown`]),
   ]);
   return view.firing.length > 0 ? EXIT.failed : EXIT.done;
 }
 
 /** Returns a line for each condition, with its details below it. */
-function conditionLines(
+async function conditionLines(
   { firing, pending }: ConditionsView,
+  config: Config,
   flags: StateFlags,
   context: CommandContext,
-): readonly string[] {
+): Promise<readonly string[]> {
   const conditions = [...firing, ...pending];
   if (conditions.length === 0) {
     return ['nothing is wrong'];
@@ -176,11 +177,12 @@ function conditionLines(
   ]);
   const headings = ['SINCE', 'STATE', 'SEVERITY', 'CODE', 'ORGANIZATION', 'SUMMARY'];
   const [head = '', ...lines] = table(headings, rows, context.terminal);
-  const below = conditions.map(({ code, organization, path, details }) => {
-    const checksum = code === 'waiting-for-approval' ? path?.split('/plans/')[1] : undefined;
-    const approval = checksum === undefined ? null : decodeURIComponent(checksum);
-    return [...details.map((detail) => line([detail])), ...approvalLine(approval, organization ?? '', flags)];
-  });
+  const below: (readonly string[])[] = [];
+  for (const { code, organization, details } of conditions) {
+    const isHeld = code === 'waiting-for-approval' && organization !== null;
+    const approval = isHeld ? approvalLine(await approvalOf(organization, config, context), organization, flags) : [];
+    below.push([...details.map((detail) => line([detail])), ...approval]);
+  }
   return [head, ...lines.flatMap((each, index) => [each, ...(below[index] ?? []).map((detail) => `  ${detail}`)])];
 }
 
@@ -248,6 +250,11 @@ function queryOf(name: string, value: string | number | undefined): string {
 /** Returns the age of a time in ISO 8601. */
 function ageOf(at: string, { clock }: CommandContext): string {
   return shortAge(clock.now() - Date.parse(at));
+}
+
+/** Returns the checksum whose approval releases what an organization holds, and nothing else; null if it holds nothing. */
+async function approvalOf(organization: string, config: Config, context: CommandContext): Promise<string | null> {
+  return (await loadPage<OrganizationView>(pathOf(organization), config, context)).approval;
 }
 
 /** Returns the command that approves what an organization holds; none without a checksum. */
