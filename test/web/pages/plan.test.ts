@@ -274,4 +274,21 @@ describe('passes', () => {
     });
     expect([await pass('2'), await pass('NaN')]).toEqual([null, null]);
   });
+
+  test('list results apart from the plan only if a change was not applied', async () => {
+    const { backend, store, plan } = await current();
+    const history = store.history('org_1');
+    const { changes, ...rest } = passOf(plan ?? null);
+    const applied = changes.map((change) => ({ ...change, status: 'applied' as const }));
+    const failed = applied.map((change) => ({ ...change, status: 'failed' as const, error: 'No answer' }));
+    for (const some of [applied, failed, changes]) {
+      await history.addPass({ ...rest, changes: some, writes: 1 });
+    }
+    const page = (number: string) => render(passPage, backend, request({ number }));
+    expect(await page('1')).not.toContain('Results</h2>');
+    expect(await page('1')).toMatch(/Plan<\/h2>.*>applied</s);
+    expect(await page('2')).toMatch(/Results<\/h2>.*>Error<\/th>.*No answer.*Plan<\/h2>/s);
+    expect(await page('3')).toMatch(/Results<\/h2>/);
+    expect(await page('3')).not.toContain('>Error</th>');
+  });
 });
