@@ -395,7 +395,8 @@ interface Branch {
 }
 
 /** Returns the rows under a heading for each kind, and as a tree. Rows come after what they are part of; that may be on an earlier page. */
-function resourceGroups({ rows, kinds }: ResourcePage): Html {
+function resourceGroups(list: ResourcePage): Html {
+  const { rows } = list;
   const roots: Branch[] = [];
   const known = new Map<string, Branch>();
   const branch = (address: string, siblings: Branch[]): Branch => {
@@ -421,17 +422,32 @@ function resourceGroups({ rows, kinds }: ResourcePage): Html {
       own.row = row;
     }
   }
-  const counts = new Map(kinds.map(({ kind, count }) => [kind, count]));
   const groups = Map.groupBy(roots, ({ address, row }) =>
     row?.isDeclared === false ? 'removed' : (row?.kind ?? kindOf(address as Address)),
   );
   const sections = [...groups].map(([kind, branches]) => {
     const heading = kindHeading(kind);
-    const count = kind === 'removed' ? branches.length : (counts.get(kind) ?? '');
+    const count = kind === 'removed' ? branches.length : countOf(kind, list);
     return html`<section class="kind" aria-label="${heading}"><h3>${heading} <span class="count">${count}</span></h3>
 <ul class="tree">${branches.map(item)}</ul></section>`;
   });
   return html`<div class="kinds">${sections}</div>`;
+}
+
+/** `5, 1 in collections`: the resources of a kind, also those in the tree of another one; all if the list has more pages. */
+function countOf(kind: string, { rows, kinds, filter, next }: ResourcePage): string {
+  if (filter.after !== '' || next !== null) {
+    return String(kinds.find((each) => each.kind === kind)?.count ?? '');
+  }
+  const own = rows.filter((row) => row.kind === kind && row.isDeclared);
+  const trees = own.map(({ ancestors: [root] }) => (root === undefined ? kind : kindOf(root)));
+  const others = Map.groupBy(
+    trees.filter((tree) => tree !== kind),
+    (tree) => tree,
+  );
+  return [String(own.length), ...[...others].map(([tree, { length }]) => `${length} in ${kindWords(tree)}s`)].join(
+    ', ',
+  );
 }
 
 function kindHeading(kind: string): string {

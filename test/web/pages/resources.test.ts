@@ -54,6 +54,23 @@ describe('the tree of resources', () => {
     ]);
   });
 
+  test('counts the resources of a kind, also those in the tree of another kind, and only what a filter selects', async () => {
+    const plan: PlanCase = {
+      manifests: {
+        'docs.yaml': `
+collections: { handbook: { title: Handbook } }
+spaces: { guides: { title: Guides }, api: { title: API }, onboarding: { title: Onboarding, collection: handbook } }`,
+      },
+    };
+    const { backend } = await fakeDaemon({ plan });
+    const headings = async (query: Query) =>
+      [...(await render(organizationPage, backend, request({}, { query }))).matchAll(/<h3>(.*?)<\/h3>/g)].map(
+        ([, heading = '']) => heading.replaceAll(/<[^>]*>/g, ''),
+      );
+    expect(await headings({})).toEqual(['Spaces 3, 1 in collections', 'Collections 1']);
+    expect(await headings({ q: 'api' })).toEqual(['Spaces 1']);
+  });
+
   test('lists what is no longer declared first, until it is deleted', async () => {
     const plan: PlanCase = {
       manifests: 'teams: { b: { title: B } }',
