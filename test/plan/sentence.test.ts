@@ -24,8 +24,9 @@ describe('the sentence of a plan', () => {
     expect(planSentence({ changes: [], access: [] })).toBe('');
   });
 
-  test('names the only deletion, and counts several', async () => {
+  test('names one or two deletions, and counts more', async () => {
     expect(await sentence(['Docs'], [])).toBe('Deletes the space Docs');
+    expect(await sentence(['A', 'B'], [])).toBe('Deletes the space A and the space B');
     expect(await sentence(['A', 'B', 'C'], [])).toBe('Deletes 3 spaces');
   });
 
@@ -86,7 +87,7 @@ describe('the sentence of a plan', () => {
       ...['delete', 'create'].map((action) => ({ ...change, action, address: 'space/r', isReplacement: true })),
     ];
     expect(planSentence({ changes, access: [] } as never)).toBe(
-      'Replaces the space space/r, updates the space space/u, moves the space M\\u001b[31m',
+      'Replaces the space r, updates the space u, moves the space M\\u001b[31m',
     );
   });
 

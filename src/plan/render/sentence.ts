@@ -84,15 +84,14 @@ function heldApart({ changes }: Pick<PlanDocument, 'changes'>): readonly ChangeD
 /** Formats a name that comes from elsewhere, so that nothing in it has an effect where it is shown. */
 type Quoted = (name: string) => string;
 
-/** `deletes the space Playground`, `deletes 10 spaces, 1 site`. */
+/** `deletes the space Playground and the site Help`, `deletes 10 spaces, 1 site`: deletions are named if they are few. */
 function verbPart(word: string, changes: readonly ChangeDocument[], quoted: Quoted): readonly string[] {
-  const [first] = changes;
-  if (first === undefined) {
+  if (changes.length === 0) {
     return [];
   }
-  return [
-    `${word} ${changes.length === 1 ? `the ${kindWords(first.kind)} ${quoted(titleIn(first))}` : kindCounts(changes)}`,
-  ];
+  const isNamed = changes.length === 1 || (word === 'deletes' && changes.length <= NAMED);
+  const names = isNamed ? changes.map((change) => `the ${kindWords(change.kind)} ${quoted(nameIn(change))}`) : [];
+  return [`${word} ${isNamed ? names.join(' and ') : kindCounts(changes)}`];
 }
 
 /** `10 spaces, 1 site` */
@@ -160,6 +159,12 @@ function audienceCounts(names: readonly string[]): string {
 
 function unique(names: readonly string[]): readonly string[] {
   return [...new Set(names)];
+}
+
+/** Returns the title of a resource, or its key: its kind is said before. */
+function nameIn(change: ChangeDocument): string {
+  const title = titleIn(change);
+  return title === change.address ? title.slice(title.indexOf('/') + 1) : title;
 }
 
 /** Returns the title of a resource, or its address. */
