@@ -9,6 +9,7 @@ import {
 } from '../../conversations/redact/redactor.ts';
 import { asUtf8, fileInput } from '../../conversations/sources/files/input.ts';
 import { ConfigError, EXIT, type ExitCode, messageOf } from '../../core/errors.ts';
+import { largest } from '../../core/lists.ts';
 import { counted, shortened } from '../../plan/render/words.ts';
 import { chooseOrganization, DEFAULT_CONFIG, readConfig, readConfigWithoutSecrets } from '../cli/config.ts';
 import type { CommandContext, Terminal } from '../cli/context.ts';
@@ -75,8 +76,8 @@ async function textOf(path: string, name: string): Promise<string> {
   }
 }
 
-/** Longest value that is shown: with it, a row fits in 80 columns. */
-const LONGEST_VALUE = 30;
+/** Fewest characters of a value that are shown, also on a narrow terminal. */
+const LEAST_VALUE = 12;
 
 /** A table with a row for each value, and its rule: what recognized it. */
 function explanation({ text, spans }: Explained, terminal: Terminal): string {
@@ -90,9 +91,20 @@ function explanation({ text, spans }: Explained, terminal: Terminal): string {
       line += 1;
       read = next + 1;
     }
-    return [line, type, rule, shortened(text.slice(start, end), LONGEST_VALUE), placeholder];
+    return { line: String(line), type, rule, value: text.slice(start, end), placeholder };
   });
-  const lines = table(['line', 'type', 'rule', 'value', 'placeholder'], rows, terminal);
+  const widthOf = (head: 'line' | 'type' | 'rule' | 'placeholder') =>
+    largest(
+      rows.map((row) => row[head].length),
+      head.length,
+    );
+  const others = widthOf('line') + widthOf('type') + widthOf('rule') + widthOf('placeholder') + 8;
+  const room = Math.max(LEAST_VALUE, terminal.columns - others);
+  const lines = table(
+    ['line', 'type', 'rule', 'value', 'placeholder'],
+    rows.map(({ line, type, rule, value, placeholder }) => [line, type, rule, shortened(value, room), placeholder]),
+    terminal,
+  );
   return `${[...lines, '', `${counted(spans.length, 'value')} would be removed.`].join('\n')}\n`;
 }
 

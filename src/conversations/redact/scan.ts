@@ -1,5 +1,6 @@
 // Scan of one text: settles overlaps between findings and replaces what remains.
 
+import { largest } from '../../core/lists.ts';
 import { type Finder, type PrivateValue, settle } from './model/found.ts';
 import { viewOf } from './model/view.ts';
 
@@ -93,7 +94,14 @@ function lineStart(text: string, place: number): number {
     if (before < 0) {
       const first = Math.max(0, from - REACH);
       const piece = text.slice(first, from + 1);
-      return from === 0 ? 0 : first + Math.max(...SIGNS.map((sign) => piece.lastIndexOf(sign))) + 1;
+      return from === 0
+        ? 0
+        : first +
+            largest(
+              SIGNS.map((sign) => piece.lastIndexOf(sign)),
+              -1,
+            ) +
+            1;
     }
     at = from + before;
   }
@@ -108,7 +116,7 @@ function lineEnd(text: string, place: number): number {
     if (next < 0) {
       const piece = text.slice(to, to + REACH);
       const ends = SIGNS.map((sign) => piece.indexOf(sign)).filter((end) => end >= 0);
-      return to + Math.min(piece.length, ...ends);
+      return to + ends.reduce((first, end) => Math.min(first, end), piece.length);
     }
     at += 1 + next;
   }

@@ -79,7 +79,7 @@ export function phoneFinder(regions: readonly string[]): Finder {
           const key = place === null ? null : numberOf(sequence, place, countries);
           if (place !== null && key !== null) {
             const end = place.end + (EXTENSION.exec(place.after)?.[0].length ?? 0);
-            const rule = place.isInternational ? 'phone number with a plus' : 'phone number';
+            const rule = place.isInternational ? 'phone number with +' : 'phone number';
             found.push({ type: 'phone', label: 'PHONE', rule, start: place.start, end, key });
             first = sequence.last;
             break;
