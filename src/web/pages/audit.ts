@@ -121,7 +121,7 @@ export const organizationAuditPage = defineOrganizationPage<AuditView>({
 function render({ organization, entries, next }: AuditView, request: PageRequest): Html {
   const path = organization === null ? '/audit' : organizationPath(organization, '/audit');
   return html`<h1>Audit</h1>
-<p class="faint">What people asked Octavo to do, and how it is known who they are.</p>
+<p class="faint">What people asked Octavo to do, and how Octavo knows who they are.</p>
 ${
   entries.length === 0
     ? html`<p class="empty">Nobody has asked for anything yet.</p>`

@@ -250,7 +250,7 @@ function pages({ queues, start, known }: BudgetPageView): Html {
 
 /** States of the circuit breaker, in words. */
 const FLOW: Readonly<Record<QueueSnapshot['breaker'], StateLabel>> = {
-  closed: { tone: 'ok', word: 'Requests are flowing' },
+  closed: { tone: 'ok', word: 'Requests can be sent' },
   open: { tone: 'bad', word: 'Requests are stopped, because the platform fails' },
   'half-open': { tone: 'busy', word: 'One request tries whether the platform works again' },
 };
