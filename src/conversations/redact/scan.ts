@@ -57,8 +57,8 @@ function scanStretch(text: string, { finders, asWritten, isAllowed }: Scan): rea
 
 /** Returns the name of a finder in words: `national ids` for `findNationalIds`; its type if it has none. */
 function nameOf(find: Finder, { type }: PrivateValue): string {
-  const name = find.name.replace(/^find/, '').replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-  return name.trim() || type;
+  const [, name = type] = /^find([A-Z]\w+)$/.exec(find.name) ?? [];
+  return name.replaceAll(/(?<=.)[A-Z]/g, (letter) => ` ${letter}`).toLowerCase();
 }
 
 type LineRange = readonly [from: number, to: number];
