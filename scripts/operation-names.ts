@@ -1,5 +1,8 @@
 /** Octavo's names and summaries of operations, by the vendor's names. A name is given where it is another. */
 export const NAMES: Readonly<Record<string, string | readonly [name: string, summary: string]>> = {
+  adsListSites: 'Lists sites with advertisements.',
+  adsUpdateSite: 'Updates the advertisements of a site.',
+  dnsRevalidateCustomHostname: 'Checks the DNS records of a custom hostname again.',
   getApiInformation: ['getVersion', "Returns the platform's version."],
   getAuthenticatedUser: 'Returns the user that the token belongs to.',
   listOrganizationsForAuthenticatedUser: ['listOrganizations', 'Lists the organizations that the token has access to.'],

@@ -227,22 +227,26 @@ function member(name: string, type: string, isOptional: boolean): string {
 
 /** Returns the type of the values that a schema accepts. */
 function typeOf(node: RequestNode): string {
+  return [...new Set(alternativesOf(node))].join(' | ');
+}
+
+function alternativesOf(node: RequestNode): readonly string[] {
   const { title, type, enum: values, anyOf, items, properties, required = [], additionalProperties } = node;
   if (title === 'rich document') {
-    return 'RichDocument';
+    return ['RichDocument'];
   }
   if (anyOf !== undefined) {
-    return [...new Set(anyOf.map(typeOf))].join(' | ');
+    return anyOf.flatMap(alternativesOf);
   }
   if (values !== undefined) {
-    return values.map((value) => (typeof value === 'string' ? `'${value}'` : JSON.stringify(value))).join(' | ');
+    return values.map((value) => (typeof value === 'string' ? `'${value}'` : JSON.stringify(value)));
   }
   if (Array.isArray(type)) {
-    return type.map((one: string) => typeOf({ ...node, type: one })).join(' | ');
+    return type.flatMap((one: string) => alternativesOf({ ...node, type: one }));
   }
   if (type === 'array') {
     const item = typeOf(items ?? {});
-    return `readonly ${/[|]|^readonly/.test(item) ? `(${item})` : item}[]`;
+    return [`readonly ${/[|]|^readonly/.test(item) ? `(${item})` : item}[]`];
   }
   if (properties !== undefined || type === 'object') {
     const members = Object.entries(properties ?? {}).map(([name, one]) =>
@@ -251,9 +255,9 @@ function typeOf(node: RequestNode): string {
     const more = typeof additionalProperties === 'object' ? typeOf(additionalProperties) : 'unknown';
     const open =
       additionalProperties === false ? [] : [`readonly [name: string]: ${members.length > 0 ? 'unknown' : more}`];
-    return `{ ${[...members, ...open].join('; ')} }`;
+    return [`{ ${[...members, ...open].join('; ')} }`];
   }
-  return type === 'integer' ? 'number' : ((type as string | undefined) ?? 'unknown');
+  return [type === 'integer' ? 'number' : ((type as string | undefined) ?? 'unknown')];
 }
 
 if (import.meta.main) {
