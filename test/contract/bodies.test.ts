@@ -37,6 +37,8 @@ const OF_THE_STATE = [
   /is the language of the source$/,
   /is already (translated into|part of|there)\b/,
   /is (merged|archived)$/,
+  // Follows an error of an operation that only one version has.
+  /^only platforms like /,
 ];
 
 /**

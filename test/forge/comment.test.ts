@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { shellCommand } from '../../src/core/text/shell.ts';
@@ -15,6 +14,7 @@ import { codePoint } from '../support/code-points.ts';
 import { HOSTILE_TEXTS } from '../support/hostile-texts.ts';
 import { codeIn, commentSkeleton, markdownSkeleton } from '../support/markdown-skeleton.ts';
 import { actual, planOf } from '../support/planning.ts';
+import { execFileSync } from '../support/programs.ts';
 
 const MARKER = { organization: 'org_1', scope: '.', run: [7, 1] } as const;
 const ROOM = {
@@ -199,8 +199,10 @@ describe('the code of a comment', () => {
       hostile.map((parts) => parts.join('').replaceAll(/\0|[\r\n]+$/g, '')),
       fc.string(),
     );
+    // A command for a CI runner is written out, so that the runner does not run it.
+    const plain = word.map((text) => text.replaceAll('##', '#'));
     fc.assert(
-      fc.property(fc.array(word, { maxLength: 4 }), (words) => {
+      fc.property(fc.array(plain, { maxLength: 4 }), (words) => {
         const given = [
           'apply',
           ...words.map((each) => each.toWellFormed().replaceAll(/\0|\n+$/g, '')),

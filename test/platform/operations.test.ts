@@ -1,9 +1,9 @@
 /** The table of operations: its content, what other code relies on in it, and when it is read. */
-import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { operations } from '../../src/platform/operations/index.ts';
 import { RequestSchema } from '../../src/platform/operations/model/request-schema.ts';
 import { allOperations } from '../../src/platform/operations/table.ts';
+import { execFileSync } from '../support/programs.ts';
 
 describe('after a lost response', () => {
   test.each(['createChangeRequest', 'postChangeRequestComment', 'createTeam'] as const)(

@@ -71,7 +71,8 @@ async function shownFor(texts: readonly string[], isValid: boolean) {
   work.repository.write('specification.yaml', SPECIFICATION);
   const head = work.repository.commit(texts[0] ?? '');
   const env = jobOf(work, fake, head);
-  const withoutId = (text: string) => text.replaceAll(head.slice(0, 7), 'COMMIT');
+  const withoutId = (text: string) =>
+    text.replaceAll(head.slice(0, 7), 'COMMIT').replaceAll(fake.url, 'http://forge.example');
   const markdown = await work.inside(['plan', '.', '--format', 'markdown'], env);
   const commented = await work.inside(['plan', '.', '--comment'], env);
   return {

@@ -89,7 +89,7 @@ export function createConversationRedactor(
   const scanFor = scansFor(options);
   const notNames = productWords(products);
   const survey = (fields: readonly TicketField[], people: readonly Person[]) => {
-    const texts = fields.map(({ place, text }) => ({ place, text: viewOf(text).text }));
+    const texts = fields.map(({ place, text }) => ({ place, text: viewOf(text).text.replaceAll(PLACEHOLDER, GLUED) }));
     const guess = guessNames && !off.includes('person') ? createNameGuesser(notNames) : () => [];
     const announced = announcedNames(
       texts.map(({ text }) => text),
@@ -185,6 +185,10 @@ interface Survey {
   /** Redacts another text with the same placeholders. */
   again(text: string): string;
 }
+
+/** A placeholder of an earlier redaction, and what it reads as: a word next to it is a part of it, as it was before. */
+const PLACEHOLDER = /\[[A-Z_]{1,20}_\d{1,7}\]/g;
+const GLUED = 'x9x';
 
 /** Reports whether a field holds sentences. */
 function isProse(place: string): boolean {

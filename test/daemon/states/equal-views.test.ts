@@ -184,7 +184,7 @@ async function contentOf(backend: Backend, state: OrganizationState): Promise<Re
     for (const given of params) {
       const names = [...page.path.matchAll(/:(\w+)|\*/g)].map(([name, word]) => word ?? name);
       if (names.length === Object.keys(given).length && names.every((name) => name in given)) {
-        const request = { ...someRequest(given), now: NOW };
+        const request = { ...someRequest(given, {}, 'operator'), now: NOW };
         await backend.refresh();
         const view = await page.load(backend, request);
         const shown = view === null ? '' : String(await page.render?.(view, request));

@@ -41,6 +41,7 @@ async function samplesOf(page: PageDaemon): Promise<ReadonlyMap<string, string>>
     ...['audit', 'history', 'conversations', 'questions', 'refused', ...['passes', 'clusters', 'dead-letters']].map(
       (name) => [`/o/:organization/${name}`, `/o/org_acme/${name}`] as const,
     ),
+    ['/o/:organization/conversations/redaction', '/o/org_acme/conversations/redaction'],
     // Addresses that pages had before.
     ...['/budget', '/conditions'].map((path) => [path, path] as const),
     ['/o/:organization/passes/:number', '/o/org_acme/passes/1'],
