@@ -91,7 +91,7 @@ function open(): (body: string) => Promise<{ readonly status: number; readonly l
     ],
     outbox: openMemoryStore().outbox('org_1', { items: 1000, bytes: 1e9 }),
     redactor,
-    threads: new RedactionThreads({ redaction: {}, redactor, threads: 1, clock: systemClock }),
+    threads: new RedactionThreads({ redaction: {}, threads: 1, clock: systemClock }),
     clock: systemClock,
   });
   closing.push(() => ingestion.stop(0));

@@ -148,9 +148,6 @@ export async function resyncCommand(
   return EXIT.done;
 }
 
-/** Longest ticket that the main thread redacts, in UTF-16 units. Longer ones have a large heap of their own. */
-const LONGEST_HERE = 1024 * 1024;
-
 /**
  * Asks the daemon if one runs, otherwise opens the state file. Throws what `handleConversationRequest` throws.
  */
@@ -194,14 +191,11 @@ export async function withIngestion<T>(
       sources: openSources(conversations, { note, userAgent: `octavo/${version}`, clock, random }),
       outbox,
       redactor,
-      // Nothing else waits for this process, so its main thread redacts long tickets too.
       threads: new RedactionThreads({
         redaction,
-        redactor,
         threads: THREADS,
         clock,
         onUnavailable: events.onThreadsUnavailable,
-        longestHere: LONGEST_HERE,
       }),
       writer,
       site: site === null ? null : () => recordedId(store.organization(organization.id), 'site', site),

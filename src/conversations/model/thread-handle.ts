@@ -9,7 +9,7 @@ export class ThreadLostError extends Error {
 }
 
 /** The thread was ended because it took too long for one question. */
-class ThreadTimeoutError extends ThreadLostError {
+export class ThreadTimeoutError extends ThreadLostError {
   override readonly name = 'ThreadTimeoutError';
 }
 
@@ -64,6 +64,11 @@ export class ThreadHandle<Question, Answer> {
 
   get hasEnded(): boolean {
     return this.#error !== null;
+  }
+
+  /** Number of questions without an answer. */
+  get pending(): number {
+    return this.#pending.length;
   }
 
   /**

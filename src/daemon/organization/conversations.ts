@@ -48,7 +48,7 @@ export class OrganizationConversations implements Feature {
       sources: openSources(conversations, { note, userAgent: `octavo/${version}`, clock, random }),
       outbox: this.#outbox,
       redactor,
-      threads: new RedactionThreads({ redaction, redactor, threads: THREADS, clock, onUnavailable }),
+      threads: new RedactionThreads({ redaction, threads: THREADS, clock, onUnavailable }),
       writer: dryRun ? null : openWriter(connection, client),
       site: site === null ? null : () => recordedId(store.organization(organization.id), 'site', site),
       probe,
