@@ -113,7 +113,7 @@ export class RedactionThreads {
     try {
       const chunks = chunksOf(tickets).map((chunk) => this.#redactChunk(chunk, ending.signal));
       const results = (await Promise.all(chunks)).flat();
-      // The end of its thread is no failure of a ticket then.
+      // A ticket whose thread was ended has not failed.
       this.#throwIfClosed();
       return results;
     } catch (error) {

@@ -1,4 +1,4 @@
-/** What is asked of a thread that redacts: its answer for one ticket. */
+/** Result of the redaction of one ticket, which a thread returns. */
 import type { Redactor, Ticket } from '../model/ticket.ts';
 
 /** Redacted ticket, or why there is none, without text of the ticket: the message of an error may quote it. */
