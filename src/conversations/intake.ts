@@ -322,14 +322,15 @@ const MAX_URL_LENGTH = 2048;
  */
 export function convertTicket(ticket: Ticket, options: ConvertOptions): ConvertedTicket {
   const { redactor, settleDelay, now } = options;
-  // 1. Replace an id that is itself private. The platform limits the length of a key.
-  const key = writableKey(ticket.key, redactor, ticket.people);
+  // 1. Redact. Nothing before this step is written, logged or sent.
+  const redacted = options.redacted ?? redactOrFail(redactor, ticket);
+  // 2. Replace an id that is itself private. The platform limits the length of a key.
+  const isPrivate = 'failure' in redacted ? undefined : redacted.hasPrivateId;
+  const key = writableKey(ticket.key, redactor, ticket.people, isPrivate);
   const problem = problemOfKey(ticket.key);
   if (problem !== null) {
     return { kind: 'rejected', key, reason: problem };
   }
-  // 2. Redact. Nothing before this step is written, logged or sent.
-  const redacted = options.redacted ?? redactOrFail(redactor, ticket);
   if ('failure' in redacted) {
     return { kind: 'rejected', key, reason: `it cannot be redacted (${redacted.failure})` };
   }

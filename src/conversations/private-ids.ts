@@ -4,30 +4,22 @@ import { isObject } from '../core/json.ts';
 import type { Note } from '../store/record.ts';
 import type { Store } from '../store/store.ts';
 import type { Person, Redactor } from './model/ticket.ts';
-
-/** Keys with an id that the author of a file or a form chose; ids of helpdesks are numbers. */
-const CHOSEN_ID = /^((?:webhook|file)\/[^/]*\/)(.+)$/s;
+import { chosenId, hasPrivateId } from './redact/chosen-id.ts';
 
 /**
  * Returns the key of a ticket in a form that may be written, logged and sent: an id that is itself private, such as a
  * customer's email address, phone number or name, becomes a keyed hash, and so does one that no database stores as it
- * is. The result depends only on the key and the people, so that it is the same for every kind of record.
+ * is. The result depends only on the key and the people, so that it is the same for every kind of record. `isPrivate`:
+ * another thread has found this out.
  */
 export function writableKey(
   key: string,
   redactor: Pick<Redactor, 'text' | 'pseudonymize'>,
   people: readonly Person[] = [],
+  isPrivate = hasPrivateId(key, redactor, people),
 ): string {
-  const [, head, id] = CHOSEN_ID.exec(key) ?? [];
-  if (head === undefined || id === undefined || (isText(id) && redactor.text(id, people) === id)) {
-    return key;
-  }
-  return `${head}${redactor.pseudonymize(id)}`;
-}
-
-/** Reports whether PostgreSQL stores a text unchanged. */
-function isText(text: string): boolean {
-  return text.isWellFormed() && !text.includes('\0');
+  const id = isPrivate ? chosenId(key) : '';
+  return id === '' ? key : `${key.slice(0, -id.length)}${redactor.pseudonymize(id)}`;
 }
 
 /**

@@ -147,6 +147,17 @@ test.each(pickCases(PIECES, 1, 4))('5 MB of %j', { timeout: 300_000 }, async (pi
   expect(longest).toBeLessThan(LONGEST);
 });
 
+test('an id that is read as English, in the first conversation', async () => {
+  const deliver = open();
+  const first = {
+    ...conversation('I asked Anna Smith, and she has it.'),
+    id: 'a note from Anna Smith, she has the key',
+  };
+  const { status, longest } = await deliver(JSON.stringify(first));
+  expect(status).toBe(202);
+  expect(longest).toBeLessThan(LONGEST / 4);
+});
+
 const parts = (count: number, part: unknown) => ({ id: '1', parts: Array.from({ length: count }, () => part) });
 
 test.each<[string, unknown, number]>([
