@@ -1,3 +1,4 @@
+import { Worker } from 'node:worker_threads';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Ingestion } from '../../src/conversations/ingestion.ts';
 import { convertTicket } from '../../src/conversations/intake.ts';
@@ -8,9 +9,9 @@ import type {
   WebhookResult,
 } from '../../src/conversations/model/source.ts';
 import type { Redactor, SourceRecord, Ticket } from '../../src/conversations/model/ticket.ts';
-import type { RedactionThreads } from '../../src/conversations/redact/redaction-threads.ts';
+import { RedactionThreads } from '../../src/conversations/redact/redaction-threads.ts';
 import { createConversationRedactor } from '../../src/conversations/redact/redactor.ts';
-import { AuthError, RateLimitedError, RejectedError, TransientError } from '../../src/core/errors.ts';
+import { AuthError, CancelledError, RateLimitedError, RejectedError, TransientError } from '../../src/core/errors.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { Outbox } from '../../src/store/outbox/outbox.ts';
 import { createVirtualClock, type VirtualClock } from '../queue/virtual-clock.ts';
@@ -78,14 +79,14 @@ const solve = (...ids: string[]) => {
   }
 };
 const received = () => new Map([...sink.contents].map(([id, { parts }]) => [id, parts[0]?.body]));
-const deliver = (webhookResult: WebhookResult) =>
-  clock.run(
-    ingestion.deliver('desk', {
-      headers: {},
-      body: Buffer.from(JSON.stringify(webhookResult)),
-      receivedAt: clock.now(),
-    }),
-  );
+const deliver = (webhookResult: WebhookResult) => clock.run(deliverNow(webhookResult));
+/** Delivers without the virtual clock: real threads take real time. */
+const deliverNow = (webhookResult: WebhookResult) =>
+  ingestion.deliver('desk', {
+    headers: {},
+    body: Buffer.from(JSON.stringify(webhookResult)),
+    receivedAt: clock.now(),
+  });
 const status = async () => (await ingestion.status()).sources[0];
 
 describe('from a source to the platform', () => {
@@ -264,6 +265,45 @@ describe('hints', () => {
     ingestion.start();
     await clock.advance(HOUR);
     expect([...received().keys()].map((id) => id.at(-1)).toSorted()).toEqual(['1', '2']);
+  });
+
+  test('with a conversation that ends its thread are refused with the reason, and the others are kept', async () => {
+    const source = `
+      const { parentPort } = require('node:worker_threads');
+      parentPort.on('message', (tickets) => {
+        if (tickets.some(({ key }) => key.endsWith('/1'))) process.exit(1);
+        const redact = ({ key: id, parts }) => ({ conversation: { id, parts }, counts: {}, hasPrivateId: false });
+        parentPort.postMessage({ answer: tickets.map(redact) });
+      });
+      parentPort.postMessage({ ready: true });`;
+    const threads = new RedactionThreads({
+      redaction: {},
+      threads: 1,
+      clock,
+      start: () => new Worker(source, { eval: true }),
+    });
+    open({ threads });
+    solve('1', '2', '3');
+    expect(await deliverNow(foundIn('d1', '1', '2', '3'))).toEqual({
+      status: 422,
+      reason:
+        'it cannot be redacted (its thread ended, probably for lack of memory); 1 of 3 conversations were not kept',
+    });
+    expect(await status()).toMatchObject({ waiting: 2, counts: { rejected: 1 } });
+    await ingestion.stop(0);
+  });
+
+  test('are not confirmed when the ingestion stops while they are redacted, and nothing of them is kept', async () => {
+    const source = `
+      const { parentPort } = require('node:worker_threads');
+      parentPort.on('message', () => {}).postMessage({ ready: true });`;
+    const start = () => new Worker(source, { eval: true });
+    open({ threads: new RedactionThreads({ redaction: {}, threads: 1, clock, start }) });
+    solve('1');
+    const delivered = expect(deliverNow(foundIn('d1', '1'))).rejects.toThrow(CancelledError);
+    await ingestion.stop(0);
+    await delivered;
+    expect((await outbox.status()).stored.items).toBe(0);
   });
 
   test('with conversations are answered with a retry while too much waits for redaction', async () => {
