@@ -293,7 +293,7 @@ describe('hints', () => {
     await ingestion.stop(0);
   });
 
-  test('are not confirmed when the ingestion stops while they are redacted, and nothing of them is kept', async () => {
+  test('are not confirmed when the ingestion stops while they are redacted, and are not kept', async () => {
     const source = `
       const { parentPort } = require('node:worker_threads');
       parentPort.on('message', () => {}).postMessage({ ready: true });`;

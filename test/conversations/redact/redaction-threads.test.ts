@@ -269,7 +269,7 @@ describe('redaction on threads', () => {
     },
   );
 
-  test('ends its threads after 10 seconds without work, and not while another call uses them', async () => {
+  test('ends its threads after a minute without work, and not while another call uses them', async () => {
     const clock = createVirtualClock();
     const threads = open(1, startThread, clock);
     const first = threads.redact(many());
@@ -283,7 +283,7 @@ describe('redaction on threads', () => {
     };
     const second = threads.redact(many(600).map((each) => ({ ...each, key: each.key.replace('push', 'later') })));
     await first;
-    await clock.advance(60_000);
+    await clock.advance(120_000);
     expect(held.length).toBeGreaterThan(0);
     for (const message of held) {
       post(message);
@@ -292,7 +292,7 @@ describe('redaction on threads', () => {
     expect(await second).toHaveLength(600);
     expect(started).toHaveLength(1);
     const ended = new Promise((resolve) => started[0]?.once('exit', resolve));
-    await clock.advance(9999);
+    await clock.advance(59_999);
     expect(started[0]?.threadId).toBeGreaterThan(0);
     await clock.advance(1);
     await ended;
