@@ -93,7 +93,6 @@ const CI = [
   'test/security/@(hostile-repositories|url-secrets).test.ts',
   'test/store/@(hostile-values|answers/same-answers).test.ts',
   'test/store/postgres/@(backup|connection|postgres-database|signals).test.ts',
-  'test/vendor/typing-slips.test.ts',
   'test/web/@(adversary|canaries)/*.test.ts',
 ];
 

@@ -4,6 +4,12 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import {
+  findOperation,
+  operationsWithPath,
+  type RequestMethod,
+  similarPath,
+} from '../../src/commands/api/operations.ts';
 import { readTarget } from '../../src/commands/api/request.ts';
 import type { Terminal } from '../../src/commands/cli/context.ts';
 import { allOperations } from '../../src/platform/operations/table.ts';
@@ -636,4 +642,17 @@ test('a path stays below the base URL, whatever it is', () => {
       expect(url.pathname).toMatch(/^\/base\/v\d+(\/|$)/);
     }),
   );
+});
+
+test('the path of every operation is found, and a slip in it is noticed', () => {
+  const table = allOperations();
+  const slips = table.flatMap(({ name, method, path }) => {
+    const given = path.replaceAll(/\{\w+\}/g, 'x9Q2');
+    expect(findOperation(table, method as RequestMethod, given)?.name).toBe(name);
+    // The last word of some length lacks a letter.
+    const wrong = given.replace(/^(.*\/[a-z-]{3,})[a-z-]([a-z-])(?=\/|$)/, '$1$2');
+    return wrong === given || operationsWithPath(table, wrong).length > 0 ? [] : [wrong];
+  });
+  expect(slips.filter((wrong) => similarPath(table, wrong) === null)).toEqual([]);
+  expect(slips.length).toBeGreaterThan(100);
 });

@@ -10,7 +10,6 @@ import { memberSchemas, RequestSchema } from '../../src/platform/operations/mode
 import { allOperations } from '../../src/platform/operations/table.ts';
 import { rows } from '../emulator/operation-rows.ts';
 import { type OperationWorld, openOperationWorld, readRow } from '../emulator/operation-world.ts';
-import { signature } from './documented-operations.ts';
 
 /** A platform with one of everything, and clients for it. */
 export interface Stage extends OperationWorld {
@@ -108,6 +107,11 @@ export function call(writer: Writer, operation: Operation, input: AnyInput): Pro
     return Array.fromAsync(stream(operation, input) as unknown as AsyncIterable<unknown>);
   }
   return operation.method === 'GET' ? get(operation, input) : send(operation, input);
+}
+
+/** Method and path, without the names of its parameters, because documents name them differently. */
+export function signature(method: string, path: string): string {
+  return `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`;
 }
 
 const signatures = new Map(

@@ -500,10 +500,3 @@ test('reports how long to wait after a 429', async () => {
   expect(error).toBeInstanceOf(RateLimitedError);
   expect(error).toHaveProperty('after', 7000);
 });
-
-test('every operation is listed under its unique name', () => {
-  for (const [name, operation] of Object.entries(operations)) {
-    expect(operation.name).toBe(name);
-    expect(operation.path).toMatch(/^\/v1\//);
-  }
-});

@@ -11,13 +11,6 @@ import type { Named, Schema } from './schema.ts';
 export const VERSIONS = ['0.146', '0.202'] as const;
 export type Version = (typeof VERSIONS)[number];
 
-export interface Parameter {
-  readonly name: string;
-  readonly in: 'path' | 'query' | 'header';
-  readonly required?: boolean;
-  readonly schema: Schema;
-}
-
 type Content = Readonly<Record<string, { readonly schema: Schema }>>;
 
 export interface Response {
@@ -25,14 +18,12 @@ export interface Response {
   readonly content?: Content;
 }
 
-/** An operation of the document, with resolved references to parameters and answers. */
+/** An operation of the document, with resolved references to answers. */
 export interface VendorOperation {
   readonly id: string;
   readonly method: string;
   /** Without `/v1`, with `{names}`. */
   readonly path: string;
-  readonly parameters: readonly Parameter[];
-  readonly requestBody: { readonly required?: boolean; readonly content: Content } | undefined;
   readonly responses: Readonly<Record<string, Response>>;
 }
 
@@ -41,15 +32,12 @@ interface Referring {
 }
 interface RawOperation {
   readonly operationId: string;
-  readonly parameters?: readonly (Parameter & Referring)[];
-  readonly requestBody?: VendorOperation['requestBody'];
   readonly responses: Readonly<Record<string, Response & Referring>>;
 }
 interface Raw {
   readonly paths: Readonly<Record<string, Readonly<Record<string, RawOperation>>>>;
   readonly components: {
     readonly schemas: Named;
-    readonly parameters: Readonly<Record<string, Parameter>>;
     readonly responses: Readonly<Record<string, Response>>;
   };
 }
@@ -68,8 +56,6 @@ export interface VendorDocument {
   readonly operations: readonly VendorOperation[];
   /** Errors of a JSON value. */
   check(schema: Schema, place: string, value: unknown): Complaint[];
-  /** Errors of parameters by name, whose numbers and booleans are still text. */
-  checkText(schema: Schema, place: string, value: Record<string, unknown>): Complaint[];
 }
 
 /** Full package names, so that a search for the packages finds this use. */
@@ -88,16 +74,12 @@ export function openDocument(version: Version): VendorDocument {
     named,
     discriminators,
     operations: operationsOf(raw),
-    check: checker(named, discriminators, false),
-    // Numbers and booleans arrive as text, so that types cannot distinguish the choices.
-    checkText: checker(named, { of: () => ({ by: 'nothing' }) }, true),
+    check: checker(named, discriminators),
   };
 }
 
 function operationsOf({ paths, components }: Raw): VendorOperation[] {
   const last = (reference: string) => reference.slice(reference.lastIndexOf('/') + 1);
-  const parameterOf = (given: Parameter & Referring) =>
-    given.$ref === undefined ? given : (components.parameters[last(given.$ref)] ?? given);
   const responseOf = (given: Response & Referring) =>
     given.$ref === undefined ? given : (components.responses[last(given.$ref)] ?? given);
   return Object.entries(paths).flatMap(([path, item]) =>
@@ -107,8 +89,6 @@ function operationsOf({ paths, components }: Raw): VendorOperation[] {
         id: operation.operationId,
         method: method.toUpperCase(),
         path,
-        parameters: (operation.parameters ?? []).map(parameterOf),
-        requestBody: operation.requestBody,
         responses: Object.fromEntries(
           Object.entries(operation.responses).map(([status, given]) => [status, responseOf(given)]),
         ),
@@ -119,7 +99,7 @@ function operationsOf({ paths, components }: Raw): VendorOperation[] {
 type Check = VendorDocument['check'];
 
 /** Creates validators lazily: a document has a thousand schemas. */
-function checker(named: Named, discriminators: Pick<Discriminators, 'of'>, text: boolean): Check {
+function checker(named: Named, discriminators: Discriminators): Check {
   const places: Places = new WeakMap();
   const preparing = { discriminators, places };
   const compiled = new Map<string, ValidateFunction>();
@@ -127,14 +107,14 @@ function checker(named: Named, discriminators: Pick<Discriminators, 'of'>, text:
   let ajv: Ajv | undefined;
   return (schema, place, value) => {
     prepared ??= Object.fromEntries(Object.entries(named).map(([name, one]) => [name, prepare(preparing, one, name)]));
-    ajv ??= open(prepared, text);
+    ajv ??= open(prepared);
     const validate = compiled.get(place) ?? ajv.compile(prepare(preparing, schema, place));
     compiled.set(place, validate);
     return validate(value) ? [] : complaints(validate.errors ?? [], places, prepared);
   };
 }
 
-function open(prepared: Named, text: boolean): Ajv {
+function open(prepared: Named): Ajv {
   const ajv = new Ajv({
     allErrors: true,
     verbose: true,
@@ -144,7 +124,6 @@ function open(prepared: Named, text: boolean): Ajv {
     validateSchema: false,
     inlineRefs: false,
     unicodeRegExp: false,
-    coerceTypes: text ? 'array' : false,
     formats: { emoji: true, icon: true },
   });
   formats.default(ajv);

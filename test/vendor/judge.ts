@@ -1,4 +1,4 @@
-/** Compares exchanges with the vendor's OpenAPI documents. */
+/** Compares answers with the vendor's OpenAPI documents. */
 import { createParser } from 'eventsource-parser';
 import type { Complaint, Response, VendorDocument, VendorOperation, Version } from './document.ts';
 import type { Schema } from './schema.ts';
@@ -11,8 +11,6 @@ export interface Exchange {
   readonly path: string;
   /** With its question mark, or empty. */
   readonly search: string;
-  /** Media type, without its parameters. */
-  readonly requestType: string | undefined;
   readonly requestBody: string;
   readonly status: number;
   /** Names in lower case. */
@@ -20,14 +18,12 @@ export interface Exchange {
   readonly answerBody: string;
 }
 
-/** One difference between an exchange and a document. */
+/** One difference between an answer and a document. */
 export interface Disagreement {
   readonly version: Version;
-  /** Operation id, or method and path where the document has no such operation. */
   readonly operation: string;
-  readonly side: 'request' | 'answer';
   readonly status: number;
-  readonly in: 'operation' | 'path' | 'query' | 'body' | 'status' | 'type' | 'header';
+  readonly in: 'body' | 'status' | 'type' | 'header';
   /** JSON pointer of the value; empty for the whole. */
   readonly pointer: string;
   /** The violated keyword of JSON Schema, or `undeclared`, `missing`, `json`. */
@@ -42,7 +38,7 @@ type Part = Omit<Disagreement, 'version' | 'operation' | 'status'>;
 /** An answer with an error, whatever its status. Source: docs/platform-notes.md#errors */
 const ERROR: Schema = { $ref: '#/components/schemas/Error' };
 
-/** Returns every difference between an exchange and the document. */
+/** Returns every difference between an answer and the document. */
 export class Judge {
   readonly #document: VendorDocument;
   readonly #ways: readonly { readonly operation: VendorOperation; readonly way: RegExp }[];
@@ -55,70 +51,22 @@ export class Judge {
       .toSorted((a, b) => opens(a.operation.path) - opens(b.operation.path));
   }
 
-  /** The body of a rejected request is not validated: only the rejection is. */
+  /** Reports whether the document has the operation; exchanges of others have no differences. */
+  has(exchange: Exchange): boolean {
+    return this.#operationOf(exchange) !== undefined;
+  }
+
   judge(exchange: Exchange): Disagreement[] {
     const { version } = this.#document;
-    const path = exchange.path.replace(/^\/v1(?=\/)/, '');
     const { status } = exchange;
-    const match = this.#ways.find(({ operation, way }) => operation.method === exchange.method && way.test(path));
-    if (match === undefined) {
-      const operation = `${exchange.method} ${path}`;
-      const part = {
-        side: 'request',
-        in: 'operation',
-        pointer: '',
-        keyword: 'undeclared',
-        params: {},
-        place: '',
-      } as const;
-      return [{ version, operation, status, ...part }];
-    }
-    const { operation, way } = match;
-    const request = status < 400 ? this.#request(operation, way.exec(path)?.groups ?? {}, exchange) : [];
-    return [...request, ...this.#answer(operation, exchange)].map((part) => ({
-      version,
-      operation: operation.id,
-      status,
-      ...part,
-    }));
+    const operation = this.#operationOf(exchange);
+    const parts = operation === undefined ? [] : this.#answer(operation, exchange);
+    return parts.map((part) => ({ version, operation: operation?.id ?? '', status, ...part }));
   }
 
-  #request(operation: VendorOperation, path: Record<string, string>, exchange: Exchange): Part[] {
-    const given = Object.fromEntries(Object.entries(path).map(([name, value]) => [name, decodeURIComponent(value)]));
-    return [
-      ...this.#parameters(operation, 'path', given),
-      ...this.#parameters(operation, 'query', queryOf(exchange.search)),
-      ...this.#requestBody(operation, exchange),
-    ];
-  }
-
-  #parameters(operation: VendorOperation, kind: 'path' | 'query', given: Record<string, unknown>): Part[] {
-    const parameters = operation.parameters.filter((parameter) => parameter.in === kind);
-    const schema: Schema = {
-      type: 'object',
-      properties: Object.fromEntries(parameters.map((parameter) => [parameter.name, parameter.schema])),
-      required: parameters.filter(({ required }) => required === true).map(({ name }) => name),
-      additionalProperties: false,
-    };
-    return this.#document
-      .checkText(schema, `${operation.id}/${kind}`, given)
-      .map((complaint) => ({ side: 'request', in: kind, ...describeComplaint(complaint) }));
-  }
-
-  #requestBody(operation: VendorOperation, exchange: Exchange): Part[] {
-    const { requestBody } = operation;
-    const place = `${operation.id}/requestBody`;
-    const part = { side: 'request', pointer: '', place } as const;
-    if (exchange.requestBody === '') {
-      return requestBody?.required === true ? [{ ...part, in: 'body', keyword: 'missing', params: {} }] : [];
-    }
-    if (requestBody === undefined) {
-      return [{ ...part, in: 'body', keyword: 'undeclared', params: {} }];
-    }
-    const media = requestBody.content[exchange.requestType ?? ''];
-    return media === undefined
-      ? [{ ...part, in: 'type', keyword: 'undeclared', params: { type: exchange.requestType } }]
-      : this.#json('request', media.schema, place, exchange.requestBody);
+  #operationOf({ method, path }: Exchange): VendorOperation | undefined {
+    const below = path.replace(/^\/v1(?=\/)/, '');
+    return this.#ways.find(({ operation, way }) => operation.method === method && way.test(below))?.operation;
   }
 
   #answer(operation: VendorOperation, exchange: Exchange): Part[] {
@@ -126,21 +74,14 @@ export class Judge {
     const place = `${operation.id}/responses/${status}`;
     const response = operation.responses[status] ?? operation.responses.default;
     if (response === undefined) {
-      const part: Part = {
-        side: 'answer',
-        in: 'status',
-        pointer: '',
-        keyword: 'undeclared',
-        params: { status },
-        place: '',
-      };
-      return [part, ...(status >= 400 ? this.#json('answer', ERROR, 'Error', exchange.answerBody) : [])];
+      const part: Part = { in: 'status', pointer: '', keyword: 'undeclared', params: { status }, place: '' };
+      return [part, ...(status >= 400 ? this.#json(ERROR, 'Error', exchange.answerBody) : [])];
     }
     return [...missingHeaders(response, exchange, place), ...this.#answerBody(response, exchange, place)];
   }
 
   #answerBody({ content }: Response, exchange: Exchange, place: string): Part[] {
-    const part = { side: 'answer', pointer: '', place } as const;
+    const part = { pointer: '', place } as const;
     const declared = Object.keys(content ?? {});
     if (exchange.answerBody === '' || declared.length === 0) {
       const agrees = exchange.answerBody === '' && declared.length === 0;
@@ -154,28 +95,25 @@ export class Judge {
       return [{ ...part, in: 'type', keyword: 'undeclared', params: { type } }];
     }
     return type === 'text/event-stream'
-      ? eventsOf(exchange.answerBody).flatMap((event) => this.#json('answer', schema, place, event))
-      : this.#json('answer', schema, place, exchange.answerBody);
+      ? eventsOf(exchange.answerBody).flatMap((event) => this.#json(schema, place, event))
+      : this.#json(schema, place, exchange.answerBody);
   }
 
-  #json(side: Part['side'], schema: Schema, place: string, text: string): Part[] {
+  #json(schema: Schema, place: string, text: string): Part[] {
     let value: unknown;
     try {
       value = JSON.parse(text);
     } catch {
-      return [{ side, in: 'body', pointer: '', keyword: 'json', params: {}, place }];
+      return [{ in: 'body', pointer: '', keyword: 'json', params: {}, place }];
     }
     const wrong = this.#document
       .check(schema, place, value)
-      .map((complaint) => ({ side, in: 'body' as const, ...describeComplaint(complaint) }));
+      .map((complaint) => ({ in: 'body' as const, ...describeComplaint(complaint) }));
     const unnamed = undeclared(this.#document, schema, place, value).map((found) => ({
-      ...{
-        side,
-        in: 'body' as const,
-        pointer: found.pointer,
-        keyword: 'undeclared',
-        params: { property: found.property },
-      },
+      in: 'body' as const,
+      pointer: found.pointer,
+      keyword: 'undeclared',
+      params: { property: found.property },
       place: found.place,
     }));
     return [...wrong, ...unnamed];
@@ -187,17 +125,8 @@ function opens(path: string): number {
 }
 
 function patternOf(path: string): RegExp {
-  const pattern = path.replace(/[.]/g, '\\.').replace(/\{(\w+)\}/g, '(?<$1>[^/]+)');
+  const pattern = path.replace(/[.]/g, '\\.').replace(/\{\w+\}/g, '[^/]+');
   return new RegExp(`^${pattern}$`);
-}
-
-function queryOf(search: string): Record<string, string | string[]> {
-  const query: Record<string, string | string[]> = {};
-  for (const [name, value] of new URLSearchParams(search)) {
-    const before = query[name];
-    query[name] = before === undefined ? value : [before, value].flat();
-  }
-  return query;
 }
 
 /** Returns the data of a stream's events, without the final line. Source: docs/platform-notes.md#ask */
@@ -210,7 +139,7 @@ function eventsOf(stream: string): string[] {
 function missingHeaders({ headers }: Response, exchange: Exchange, place: string): Part[] {
   return Object.keys(headers ?? {})
     .filter((name) => exchange.answerHeaders[name.toLowerCase()] === undefined)
-    .map((name) => ({ side: 'answer', in: 'header', pointer: '', keyword: 'missing', params: { name }, place }));
+    .map((name) => ({ in: 'header', pointer: '', keyword: 'missing', params: { name }, place }));
 }
 
 function describeComplaint({ error, place }: Complaint): Pick<Part, 'pointer' | 'keyword' | 'params' | 'place'> {

@@ -5,7 +5,6 @@ import type { Disagreement } from './judge.ts';
 /** Conditions of a disagreement; all that are present have to match. */
 export interface Matter {
   readonly in: Disagreement['in'];
-  readonly side: Disagreement['side'];
   readonly keyword: string;
   /** The operation's id. */
   readonly operation?: string;
@@ -34,7 +33,6 @@ export function about(says: string, differences: readonly Difference[]): readonl
 export function lacks(place: string, ...fields: readonly string[]): readonly Matter[] {
   return fields.map((missingProperty) => ({
     in: 'body',
-    side: 'answer',
     keyword: 'required',
     place,
     params: { missingProperty },
@@ -43,17 +41,17 @@ export function lacks(place: string, ...fields: readonly string[]): readonly Mat
 
 /** Fields of answers that the document does not have. */
 export function adds(place: string, ...fields: readonly string[]): readonly Matter[] {
-  return fields.map((property) => ({ in: 'body', side: 'answer', keyword: 'undeclared', place, params: { property } }));
+  return fields.map((property) => ({ in: 'body', keyword: 'undeclared', place, params: { property } }));
 }
 
 /** A value that the document does not allow. */
 export function differs(place: string, keyword: string): readonly Matter[] {
-  return [{ in: 'body', side: 'answer', keyword, place }];
+  return [{ in: 'body', keyword, place }];
 }
 
 /** Statuses that the document does not declare. */
 export function answers(status: number, operation?: string): readonly Matter[] {
-  const matter = { in: 'status', side: 'answer', keyword: 'undeclared', params: { status } } as const;
+  const matter = { in: 'status', keyword: 'undeclared', params: { status } } as const;
   return [operation === undefined ? matter : { ...matter, operation }];
 }
 
@@ -62,7 +60,6 @@ export function isKnown(entry: Known, found: Disagreement): boolean {
   return (
     entry.version === found.version &&
     entry.in === found.in &&
-    entry.side === found.side &&
     entry.keyword === found.keyword &&
     (entry.place ?? found.place) === found.place &&
     (entry.operation ?? found.operation) === found.operation &&
@@ -72,9 +69,9 @@ export function isKnown(entry: Known, found: Disagreement): boolean {
 
 /** A disagreement in one line, the same for equivalent ones. */
 export function described(found: Disagreement | Known): string {
-  const { version, operation, side, in: where, keyword, params, place } = found;
+  const { version, operation, in: where, keyword, params, place } = found;
   const at = 'pointer' in found ? ` (${found.pointer.replace(/\/\d+(?=\/|$)/g, '/*')})` : '';
-  return [version, operation, side, where, keyword, params && JSON.stringify(params), place]
+  return [version, operation, where, keyword, params && JSON.stringify(params), place]
     .filter((part) => part !== undefined && part !== '')
     .join(' ')
     .concat(at);

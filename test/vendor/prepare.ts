@@ -7,7 +7,7 @@ export type Places = WeakMap<object, string>;
 
 /** Input and results of the preparation of one document's schemas. */
 export interface Preparing {
-  readonly discriminators: Pick<Discriminators, 'of'>;
+  readonly discriminators: Discriminators;
   readonly places: Places;
 }
 

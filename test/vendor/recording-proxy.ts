@@ -45,7 +45,6 @@ async function pass(platform: string, request: IncomingMessage, response: Server
     method: request.method ?? 'GET',
     path: pathname,
     search,
-    requestType: request.headers['content-type']?.split(';')[0]?.trim(),
     requestBody: requestBody.toString(),
     status: answer.statusCode ?? 0,
     answerHeaders: Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, String(value)])),
