@@ -87,7 +87,7 @@ const CI = [
   'test/forge/hostile-answers.test.ts',
   'test/notify/channels/@(hostile-texts|mail).test.ts',
   'test/package/ci.test.ts',
-  'test/platform/@(proxy|rich-document|rich-document-valid).test.ts',
+  'test/platform/@(proxy|rich-document).test.ts',
   'test/queue/simulation.test.ts',
   'test/reconcile/@(convergence|deleted-contents|own-user|versions).test.ts',
   'test/security/@(hostile-repositories|url-secrets).test.ts',

@@ -65,42 +65,6 @@ describe.each(all.map((operation) => [operation.name, operation] as const))('%s'
   });
 });
 
-/** Refusals of a body or a query as such, whatever the platform contains. */
-const OF_THE_FORM =
-  /^(?:body|query)[^:]*: (?:must (?:be|have|match|not be empty)|required|expected|unknown (?:field|parameter))/;
-
-/** Values that the documents leave open, or to the platform, by operation and field. */
-const LEFT_TO_THE_PLATFORM = [
-  'applySpaceTemplate: body.params.contentRefs',
-  'createExternalLink: body.url',
-  'createOpenApiSpec: body.source.url',
-  'getChangeRequestPdf: query',
-  'ingestConversations: body.metadata.url',
-  'ingestConversations: body: must have at most',
-  'listConversationClusters: query.sort',
-  'listInstallationSpaces: query.extended',
-  'listOrganizationChangeRequests: query.status',
-  'publishIntegration: body.contentSecurityPolicy',
-  'putContextRecords: body.0.url',
-  'putContextRecords: body: must have at most',
-  'updateAdaptiveSchema: body.jsonSchema',
-  'updateInstallation: body.configuration',
-  'updateInviteLink: body.level',
-  'updateInviteLink: body.role',
-  'updateSiteCustomization: body',
-  'updateSpace: body.emoji',
-];
-
-test('nothing is sent that the platform refuses for its form', () => {
-  const refused = all.flatMap(({ name }) =>
-    some(name, ({ status }) => status === 400)
-      .map(({ error }) => (error as Error).message.replace(/^\w+: the platform refused it \(400\): /, ''))
-      .filter((message) => OF_THE_FORM.test(message))
-      .map((message) => `${name}: ${message}`),
-  );
-  expect(refused.filter((one) => !LEFT_TO_THE_PLATFORM.some((left) => one.startsWith(left)))).toEqual([]);
-});
-
 const lists = all.filter((operation): operation is PaginatedOperation => operation.paginated);
 
 test.each(lists.map((operation) => [operation.name, operation] as const))(
