@@ -63,12 +63,10 @@ export const conversationRows: Rows = {
       Array.from({ length: 101 }, (_, at) => ({ ...one, id: `n-${at}` })),
       'body: must have at most 100 conversations',
     ),
-    ['POST /orgs/none/conversations', one, 404],
   ],
   conversations: [
     [`GET ${path}`, 200, { count: 3 }],
     [`GET ${path}?source=email`, 200, { count: 0 }],
-    ['GET /orgs/none/conversations', 404],
     [
       `GET ${path}/{conversation}`,
       200,
@@ -83,7 +81,6 @@ export const conversationRows: Rows = {
     [`GET ${path}-issues?conversation={conversation}`, 200, { count: 1 }],
     [`GET ${path}-issues?conversation={conversation}&cluster=none`, 200, { count: 0 }],
     [`GET ${path}-issues/{issue}`, 200, { issue: { id: '{issue}', cluster: '{cluster}' } }],
-    [`GET ${path}-issues/none`, 404],
     ['GET /orgs/org_other/conversations-issues/{issue}', 404],
   ],
   clusters: [
@@ -91,9 +88,7 @@ export const conversationRows: Rows = {
     [`GET ${path}-clusters?sort=updatedAt&order=asc`, 200, { count: 1 }],
     [`GET ${path}-clusters?sort=issues`, 400, 'query.sort: must be updatedAt'],
     [`GET ${path}-clusters/{cluster}`, 200, { object: 'issues-cluster', muted: false }],
-    [`GET ${path}-clusters/none`, 404],
     ['GET /orgs/org_other/conversations-clusters/{cluster}', 404],
     [`PATCH ${path}-clusters/{cluster}`, { muted: true }, 200, { id: '{cluster}', muted: true }],
-    [`PATCH ${path}-clusters/none`, { muted: true }, 404],
   ],
 };

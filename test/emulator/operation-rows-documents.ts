@@ -20,7 +20,6 @@ function content(base: string, unknown: string): readonly Row[] {
     [`GET ${at}/files/{file}`, 200, { contentType: 'image/svg+xml', dimensions: { width: 1 } }],
     [`GET ${at}/files/{page}`, 404, 'File'],
     [`GET ${at}/files/{file}/backlinks`, 200, { count: 1, items: [{ kind: 'page', status: 'ok' }] }],
-    [`GET ${at}/files/none/backlinks`, 404],
     [`GET ${at}/page/{page}`, 200, { type: 'document', title: 'Login', slug: 'login' }],
     [`GET ${at}/page/{page}?format=document&evaluated=true&dereferenced=reusable-contents`, 200, DOCUMENT],
     [`GET ${at}/page/{page}?evaluated=deterministic-only&dereferenced=true&metadata=false`, 200],
@@ -46,7 +45,6 @@ export const documentRows: Rows = {
     [`GET ${gone}/links`, 404],
     [`GET ${space}/content/page/{page}/links?status=ok&limit=1`, 200, { count: 3, stats: { total: 4 } }],
     [`GET ${space}/content/page/{exports}/links`, 200, { items: [{ targetReference: { kind: 'page' } }] }],
-    [`GET ${space}/content/page/none/links`, 404],
   ],
   templates: [
     [`POST ${template}`, { id: 'guide' }, 204],
@@ -67,7 +65,6 @@ export const documentRows: Rows = {
     [`GET ${gone}/commenters`, 404],
     [`GET ${cr}/commenters?limit=1`, 200, { count: 1 }],
     [`GET ${space}/change-requests/{merged}/commenters`, 200, { count: 0 }],
-    [`GET ${space}/change-requests/none/commenters`, 404],
   ],
   PDF: [
     [`GET ${cr}/pdf`, 200],

@@ -67,7 +67,6 @@ const integrations: Rows = {
     ['GET /integrations?target=all', 200, { count: 1 }],
     ['GET /integrations?target=site', 200, { count: 0 }],
     [`GET ${integration}`, 200, { version: 1, owner: { id: 'org_acme' }, permissions: { admin: true } }],
-    ['GET /integrations/none', 404, 'Integration "none" not found'],
     ['GET /integrations/a%20b', 400, 'path.integrationName'],
     [`GET /integrations/${'x'.repeat(101)}`, 400, 'path.integrationName'],
   ],
@@ -107,7 +106,6 @@ const integrations: Rows = {
     refused({ contentSecurityPolicy: { 'default src': '*' } }, 'body.contentSecurityPolicy'),
     refused({ version: 3 }, 'body.version: unknown field'),
     [`DELETE ${integration}`, 205],
-    ['DELETE /integrations/none', 204],
     ['DELETE /integrations/a%20b', 400, 'path.integrationName'],
   ],
 };
@@ -117,7 +115,6 @@ const installations: Rows = {
     [`GET ${integration}/installations`, 200, { count: 1, items: [{ id: '{installation}' }] }],
     [`GET ${integration}/installations?externalId=acme`, 200, { count: 1 }],
     [`GET ${integration}/installations?externalId=other`, 200, { count: 0 }],
-    ['GET /integrations/none/installations', 404, 'Integration "none"'],
     [
       `POST ${integration}/installations`,
       { organization: 'org_other' },
@@ -134,9 +131,7 @@ const installations: Rows = {
     [`POST ${integration}/installations`, { organization: 'org_acme' }, 409, 'already installed'],
     [`POST ${integration}/installations`, { organization: 'none' }, 404, 'Organization "none" not found'],
     ['POST /integrations/secret/installations', { organization: 'org_other' }, 403, 'is private to its owner'],
-    ['POST /integrations/none/installations', { organization: 'org_acme' }, 404],
     [`GET ${installation}`, 200, { status: 'active', spaces: 3, target: { organization: 'org_acme' } }],
-    [`GET ${integration}/installations/none`, 404, 'Installation "none" not found'],
     ['GET /integrations/secret/installations/{installation}', 404, 'Installation'],
     [`PATCH ${installation}`, { configuration: {} }, 200, { status: 'pending', externalIds: ['acme'] }],
     [`PATCH ${installation}`, { externalIds: [], space_selection: 'selected' }, 200, { externalIds: [], spaces: 0 }],
@@ -153,17 +148,12 @@ const installations: Rows = {
       400,
       'body.configuration.region: must be one of eu, us',
     ],
-    [`PATCH ${integration}/installations/none`, {}, 404],
     [`GET ${installation}/spaces?limit=1`, 200, { count: 3, items: [{ installation: '{installation}' }] }],
     [`GET ${installation}/spaces?extended=true`, 400, 'query.extended: unknown parameter'],
-    [`GET ${integration}/installations/none/spaces`, 404, 'Installation "none"'],
     [`GET ${installation}/sites`, 200, { count: 2, items: [{ site: '{site}', status: 'active' }, {}] }],
-    [`GET ${integration}/installations/none/sites`, 404, 'Installation "none"'],
     [`POST ${installation}/tokens`, 200, {}],
     [`POST ${installation}/tokens`, { life: 1 }, 400, 'body.life: unknown field'],
-    [`POST ${integration}/installations/none/tokens`, 404],
     [`DELETE ${installation}`, 205],
-    [`DELETE ${integration}/installations/none`, 204],
     ['DELETE /integrations/a%20b/installations/none', 400, 'path.integrationName'],
   ],
   'integration events': [
@@ -175,7 +165,6 @@ const installations: Rows = {
         items: [{ payload: { type: 'installation_setup', status: 'active', previous: { status: 'pending' } } }],
       },
     ],
-    ['GET /integrations/none/events', 404],
     [
       `GET ${integration}/events/{event}`,
       200,
@@ -184,7 +173,6 @@ const installations: Rows = {
         trace: { logs: [{ level: 'debug' }, { level: 'info' }] },
       },
     ],
-    [`GET ${integration}/events/none`, 404, 'Event "none" not found'],
     ['GET /integrations/secret/events/{event}', 404],
   ],
 };
@@ -203,14 +191,12 @@ const asking: Rows = {
     [`POST ${SITE}/ask`, about({ mode: 'specific', siteSpaceIds: ['none'] }), 400, 'site space "none" does not exist'],
     [`POST ${SITE}/ask`, about({ mode: 'default', currentSiteSpace: 'none' }), 400, 'body.scope.currentSiteSpace'],
     [`POST ${SITE}/ask`, { ...question, context: { siteSpaceId: 'none' } }, 400, 'body.context.siteSpaceId'],
-    [`POST ${ORG}/sites/none/ask`, question, 404, 'Site "none" not found'],
   ],
 };
 
 const joining: Rows = {
   'agent instructions': [
     [`GET ${ORG}/agent-instructions`, 200, { object: 'agent-instructions', updatedBy: '{ana}' }],
-    ['GET /orgs/none/agent-instructions', 404],
     [
       `PUT ${ORG}/agent-instructions`,
       { instructions: document('Be brief') },
@@ -219,26 +205,19 @@ const joining: Rows = {
     ],
     [`PUT ${ORG}/agent-instructions`, { instructions: 'Be brief' }, 400, 'body.instructions.object'],
     [`PUT ${ORG}/agent-instructions`, { instructions: broken }, 400, 'body.instructions.nodes.0'],
-    ['PUT /orgs/none/agent-instructions', { instructions: document('x') }, 404],
   ],
   'invite links and joining': [
     [`GET ${OTHER}/link-invites`, 200, { count: 1, items: [{ object: 'invite', id: '{invite}' }] }],
     [`GET ${ORG}/link-invites`, 200, { count: 0 }],
-    ['GET /orgs/none/link-invites', 404],
     [`POST ${OTHER}/link-invites`, { role: null }, 201, { object: 'invite', role: null, redundant: true }],
     [`POST ${ORG}/link-invites`, { role: 'read' }, 400, 'invite links switched off'],
-    ['POST /orgs/none/link-invites', { role: 'read' }, 404],
     [`GET ${OTHER}/link-invites/{invite}`, 200, { role: 'edit' }],
     [`GET ${ORG}/link-invites/{invite}`, 404, 'Invite'],
     [`PATCH ${OTHER}/link-invites/{invite}`, { role: 'read' }, 200, { role: 'read' }],
     [`PATCH ${OTHER}/link-invites/{invite}`, { level: 'read' }, 400, 'body.level: unknown field'],
-    [`PATCH ${OTHER}/link-invites/none`, { role: 'read' }, 404],
     [`DELETE ${OTHER}/link-invites/{invite}`, 205],
-    [`DELETE ${OTHER}/link-invites/none`, 204],
-    ['DELETE /orgs/none/link-invites/{invite}', 404],
     [`POST ${ORG}/join`, 204],
     [`POST ${ORG}/join`, { role: 'admin' }, 400, 'body.role: unknown field'],
-    ['POST /orgs/none/join', 404],
   ],
 };
 
@@ -248,7 +227,6 @@ const reviewing: Rows = {
     [`GET ${reviews}`, 200, { count: 1, items: [{ status: 'changes-requested', outdated: false }] }],
     [`GET ${reviews}?outdated=true`, 200, { count: 0 }],
     [`GET ${reviews}?format=document&outdated=false`, 200, { count: 1 }],
-    ['GET /spaces/{one}/change-requests/none/reviews', 404],
     [`POST ${reviews}`, { status: 'approved' }, 201, { object: 'change-request-review', reviewer: { id: '{ana}' } }],
     [
       `POST ${reviews}`,
@@ -262,7 +240,6 @@ const reviewing: Rows = {
     ],
     [`POST ${reviews}`, { status: 'approved', comment: { document: broken } }, 400, 'body.comment.document.nodes.0'],
     ['POST /spaces/{one}/change-requests/{merged}/reviews', { status: 'approved' }, 400, 'is merged'],
-    ['POST /spaces/{one}/change-requests/none/reviews', { status: 'approved' }, 404],
   ],
 };
 
@@ -313,14 +290,12 @@ const looks: Rows = {
   customization: [
     [`GET ${SITE}/customization`, 200, { title: 'Help', styling: { theme: 'clean' }, favicon: {} }],
     [`GET ${SITE}/customization?unmasked=true`, 200],
-    [`GET ${ORG}/sites/none/customization`, 404],
     [`PUT ${SITE}/customization`, settings, 200, settings],
     [`PUT ${SITE}/customization`, { ...settings, title: 'Acme' }, 200, { title: 'Acme' }],
     [`PUT ${SITE}/customization`, { styling: settings.styling }, 400, 'body.favicon'],
     [`PUT ${SITE}/customization`, { ...settings, favicon: { text: 'A' } }, 400, 'body.favicon.text: unknown field'],
     [`PUT ${SITE}/customization`, { ...settings, css: '' }, 400, 'body.css: unknown field'],
     [`PUT ${SITE}/customization`, TAGGED, 400, 'body: "tag" is not one of its values'],
-    [`PUT ${ORG}/sites/none/customization`, settings, 404],
   ],
 };
 
@@ -345,8 +320,6 @@ const adaptive: Rows = {
     [`PUT ${schema}`, claims({ vip: { type: 'date' } }), 400, 'vip.type: must be one of boolean, string, number'],
     [`PUT ${schema}`, claims({ unsigned: { ...unsigned, properties: { vip: true } } }), 400, 'unsigned.properties.vip'],
     [`PUT ${schema}`, { jsonSchema: { type: 'object' } }, 400, 'body.jsonSchema.properties: required'],
-    [`PUT ${ORG}/sites/none/adaptive-schema`, claims({}), 404, 'Site "none" not found'],
-    [`GET ${ORG}/sites/none/adaptive-schema/template-conditions`, 404, 'Site "none" not found'],
   ],
 };
 

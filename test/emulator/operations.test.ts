@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { EmulatorState } from '../../src/emulator/emulator.ts';
 import { OPERATIONS } from '../../src/emulator/families.ts';
-import { noBody, noQuery } from '../../src/emulator/model/schema.ts';
 import { rows, tables } from './operation-rows.ts';
 import { checkRow, type OperationWorld, openOperationWorld, readRow, titled } from './operation-world.ts';
 
@@ -39,7 +38,7 @@ describe.each(Object.entries(tables))('%s', (_, some) => {
   });
 });
 
-test('the tables call every operation, also in vain, and a refused request changes nothing', async () => {
+test('the tables call every operation, and a refused request changes nothing', async () => {
   world.emulator.requests.reset();
   const changed: string[] = [];
   for (const row of rows) {
@@ -53,12 +52,41 @@ test('the tables call every operation, also in vain, and a refused request chang
   }
   expect(changed).toEqual([]);
   const { entries } = world.emulator.requests;
-  const isCalled = (name: string, is: (status: number) => boolean) =>
-    entries.some(({ operation, status }) => operation === name && is(status ?? 0));
-  // Queries and bodies of another form are in test/contract/forms.test.ts.
-  const untested = OPERATIONS.filter(({ name, query, body }) => {
-    const hasForm = query !== noQuery || body !== noBody;
-    return !isCalled(name, (status) => status < 300) || !(hasForm || isCalled(name, (status) => status >= 400));
-  });
-  expect(untested.map(({ name }) => name)).toEqual([]);
+  const called = new Set(entries.filter(({ status }) => (status ?? 500) < 300).map(({ operation }) => operation));
+  expect(OPERATIONS.filter(({ name }) => !called.has(name)).map(({ name }) => name)).toEqual([]);
+});
+
+/** What is created, or done with what an unknown integration has. */
+const FOUND = [
+  'PUT /orgs/{organizationId}/openapi/{specSlug} {specSlug} 201',
+  'POST /integrations/{integrationName} {integrationName} 200',
+  'DELETE /integrations/{integrationName}/installations/{installationId} {integrationName} 204',
+];
+
+/** The path of the operation that a request calls, by its segments. */
+function templateOf(method: string, parts: readonly string[]): readonly string[] {
+  const isHole = (part: string) => part.startsWith('{');
+  const fitting = OPERATIONS.filter((one) => one.method === method)
+    .map(({ path }) => path.split('/'))
+    .filter((one) => one.length === parts.length && one.every((part, at) => isHole(part) || part === parts[at]));
+  return fitting.toSorted((a, b) => a.filter(isHole).length - b.filter(isHole).length)[0] ?? [];
+}
+
+test('whatever id of a path is unknown, it is not found, and its deletion is done', async () => {
+  const found = new Set<string>();
+  for (const row of rows.filter((one) => readRow(one, {}).status < 300)) {
+    const { method, path, body } = readRow(row, world.ids);
+    const [pathname = '', query = ''] = path.split(/(?=\?)/);
+    const parts = pathname.split('/');
+    const template = templateOf(method, parts);
+    for (const at of template.keys().filter((index) => template[index]?.startsWith('{'))) {
+      world.emulator.restore(state);
+      const reply = await world.call(method, parts.with(at, 'none').join('/') + query, body);
+      const isDone = method === 'DELETE' && at === parts.length - 1 && reply.status === 204;
+      if (!isDone && !(reply.status === 404 && / "none" not found$/.test(reply.body.error.message))) {
+        found.add(`${method} ${template.join('/')} ${template[at]} ${reply.status}`);
+      }
+    }
+  }
+  expect([...found]).toEqual(FOUND);
 });
