@@ -1,4 +1,5 @@
 /** The table of operations: its content, what other code relies on in it, and when it is read. */
+import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { operations } from '../../src/platform/operations/index.ts';
 import { RequestSchema } from '../../src/platform/operations/model/request-schema.ts';
@@ -76,4 +77,15 @@ describe('a length', () => {
     const refused = long.safeParse('\ud83d'.repeat(5_000_000));
     expect(refused.error?.issues.map(({ message }) => message)).toEqual(['must have 0 to 10000 characters']);
   });
+});
+
+test('requests are sent only by the client, octavo api and its transport', () => {
+  const sources = globSync('src/**/*.ts').filter((file) => !file.startsWith('src/emulator/'));
+  const senders = sources.filter((file) => /\btransport\.(send|open)\(/.test(readFileSync(file, 'utf8')));
+  expect(senders.sort()).toEqual([
+    'src/commands/api/response.ts',
+    'src/commands/cli/session.ts',
+    'src/platform/client.ts',
+    'src/platform/http/transport.ts',
+  ]);
 });
