@@ -34,7 +34,6 @@ const changeRequests: Rows = {
     [`POST ${requests}`, { description: 'text' }, 400, 'body.description.object'],
     [`POST ${requests}`, { description: broken }, 400, 'body.description.nodes.0: text is not allowed at this level'],
     ['POST /spaces/{inside}/change-requests', { subject: 'S' }, 403, 'is locked'],
-    ['POST /spaces/{dead}/change-requests', { subject: 'S' }, 404],
   ],
   'change requests listed': [
     [`GET ${requests}`, 200, { count: 0 }],
@@ -44,7 +43,6 @@ const changeRequests: Rows = {
     [`GET ${requests}?status=draft&contributor={bo}`, 200, { count: 0 }],
     [`GET ${requests}?status=draft&requestedReviewer={bo}`, 200, { count: 1 }],
     [`GET ${requests}?status=draft&conversationsIssuesCluster={cluster}`, 200, { count: 1 }],
-    ['GET /spaces/{dead}/change-requests', 404],
     [`GET ${ORG}/change-requests`, 200, { count: 0 }],
     [`GET ${ORG}/change-requests?status=draft`, 200, { count: 1, items: [{ id: '{draft}' }] }],
     [`GET ${ORG}/change-requests?status=merged`, 200, { count: 1, items: [{ id: '{merged}' }] }],
@@ -149,7 +147,6 @@ const search: Rows = {
     [`GET ${ORG}/search`, 400, 'query.query: required'],
     ['GET /spaces/{one}/search?query=password', 200, { count: 1, items: [{ id: '{page}' }] }],
     ['GET /spaces/{two}/search?query=password', 200, { count: 0 }],
-    ['GET /spaces/{dead}/search?query=password', 404],
     ['GET /spaces/{one}/search', 400, 'query.query: required'],
   ],
 };

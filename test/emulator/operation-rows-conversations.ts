@@ -73,7 +73,6 @@ export const conversationRows: Rows = {
       { conversation: { object: 'conversation', id: '{conversation}', subject: 'PDF export is empty' }, metadata: {} },
     ],
     [`GET ${path}/z-1`, 404],
-    ['GET /orgs/org_other/conversations/{conversation}', 404],
   ],
   issues: [
     [`GET ${path}-issues`, 200, { count: 3 }],
@@ -81,14 +80,12 @@ export const conversationRows: Rows = {
     [`GET ${path}-issues?conversation={conversation}`, 200, { count: 1 }],
     [`GET ${path}-issues?conversation={conversation}&cluster=none`, 200, { count: 0 }],
     [`GET ${path}-issues/{issue}`, 200, { issue: { id: '{issue}', cluster: '{cluster}' } }],
-    ['GET /orgs/org_other/conversations-issues/{issue}', 404],
   ],
   clusters: [
     [`GET ${path}-clusters`, 200, { count: 1, items: [{ id: '{cluster}' }] }],
     [`GET ${path}-clusters?sort=updatedAt&order=asc`, 200, { count: 1 }],
     [`GET ${path}-clusters?sort=issues`, 400, 'query.sort: must be updatedAt'],
     [`GET ${path}-clusters/{cluster}`, 200, { object: 'issues-cluster', muted: false }],
-    ['GET /orgs/org_other/conversations-clusters/{cluster}', 404],
     [`PATCH ${path}-clusters/{cluster}`, { muted: true }, 200, { id: '{cluster}', muted: true }],
   ],
 };

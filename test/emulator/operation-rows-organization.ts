@@ -48,7 +48,6 @@ export const organizationRows: Rows = {
     [`PUT ${ORG}/teams`, { title: long(64), members: ['{ana}', '{bo}', '{bo}'] }, 201, { members: 2 }],
     [`PUT ${ORG}/teams`, { title: 'T', members: ['bo@acme.example'] }, 400, 'body.members.0: member "bo@'],
     [`GET ${ORG}/teams/{team}`, 200, { id: '{team}' }],
-    ['GET /orgs/org_other/teams/{team}', 404, 'Team'],
     [`PATCH ${ORG}/teams/{team}`, { title: 'Editors' }, 200, { title: 'Editors' }],
     [`DELETE ${ORG}/teams/{team}`, 205],
     [`GET ${ORG}/teams/{team}/members`, 200, { count: 1, items: [{ team: { role: 'member' } }] }],

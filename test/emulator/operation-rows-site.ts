@@ -11,7 +11,6 @@ export const siteRows: Rows = {
     [`POST ${ORG}/sites`, { spaces: ['{one}', '{one}'] }, 400, 'body.spaces'],
     [`POST ${ORG}/sites`, { spaces: ['{dead}'] }, 400, 'body.spaces.0'],
     [`GET ${SITE}`, 200, { siteSpaces: 3, agentsContext: 'included', adaptiveContent: { enabled: false } }],
-    ['GET /orgs/org_other/sites/{site}', 404, 'Site'],
     [`PATCH ${SITE}`, { proxy: 'docs.acme.example/help' }, 200, { proxy: { origin: 'docs.acme.example/help' } }],
     [`PATCH ${SITE}`, { basename: 'x', agentsContext: 'excluded' }, 200, { basename: 'x', agentsContext: 'excluded' }],
     [`PATCH ${SITE}`, { defaultSiteSpace: 'none' }, 400, 'body.defaultSiteSpace'],

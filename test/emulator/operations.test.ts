@@ -56,11 +56,13 @@ test('the tables call every operation, and a refused request changes nothing', a
   expect(OPERATIONS.filter(({ name }) => !called.has(name)).map(({ name }) => name)).toEqual([]);
 });
 
-/** What is created, or done with what an unknown integration has. */
+/** What is created, can be seen after its deletion, or is done with what an unknown integration has. */
 const FOUND = [
-  'PUT /orgs/{organizationId}/openapi/{specSlug} {specSlug} 201',
-  'POST /integrations/{integrationName} {integrationName} 200',
-  'DELETE /integrations/{integrationName}/installations/{installationId} {integrationName} 204',
+  'GET /spaces/{spaceId} deleted 200',
+  'PUT /orgs/{organizationId}/openapi/{specSlug} org_other 201',
+  'PUT /orgs/{organizationId}/openapi/{specSlug} none 201',
+  'POST /integrations/{integrationName} none 200',
+  'DELETE /integrations/{integrationName}/installations/{installationId} none 204',
 ];
 
 /** The path of the operation that a request calls, by its segments. */
@@ -79,12 +81,20 @@ test('whatever id of a path is unknown, it is not found, and its deletion is don
     const [pathname = '', query = ''] = path.split(/(?=\?)/);
     const parts = pathname.split('/');
     const template = templateOf(method, parts);
-    for (const at of template.keys().filter((index) => template[index]?.startsWith('{'))) {
-      world.emulator.restore(state);
-      const reply = await world.call(method, parts.with(at, 'none').join('/') + query, body);
-      const isDone = method === 'DELETE' && at === parts.length - 1 && reply.status === 204;
-      if (!isDone && !(reply.status === 404 && / "none" not found$/.test(reply.body.error.message))) {
-        found.add(`${method} ${template.join('/')} ${template[at]} ${reply.status}`);
+    for (const [at, hole] of template.entries().filter(([, part]) => part.startsWith('{'))) {
+      // Ids of nothing, of a deleted space, and of an organization that has nothing.
+      const hasMore = template.slice(at + 1).some((part) => part.startsWith('{'));
+      const others =
+        { '{spaceId}': [world.ids.dead ?? ''], '{organizationId}': hasMore ? ['org_other'] : [] }[hole] ?? [];
+      for (const other of ['none', ...others].filter((one) => one !== parts[at])) {
+        world.emulator.restore(state);
+        const reply = await world.call(method, parts.with(at, other).join('/') + query, body);
+        const isDone =
+          method === 'DELETE' && reply.status === 204 && (at === parts.length - 1 || other === 'org_other');
+        if (!isDone && !(reply.status === 404 && / "[^"]+" not found$/.test(reply.body.error.message))) {
+          const named = other === world.ids.dead ? 'deleted' : other;
+          found.add(`${method} ${template.join('/')} ${named} ${reply.status}`);
+        }
       }
     }
   }
