@@ -22,7 +22,6 @@ export interface Exchange {
 export interface Disagreement {
   readonly version: Version;
   readonly operation: string;
-  readonly status: number;
   readonly in: 'body' | 'status' | 'type' | 'header';
   /** JSON pointer of the value; empty for the whole. */
   readonly pointer: string;
@@ -33,7 +32,7 @@ export interface Disagreement {
   readonly place: string;
 }
 
-type Part = Omit<Disagreement, 'version' | 'operation' | 'status'>;
+type Part = Omit<Disagreement, 'version' | 'operation'>;
 
 /** An answer with an error, whatever its status. Source: docs/platform-notes.md#errors */
 const ERROR: Schema = { $ref: '#/components/schemas/Error' };
@@ -58,10 +57,9 @@ export class Judge {
 
   judge(exchange: Exchange): Disagreement[] {
     const { version } = this.#document;
-    const { status } = exchange;
     const operation = this.#operationOf(exchange);
     const parts = operation === undefined ? [] : this.#answer(operation, exchange);
-    return parts.map((part) => ({ version, operation: operation?.id ?? '', status, ...part }));
+    return parts.map((part) => ({ version, operation: operation?.id ?? '', ...part }));
   }
 
   #operationOf({ method, path }: Exchange): VendorOperation | undefined {
