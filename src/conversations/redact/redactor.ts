@@ -120,6 +120,14 @@ export function createConversationRedactor(
 
 type ScanFor = (people: readonly Person[], announced: readonly string[]) => Scan;
 
+/** A digit, unless it is the first one of a placeholder. */
+const DIGIT = /(?<!_)\d/;
+
+/** Runs a finder of values that have a digit only where there is one. */
+function withDigit(find: Finder): Finder {
+  return (text) => (DIGIT.test(text) ? find(text) : []);
+}
+
 /**
  * Returns a function that creates the scan of a ticket: its finders in order of precedence, including one for its
  * people.
@@ -128,15 +136,15 @@ function scansFor({ patterns = [], allow = [], regions = ['US'], off = [] }: Red
   const isAllowed = allowList(allow, regions);
   const taken = new Set([...REDACTION_TYPES.map((type) => type.toUpperCase()), 'FILE']);
   const finders: Readonly<Partial<Record<RedactionType, readonly Finder[]>>> = {
-    secret: [findSecrets, findAccessLinks, findCardCodes],
-    card: [findCards],
-    iban: [findIbans],
-    ssn: [findSsns],
-    national_id: [findNationalIds],
-    birthdate: [findBirthDates],
-    phone: [phoneFinder(regions)],
-    address: [findAddresses, findStreetAddresses],
-    ip: [findIps],
+    secret: [findSecrets, findAccessLinks, withDigit(findCardCodes)],
+    card: [withDigit(findCards)],
+    iban: [withDigit(findIbans)],
+    ssn: [withDigit(findSsns)],
+    national_id: [withDigit(findNationalIds)],
+    birthdate: [withDigit(findBirthDates)],
+    phone: [withDigit(phoneFinder(regions))],
+    address: [findAddresses, withDigit(findStreetAddresses)],
+    ip: [withDigit(findIps)],
     mac: [findMacs],
     pattern: patternFinders(patterns, taken),
   };

@@ -34,8 +34,9 @@ export const findAddresses: Finder = (text) => {
       done = value === null ? done : add(value);
     }
   }
-  for (const { index } of text.matchAll(DIGITS)) {
-    const phrase = index < done ? undefined : LIVING.exec(text.slice(Math.max(0, index - LIVING_REACH), index))?.[1];
+  for (const { index } of LIVING.test(text) ? text.matchAll(DIGITS) : []) {
+    const phrase =
+      index < done ? undefined : LIVING_BEFORE.exec(text.slice(Math.max(0, index - LIVING_REACH), index))?.[1];
     const value = phrase === undefined ? null : valueAfter(text, index - phrase.length);
     done = value === null ? done : add(value);
   }
@@ -98,9 +99,11 @@ function isEndOfLabel(text: string, at: number): boolean {
 const DIGITS = /(?<!\d)\d{1,5}(?!\d)/g;
 /** Longest distance from the introducing phrase to the first number of an address, in characters. */
 const LIVING_REACH = 64;
-/** Phrases before an address, and the address up to its first number. */
+/** Phrases before an address. */
 const LIVING =
-  /(?:(?<![\p{L}])(?:live at|reside at|residing at|[Ss]hip(?: it)? to|[Dd]eliver(?: it)? to|[Ww]ohnhaft in|[Ii]ch wohne in|j['’]habite(?: au)?|demeurant(?: au)?|[Vv]ivo en|[Mm]oro na|[Rr]esidente in|[Aa]bito in|أسكن في|أعيش في|أقيم في|אני גר ב|אני גרה ב|mieszkam w|bydlím na|jag bor på|jeg bor på|jeg bor i|проживаю по адресу|ik woon op|asun osoitteessa|mieszkam przy|[Mm]ój adres to|[Aa]dresim|[Ss]end (?:it|them|this) to|(?:[Pp]ostal|[Hh]ome|[Mm]ailing|[Ss]hipping|[Bb]illing|[Dd]elivery|[Ss]treet) address)[ :：]{1,3}|(?:居住在|住在)[ :：]{0,2})([^\n\d:：]{0,32})$/u;
+  /(?:(?<![\p{L}])(?:live at|reside at|residing at|[Ss]hip(?: it)? to|[Dd]eliver(?: it)? to|[Ww]ohnhaft in|[Ii]ch wohne in|j['’]habite(?: au)?|demeurant(?: au)?|[Vv]ivo en|[Mm]oro na|[Rr]esidente in|[Aa]bito in|أسكن في|أعيش في|أقيم في|אני גר ב|אני גרה ב|mieszkam w|bydlím na|jag bor på|jeg bor på|jeg bor i|проживаю по адресу|ik woon op|asun osoitteessa|mieszkam przy|[Mm]ój adres to|[Aa]dresim|[Ss]end (?:it|them|this) to|(?:[Pp]ostal|[Hh]ome|[Mm]ailing|[Ss]hipping|[Bb]illing|[Dd]elivery|[Ss]treet) address)[ :：]{1,3}|(?:居住在|住在)[ :：]{0,2})/u;
+/** A phrase, and the address up to its first number. */
+const LIVING_BEFORE = new RegExp(`${LIVING.source}([^\\n\\d:：]{0,32})$`, 'u');
 
 interface Value {
   readonly start: number;

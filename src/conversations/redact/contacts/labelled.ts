@@ -50,20 +50,21 @@ function labelledFinder(value: LabelledValue): Finder {
   };
 }
 
-/** Returns the value with this first digit; null if nothing marks it. */
+/** Returns the value with this first digit; null if nothing marks it. Words before it are read only before a notation of a value. */
 function valueAt(text: string, digit: number, { labels, patterns, heads, isValue, isMarked }: LabelledValue) {
   const before = text.slice(Math.max(0, digit - LONGEST_HEAD), digit);
   for (const head of heads) {
     const start = digit - (head.exec(before)?.[0].length ?? Number.NaN);
-    const label = Number.isNaN(start) ? null : labelBefore(text, start, labels);
-    if (label === null && (Number.isNaN(start) || isMarked === undefined)) {
-      continue;
-    }
-    for (const pattern of patterns) {
+    for (const pattern of Number.isNaN(start) ? [] : patterns) {
       const written = matchAt(pattern, text, start)?.trimEnd() ?? '';
+      const key = keyOf(written);
+      if (written === '' || !isValue(key, '')) {
+        continue;
+      }
+      const label = labelBefore(text, start, labels);
       const context = text.slice(Math.max(0, start - CONTEXT), start);
       const after = text.slice(start + written.length, start + written.length + CONTEXT);
-      if (written !== '' && isValue(keyOf(written), label ?? '') && (label ?? isMarked?.(context, after)) !== false) {
+      if (label === null ? isMarked?.(context, after) === true : isValue(key, label)) {
         return AFTER_PLACEHOLDER.test(before) ? null : { start, written };
       }
     }

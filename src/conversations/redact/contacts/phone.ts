@@ -75,7 +75,7 @@ export function phoneFinder(regions: readonly string[]): Finder {
     for (const run of findDigitRuns(text, SEPARATOR, 8)) {
       for (let first = 0; first < run.groups.length; first += 1) {
         for (const sequence of sequencesFrom(text, run, first, DIGITS.fewest, DIGITS.most)) {
-          const place = placeOf(text, sequence, found.at(-1)?.end ?? -1);
+          const place = placeOf(text, sequence, found.at(-1)?.end ?? -1, countries);
           const key = place === null ? null : numberOf(sequence, place, countries);
           if (place !== null && key !== null) {
             const end = place.end + (EXTENSION.exec(place.after)?.[0].length ?? 0);
@@ -90,6 +90,9 @@ export function phoneFinder(regions: readonly string[]): Finder {
     return found;
   };
 }
+
+/** Digits of a number with a prefix for calls abroad. */
+const ABROAD = /^(?:00|011)([1-9]\d{6,14})$/;
 
 interface Country {
   readonly code: CountryCode;
@@ -138,7 +141,12 @@ interface Place {
 }
 
 /** Returns the bounds of the whole number with its plus and brackets; null if it is part of something else. */
-function placeOf(text: string, { start: first, end, sizes }: DigitSequence, lastEnd: number): Place | null {
+function placeOf(
+  text: string,
+  { start: first, end, sizes, digits }: DigitSequence,
+  lastEnd: number,
+  countries: readonly Country[],
+): Place | null {
   const signs = /(?:\(?\+ ?\(?|\()$/.exec(text.slice(Math.max(0, first - 3), first))?.[0] ?? '';
   // A bracket around the whole number belongs to the sentence.
   const head = signs === '(' && !text.slice(first, end).includes(')') ? '' : signs;
@@ -164,6 +172,10 @@ function placeOf(text: string, { start: first, end, sizes }: DigitSequence, last
   const before = text.slice(Math.max(0, start - CONTEXT), start);
   const isNext = lastEnd >= 0 && start - lastEnd < 6 && NEXT.test(text.slice(lastEnd, start));
   const isLabelled = labelBefore(text, start, PHONE) !== null;
+  const isDialled = isInternational || ABROAD.test(digits) || countries.some(({ mayBe }) => mayBe.test(digits));
+  if (!isDialled && !isLabelled && digits.length < DIGITS.bare) {
+    return null;
+  }
   const isNearPhoneWord = isNext || isLabelled || PHONE_PHRASE.test(before);
   const written = text.slice(start, end);
   // Among other numbers, or over two lines, it is part of a table of figures or a dump.
@@ -203,7 +215,7 @@ function numberOf(sequence: DigitSequence, place: Place, countries: readonly Cou
     const number = parsePhoneNumberFromString(`+${place.written.replaceAll(/\(0\)|\D/g, '')}`);
     return number?.isPossible() === true ? number.number : null;
   }
-  const abroad = /^(?:00|011)([1-9]\d{6,14})$/.exec(digits)?.[1];
+  const abroad = ABROAD.exec(digits)?.[1];
   const isLabelled = place.isLabelled && digits.length >= DIGITS.labelled;
   const isLong = place.isNearPhoneWord && digits.length >= DIGITS.bare;
   const possible = countries.filter(({ mayBe }) => isLong || mayBe.test(digits));

@@ -19,23 +19,41 @@ const PLACE_CODE = `${CITY},? (?:[A-Z]{2,3},? )?(?:\\d{4,6}(?:-\\d{3,4})?|[A-Z]\
 /** A part of a building, before or after its street. */
 const UNIT =
   '(?:[Ll]evel|[Ss]uite|[Uu]nit|[Ff]lat|Apt|[Aa]partment|[Ss]hop|[Oo]ffice|[Ff]loor|[Rr]oom|Ste|#|[Aa]pto|[Aa]p|[Aa]ppt?|[Ss]ala|[Bb]loco|[Pp]iso|[Pp]lanta|[Pp]uerta|[Ee]sc|[Ii]nt|[Ii]nterno|[Ss]cala|[Ll]ok|Etage|Top|Stiege|[Bb]ât)[. ]{1,2}(?:\\d[\\p{L}\\d-]{0,6}|[A-Z]\\d{0,3}(?![\\p{L}]))|(?:[Cc]ol\\.|Colonia|Bairro)(?: \\p{Lu}\\p{L}{1,20}){1,3}|\\d{1,2}(?:st|nd|rd|th) [Ff]loor';
+/** Words for a street: after its name, before it with the number first or last, in a grid, joined to it, and after it. */
+const WORDS = {
+  after:
+    '(?:Street|St|Road|Rd|Lane|Ln|Drive|Dr|Avenue|Ave|Boulevard|Blvd|Way|Court|Ct|Square|Sq|Terrace|Crescent|Close|Gardens|Grove|Parade|Highway|Hwy|Parkway|Pkwy|Place|Pl|Quay|Row|Mews)',
+  before:
+    '(?:[Rr]ue|[Aa]venue|[Aa]v\\.|[Bb]oulevard|[Bb]d|[Pp]lace|[Aa]llée|[Cc]hemin|[Qq]uai|[Ii]mpasse|[Cc]ours|[Rr]oute|[Pp]assage)',
+  southern:
+    '(?:[Cc]alle|C\\/|[Cc]arrera|[Aa]venida|[Aa]vda?\\.?|[Aa]v\\.|[Pp]aseo|[Pp]laza|[Cc]amino|[Rr]ua|R\\.|[Tt]ravessa|[Pp]raça|[Aa]lameda|[Ee]strada|[Rr]odovia|[Vv]ia|[Vv]iale|[Vv]icolo|[Pp]iazza|[Cc]orso|[Ll]argo|ul\\.|ulica|al\\.|aleja|os\\.|[Ss]trada|[Ss]tr\\.|[Bb]d\\.|[Bb]ulevardul|[Cc]alea)',
+  grid: '(?:[Cc]alle|[Cc]arrera|Cra\\.?|Cl\\.?|Diagonal|Transversal)',
+  ended:
+    '(?:straße|strasse|str\\.|gasse|weg|platz|allee|ring|damm|ufer|markt|straat|laan|gracht|plein|kade|dijk|singel|gatan|vägen|gata|veien|vegen|gate|vej|gade|allé|katu|tie|kuja|polku)',
+  last: '(?:Straße|Strasse|Str\\.|Weg|Platz|Allee|Gasse|Ring|utca|út|tér|körút)',
+} as const;
 const STREETS = [
   // 14 Elm Street, 99 Walker St
-  `${NUMBER} ${NAMES}{1,4}(?:Street|St|Road|Rd|Lane|Ln|Drive|Dr|Avenue|Ave|Boulevard|Blvd|Way|Court|Ct|Square|Sq|Terrace|Crescent|Close|Gardens|Grove|Parade|Highway|Hwy|Parkway|Pkwy|Place|Pl|Quay|Row|Mews)(?:\\.|(?![\\p{L}\\p{N}]))(?: (?:[NSEW]|NE|NW|SE|SW|North|South|East|West)(?![\\p{L}]))?`,
+  `${NUMBER} ${NAMES}{1,4}${WORDS.after}(?:\\.|(?![\\p{L}\\p{N}]))(?: (?:[NSEW]|NE|NW|SE|SW|North|South|East|West)(?![\\p{L}]))?`,
   // 12 rue des Lilas, 7 bis, avenue Foch
-  `${NUMBER}(?: (?:bis|ter))?,? (?:[Rr]ue|[Aa]venue|[Aa]v\\.|[Bb]oulevard|[Bb]d|[Pp]lace|[Aa]llée|[Cc]hemin|[Qq]uai|[Ii]mpasse|[Cc]ours|[Rr]oute|[Pp]assage) ${NAMES}{0,4}${WORD}`,
+  `${NUMBER}(?: (?:bis|ter))?,? ${WORDS.before} ${NAMES}{0,4}${WORD}`,
   // Calle Mayor 5, Rua das Flores, 123, via Roma 10, ul. Długa 12/3
-  `(?:[Cc]alle|C\\/|[Cc]arrera|[Aa]venida|[Aa]vda?\\.?|[Aa]v\\.|[Pp]aseo|[Pp]laza|[Cc]amino|[Rr]ua|R\\.|[Tt]ravessa|[Pp]raça|[Aa]lameda|[Ee]strada|[Rr]odovia|[Vv]ia|[Vv]iale|[Vv]icolo|[Pp]iazza|[Cc]orso|[Ll]argo|ul\\.|ulica|al\\.|aleja|os\\.|[Ss]trada|[Ss]tr\\.|[Bb]d\\.|[Bb]ulevardul|[Cc]alea) ${NAMES}{0,5}${WORD},? (?:[Nn][.o°º]{1,2}:? ?)?${NUMBER}`,
+  `${WORDS.southern} ${NAMES}{0,5}${WORD},? (?:[Nn][.o°º]{1,2}:? ?)?${NUMBER}`,
   // Calle 72 # 10-34
-  '(?:[Cc]alle|[Cc]arrera|Cra\\.?|Cl\\.?|Diagonal|Transversal) \\d{1,3}[A-Z]? ?(?:#|No\\.?|N[º°]) ?\\d{1,3}[A-Z]? ?-? ?\\d{1,3}',
+  `${WORDS.grid} \\d{1,3}[A-Z]? ?(?:#|No\\.?|N[º°]) ?\\d{1,3}[A-Z]? ?-? ?\\d{1,3}`,
   // Lindenstraße 12, Keizersgracht 555, Storgatan 5, Fő utca 1
-  `\\p{Lu}[\\p{L}\\p{M}-]{1,30}(?:straße|strasse|str\\.|gasse|weg|platz|allee|ring|damm|ufer|markt|straat|laan|gracht|plein|kade|dijk|singel|gatan|vägen|gata|veien|vegen|gate|vej|gade|allé|katu|tie|kuja|polku) ${NUMBER}`,
-  `${NAMES}{1,3}(?:Straße|Strasse|Str\\.|Weg|Platz|Allee|Gasse|Ring|utca|út|tér|körút) ${NUMBER}`,
+  `\\p{Lu}[\\p{L}\\p{M}-]{1,30}${WORDS.ended} ${NUMBER}`,
+  `${NAMES}{1,3}${WORDS.last} ${NUMBER}`,
 ] as const;
 /** A street with its number, parts of the building, districts, and the place. Without a code, a comma is before the place. */
 const IN_SENTENCE = new RegExp(
   `(?<![\\p{L}\\p{N}_./$€£#-])(?:(?:${UNIT})(?:,? |/)){0,3}(?:${STREETS.join('|')})(?:,? (?:${UNIT})){0,2}(?:(?:, | [-–] )${WORD}(?: (?:${WORD}|${PARTICLE})){0,2}){0,2}(?:(?:,? |,| [-–] |\\s?\\n[ \\t>]{0,8}| (?:in|à|en|i|w) )(?:${CODE_PLACE}|${PLACE_CODE})|, ?${CITY})(?![\\p{L}\\p{N}_-])`,
   'gu',
+);
+/** Quick test for a word for a street where `IN_SENTENCE` has one; most texts have none. */
+const STREET_NAMED = new RegExp(
+  ` ${WORDS.after}(?![\\p{L}\\p{N}])|(?:${WORDS.before}|${WORDS.southern}|${WORDS.grid}) |(?:${WORDS.ended}|${WORDS.last}) \\d`,
+  'u',
 );
 /** Boxes at a post office. */
 const BOX = new RegExp(
@@ -127,7 +145,7 @@ const WHOLE: readonly { readonly script: RegExp; readonly address: RegExp }[] = 
 ];
 
 export const findStreetAddresses: Finder = (text) => {
-  const sentences = [...text.matchAll(IN_SENTENCE)]
+  const sentences = [...(STREET_NAMED.test(text) ? text.matchAll(IN_SENTENCE) : [])]
     .filter(({ index }) => !NO_NUMBER_BEFORE.test(text.slice(Math.max(0, index - 12), index)))
     .map(({ index, 0: value }) => addressAt(text, index, index + value.length));
   const known = new Set(sentences.map(({ end }) => end));

@@ -33,7 +33,8 @@ export const KEY_FORMATS: readonly KeyFormat[] = formats;
 export function findKeys(text: string): readonly TextSpan[] {
   const runs = longRuns(text);
   return [
-    ...runs.flatMap((run) => [...byStart(text, run), ...byMark(text, run), ...byVendor(text, run)]),
+    ...runs.flatMap((run) => [...byStart(text, run), ...byMark(text, run)]),
+    ...byVendor(text, runs),
     ...(text.includes('eyJ') ? webTokens(text) : []),
     ...randomStrings(text),
   ];
@@ -175,20 +176,35 @@ const ASSIGNED =
 /** Longest distance from a vendor name to a value, in characters. */
 const VENDOR_REACH = 60;
 
-function byVendor(text: string, run: TextSpan): readonly TextSpan[] {
-  const from = Math.max(0, run.start - VENDOR_REACH);
-  return [...text.slice(from, run.end).matchAll(VENDOR_PATTERN)].flatMap(({ index, 0: vendor }) => {
-    ASSIGNED.lastIndex = from + index + vendor.length;
-    const assigned = ASSIGNED.exec(text);
-    const [start, end] = assigned?.indices?.[1] ?? [0, 0];
-    const value = assigned?.[1] ?? '';
-    const format = (VENDORS.get(vendor.toLowerCase()) ?? []).find(({ pattern }) =>
-      patternOf(`^(?:${pattern})$`, 'i').test(value),
-    );
-    return format === undefined || !/\d/.test(value) || isSample(value, false)
-      ? []
-      : [{ start, end, rule: format.name }];
-  });
+function byVendor(text: string, runs: readonly TextSpan[]): readonly TextSpan[] {
+  return stretchesBefore(runs, VENDOR_REACH).flatMap(({ start: from, end: to }) =>
+    [...text.slice(from, to).matchAll(VENDOR_PATTERN)].flatMap(({ index, 0: vendor }) => {
+      ASSIGNED.lastIndex = from + index + vendor.length;
+      const assigned = ASSIGNED.exec(text);
+      const [start, end] = assigned?.indices?.[1] ?? [0, 0];
+      const value = assigned?.[1] ?? '';
+      const format = (VENDORS.get(vendor.toLowerCase()) ?? []).find(({ pattern }) =>
+        patternOf(`^(?:${pattern})$`, 'i').test(value),
+      );
+      return format === undefined || !/\d/.test(value) || isSample(value, false)
+        ? []
+        : [{ start, end, rule: format.name }];
+    }),
+  );
+}
+
+/** Returns spans with the text before them, merged, so that no text is searched twice. */
+function stretchesBefore(spans: readonly TextSpan[], reach: number): readonly TextSpan[] {
+  const merged: { start: number; end: number }[] = [];
+  for (const { start, end } of spans) {
+    const last = merged.at(-1);
+    if (last !== undefined && start - reach <= last.end) {
+      last.end = end;
+    } else {
+      merged.push({ start: Math.max(0, start - reach), end });
+    }
+  }
+  return merged;
 }
 
 /** JSON Web Token, which may be wrapped at the end of a line. */

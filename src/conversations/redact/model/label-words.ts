@@ -71,16 +71,17 @@ export function labelBefore(text: string, at: number, labels: Labels): string | 
   if (!mayEndLabel(text, at, labels.lastWords)) {
     return null;
   }
-  const words = nearWords(text, at);
+  let words = nearWords(text, at);
   while (words.length > 0) {
     const found = longest(words, labels);
     if (found !== null) {
       return found;
     }
-    const word = words.pop() as string;
+    const word = words.at(-1) as string;
     if (!FILLERS.has(word) && !/^\d$/.test(word)) {
       return null;
     }
+    words = words.slice(0, -1);
   }
   return null;
 }
@@ -196,13 +197,26 @@ const WORD = /[\p{L}\p{M}\p{N}№#º°]+(?:['’´.][\p{L}\p{M}\p{N}]+)*/gu;
 /** Tags around a label, and hints in brackets: `<b>DOB</b> (DD/MM/YYYY)`. */
 const ASIDE = /<\/?[a-z]{1,8}(?: [^<>]{0,20})?>|\([^()]{0,24}\)|（[^（）]{0,24}）/gi;
 
+/** Words before positions of the last long text: several finders read the same ones in turn. */
+const last = { text: '', words: new Map<number, readonly string[]>() };
+
 /** Returns the words of the line before a position. */
-function nearWords(text: string, at: number): string[] {
-  return wordsBefore(text.slice(Math.max(0, at - REACH), at));
+function nearWords(text: string, at: number): readonly string[] {
+  if (text.length <= REACH) {
+    return wordsBefore(text.slice(0, at));
+  }
+  if (last.text !== text) {
+    last.words.clear();
+  }
+  // Equal texts are compared in full until they are the same one.
+  last.text = text;
+  const words = last.words.get(at) ?? wordsBefore(text.slice(Math.max(0, at - REACH), at));
+  last.words.set(at, words);
+  return words;
 }
 
 /** Returns the folded words after the last end of a phrase; `dateOfBirth` and `date_of_birth` are three words. */
-function wordsBefore(before: string): string[] {
+function wordsBefore(before: string): readonly string[] {
   const line = before.slice(lastBreak(before) + 1);
   const plain = line.replaceAll(ASIDE, ' ').replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2');
   return (plain.match(WORD) ?? []).slice(-WORDS - 4).map((word) => plainWord(word));

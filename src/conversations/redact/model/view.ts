@@ -59,7 +59,8 @@ const HYPHENS = /^[\u2010-\u2013\u2212\ufe58\ufe63\uff0d]$/;
 
 /** Decodes a text as it is displayed, so that values in another spelling are found and redacted in the written text. */
 export function viewOf(written: string): View {
-  if (!DISGUISE.test(written)) {
+  const matches = DISGUISE.test(written) ? [...written.matchAll(pieces())] : [];
+  if (matches.length === 0) {
     return { text: written, place: (start, end) => ({ start, end }) };
   }
   const starts: number[] = [];
@@ -80,7 +81,7 @@ export function viewOf(written: string): View {
     }
     text += written.slice(from, end);
   };
-  for (const match of written.matchAll(pieces())) {
+  for (const match of matches) {
     takePlain(match.index);
     from = match.index + match[0].length;
     take(seenOf(match), match.index, from);

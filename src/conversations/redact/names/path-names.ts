@@ -11,33 +11,76 @@ const SYSTEM = listOf(data.systemUsers);
 
 const LOGIN = '[\\p{L}\\p{N}_][\\p{L}\\p{M}\\p{N}._-]{1,38}[\\p{L}\\p{N}]';
 const USER_LABEL = `(?<![\\p{L}\\p{N}./])(?:${data.userLabels.join('|')})`;
-/** Places of user names: folders, commands, settings. The start of a name after `\\Users` may be read as an escape. */
-const USERS = [
-  ...[
-    `(?<![\\w.)}\\]-])(?:/(?:mnt/)?[a-z])?/(?:Users|home)/(${LOGIN})(?=[/\\s"'\`:;,)\\]<]|$)`,
-    `(?<![\\p{L}\\p{N}])[A-Za-z]:[\\\\/]{1,2}[Uu]sers(?:[\\\\/]{1,2}|(?=[\\t\\n]))([\\t\\n]?${LOGIN}(?: [\\p{L}\\p{N}._-]{1,30}(?=[ \\\\/])){0,2})(?=[\\\\/\\s"'\`;,)\\]<]|$)`,
-    `(?<![\\w/.-])(?:ssh|scp|sftp|rsync|mosh|sshfs|ssh-copy-id)(?= )[^\\n]{0,80}? (${LOGIN})@[\\p{L}\\p{N}]`,
-    `(?<![\\w/.-])(?:docker|podman|buildah|helm|oras|skopeo|npm|mysql|psql|mongo|mongosh|svn|az|oc|ldapsearch|smbclient|sudo|wget)(?= )[^\\n|;&]{0,80}? (?:-u|-U|--user(?:name)?)[ =]?["']?(${LOGIN})(?=["'\\s]|$)`,
-    `(?<![\\p{L}\\p{N}._-])user=(${LOGIN})(?=["',;&<)}\\]\\s]|$)`,
-    `"user": ?"(${LOGIN})"`,
-  ].map((source) => new RegExp(source, 'gu')),
-  ...[
-    `${USER_LABEL}["']?[ \\t]{0,2}(?:[:=：]|(?<= as))[ \\t]{0,2}["']?(${LOGIN})(?=["',;&<)}\\]]|[ \\t]{0,2}(?:\\r?\\n|$))`,
-    `${USER_LABEL}=(${LOGIN})(?=["',;&<)}\\]\\s]|$)`,
-  ].map((source) => new RegExp(source, 'giu')),
+const USER_LABELLED = new RegExp(`${USER_LABEL}["']?[ \\t]{0,2}(?:[:=：]|(?<= as))`, 'iu');
+/** Places of user names: folders, commands, settings, each with a quick test. The start of a name after `\\Users` may be read as an escape. */
+const USERS: readonly { readonly word: RegExp; readonly place: RegExp }[] = [
+  {
+    word: /\/(?:Users|home)\//,
+    place: new RegExp(`(?<![\\w.)}\\]-])(?:/(?:mnt/)?[a-z])?/(?:Users|home)/(${LOGIN})(?=[/\\s"'\`:;,)\\]<]|$)`, 'gu'),
+  },
+  {
+    word: /[Uu]sers[\\/\t\n]/,
+    place: new RegExp(
+      `(?<![\\p{L}\\p{N}])[A-Za-z]:[\\\\/]{1,2}[Uu]sers(?:[\\\\/]{1,2}|(?=[\\t\\n]))([\\t\\n]?${LOGIN}(?: [\\p{L}\\p{N}._-]{1,30}(?=[ \\\\/])){0,2})(?=[\\\\/\\s"'\`;,)\\]<]|$)`,
+      'gu',
+    ),
+  },
+  {
+    word: /(?:ssh|scp|sftp|rsync|mosh|sshfs|ssh-copy-id) /,
+    place: new RegExp(
+      `(?<![\\w/.-])(?:ssh|scp|sftp|rsync|mosh|sshfs|ssh-copy-id)(?= )[^\\n]{0,80}? (${LOGIN})@[\\p{L}\\p{N}]`,
+      'gu',
+    ),
+  },
+  {
+    word: / (?:-u|-U|--user)/,
+    place: new RegExp(
+      `(?<![\\w/.-])(?:docker|podman|buildah|helm|oras|skopeo|npm|mysql|psql|mongo|mongosh|svn|az|oc|ldapsearch|smbclient|sudo|wget)(?= )[^\\n|;&]{0,80}? (?:-u|-U|--user(?:name)?)[ =]?["']?(${LOGIN})(?=["'\\s]|$)`,
+      'gu',
+    ),
+  },
+  {
+    word: /user=/,
+    place: new RegExp(`(?<![\\p{L}\\p{N}._-])user=(${LOGIN})(?=["',;&<)}\\]\\s]|$)`, 'gu'),
+  },
+  {
+    word: /"user":/,
+    place: new RegExp(`"user": ?"(${LOGIN})"`, 'gu'),
+  },
+  {
+    word: USER_LABELLED,
+    place: new RegExp(
+      `${USER_LABEL}["']?[ \\t]{0,2}(?:[:=：]|(?<= as))[ \\t]{0,2}["']?(${LOGIN})(?=["',;&<)}\\]]|[ \\t]{0,2}(?:\\r?\\n|$))`,
+      'giu',
+    ),
+  },
+  {
+    word: USER_LABELLED,
+    place: new RegExp(`${USER_LABEL}=(${LOGIN})(?=["',;&<)}\\]\\s]|$)`, 'giu'),
+  },
 ];
 
 /** Finds user names of people in paths, commands and settings. Accounts of systems are kept. */
 export const findUserNames: Finder = (text) =>
-  USERS.flatMap((pattern) =>
-    [...text.matchAll(pattern)].flatMap(({ index, 0: whole, 1: login = '' }): readonly PrivateValue[] => {
-      const start = index + whole.lastIndexOf(login);
-      const written = /^\s/.test(login) ? ['n', 'r', 't'].map((letter) => letter + login.slice(1)) : [login];
-      const isSystem = written.some((each) => SYSTEM.has(each.toLowerCase()) || isCommon(each));
-      return isSystem || /^\d+(?:\.\d.*)?$|^[A-Z_]+$/.test(login)
-        ? []
-        : [{ type: 'person', label: 'PERSON', key: `person ${login.toLowerCase()}`, start, end: start + login.length }];
-    }),
+  USERS.flatMap(({ word, place }) =>
+    [...(word.test(text) ? text.matchAll(place) : [])].flatMap(
+      ({ index, 0: whole, 1: login = '' }): readonly PrivateValue[] => {
+        const start = index + whole.lastIndexOf(login);
+        const written = /^\s/.test(login) ? ['n', 'r', 't'].map((letter) => letter + login.slice(1)) : [login];
+        const isSystem = written.some((each) => SYSTEM.has(each.toLowerCase()) || isCommon(each));
+        return isSystem || /^\d+(?:\.\d.*)?$|^[A-Z_]+$/.test(login)
+          ? []
+          : [
+              {
+                type: 'person',
+                label: 'PERSON',
+                key: `person ${login.toLowerCase()}`,
+                start,
+                end: start + login.length,
+              },
+            ];
+      },
+    ),
   );
 
 const ENDING =
