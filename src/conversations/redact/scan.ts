@@ -46,6 +46,9 @@ export function scanText(text: string, scan: Scan): readonly PrivateValue[] {
 }
 
 function scanStretch(text: string, { finders, asWritten, isAllowed }: Scan): readonly PrivateValue[] {
+  if (text === '') {
+    return [];
+  }
   const view = viewOf(text);
   const all = finders.flatMap((find) => find(view.text).map((found) => ({ rule: nameOf(find, found), ...found })));
   const allowed = all.filter((found) => isAllowed(found));

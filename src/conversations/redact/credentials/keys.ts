@@ -36,7 +36,7 @@ export function findKeys(text: string): readonly TextSpan[] {
     ...runs.flatMap((run) => [...byStart(text, run), ...byMark(text, run)]),
     ...byVendor(text, runs),
     ...(text.includes('eyJ') ? webTokens(text) : []),
-    ...randomStrings(text),
+    ...(runs.length === 0 ? [] : randomStrings(text)),
   ];
 }
 

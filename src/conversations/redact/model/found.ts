@@ -37,6 +37,9 @@ export function settle(
   allowed: readonly PrivateValue[],
   text: string,
 ): readonly PrivateValue[] {
+  if (found.length === 0) {
+    return [];
+  }
   const placeholders = [...text.matchAll(PLACEHOLDER)].map(({ index, 0: whole }) => ({
     start: index,
     end: index + whole.length,

@@ -88,6 +88,7 @@ const AFTER: Readonly<Record<Exclude<Kind, 'later'>, RegExp>> = {
 /** The end of a name before an honorific that follows it: `Ayşe Hanım`. */
 const EARLIER = new RegExp(`(?<![\\p{L}\\p{M}])(${TOKEN}(?: ${TOKEN})?) $`, 'u');
 /** A signature after dashes: `— Maria`, or below `-- `. */
+const DASH = /[–—~]|--|__/;
 const DASHES = /^[ \t>]{0,4}(?:[–—~]|--|__)[ \t]{0,2}(?:\r?\n)?/gmu;
 /** The end of the text before a phrase that opens a line, or a clause. */
 const OPENS_LINE = /(?:^|\n|[.!?…] )[ \t>*_~–—-]{0,8}$/;
@@ -108,7 +109,7 @@ export function announcedNames(texts: readonly string[], people: readonly Person
         names.add(name);
       }
     }
-    for (const { index, 0: dashes } of text.matchAll(DASHES)) {
+    for (const { index, 0: dashes } of DASH.test(text) ? text.matchAll(DASHES) : []) {
       addName(names, match(SIGNED, text, index + dashes.length), 'strong');
     }
     for (const { name } of namesInContext(text)) {

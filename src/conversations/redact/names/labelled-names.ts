@@ -92,7 +92,7 @@ const REACH = 120;
 
 /** Returns the names before addresses, without those of shared mailboxes. */
 function mailboxNames(text: string): readonly (string | null)[] {
-  return [...text.matchAll(MAILBOX)].map(({ index, 1: local = '' }) => {
+  return [...(text.includes('@') ? text.matchAll(MAILBOX) : [])].map(({ index, 1: local = '' }) => {
     const [, quoted, plain] = BEFORE.exec(text.slice(Math.max(0, index - REACH), index)) ?? [];
     const name = inOrder(quoted ?? plain ?? '');
     const isRole = (word: string) => NEVER.has(fold(word).text) || MAILBOXES.has(word.toLowerCase());
@@ -114,13 +114,15 @@ const SPEAKER = new RegExp(
   `^[ \\t>*_-]{0,6}(?:(${TIME})[ \\t,–—-]{0,3})?[*_]{0,2}(${namePattern(3)})(?: ?\\(([^()\\n]{1,24})\\))?[*_]{0,2}(?:[:：]|[ \\t]{1,3}(${TIME})[:：]?)[*_]{0,2}(?=[ \\t]|\\r?$)`,
   'gmu',
 );
+/** Quick test for what follows a speaker. */
+const SPOKEN = /[:：]|\d\.\d/;
 /** Roles of speakers in chats. */
 const SIDE =
   /agent|support|customer|client|visitor|user|admin|staff|team|guest|kunde|kundin|mitarbeiter|conseiller|agente|cliente|operador|operatore|medewerker|клиент|оператор|агент|客服|客户|お客様|担当|상담|고객/iu;
 
 /** Returns the speakers of a chat: named in full, with a time or a role, or more than once. */
 function speakers(text: string): readonly (string | null)[] {
-  const found = [...text.matchAll(SPEAKER)].map(([, before, label = '', side = '', after]) => ({
+  const found = [...(SPOKEN.test(text) ? text.matchAll(SPEAKER) : [])].map(([, before, label = '', side = '', after]) => ({
     label,
     hasTime: (before ?? after) !== undefined,
     hasSide: SIDE.test(side),

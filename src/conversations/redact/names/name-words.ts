@@ -2,9 +2,9 @@
 import data from '../data/name-words.json' with { type: 'json' };
 import { fold } from './fold-name.ts';
 
-/** Folds a word for comparison. Vowel signs of Indian scripts are kept: they tell words apart. */
+/** Folds a word for comparison; most words need none. Vowel signs of Indian scripts are kept: they tell words apart. */
 export function plain(word: string): string {
-  return /[\u0900-\u0dff]/.test(word) ? word : fold(word).text;
+  return /^[a-z]*$|[\u0900-\u0dff]/.test(word) ? word : fold(word).text;
 }
 
 const setOf = (...lists: readonly string[]) => new Set(lists.flatMap((list) => list.split(' ')).map(plain));

@@ -92,7 +92,7 @@ const SPACED = /(?:^|[\s"'(/\\[:：=>,*`])((?:[\p{L}\p{M}\p{N}._'’+()-]{1,30} 
 /** Finds file names that contain the name of a person, and redacts them as a whole. */
 export const findNamedFiles: Finder = (text) => {
   const found: PrivateValue[] = [];
-  for (const { index, 0: ending } of text.matchAll(ENDING)) {
+  for (const { index, 0: ending } of text.includes('.') ? text.matchAll(ENDING) : []) {
     const before = text.slice(Math.max(0, index - 160), index);
     const stem = stemOf(before);
     if (stem !== null) {
