@@ -1,6 +1,7 @@
 // Placeholders for the private values of a conversation.
 
 import { PLACEHOLDER, type PrivateValue } from './model/found.ts';
+import { matchesIn } from './model/matches.ts';
 
 /**
  * Assigns placeholders to values: equal values of a conversation get equal placeholders, numbered by first appearance.
@@ -16,7 +17,7 @@ export interface Placeholders {
 export function placeholdersFor(texts: readonly string[]): Placeholders {
   const last = new Map<string, number>();
   for (const text of texts) {
-    for (const [, label = '', number] of text.matchAll(PLACEHOLDER)) {
+    for (const [, label = '', number] of matchesIn(text, PLACEHOLDER)) {
       last.set(label, Math.max(last.get(label) ?? 0, Number(number)));
     }
   }

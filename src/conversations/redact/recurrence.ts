@@ -1,6 +1,7 @@
 /** Finds values again that were found once in a conversation, wherever they recur and without what announced them. */
 import { findDigitRuns, sequencesFrom } from './model/digits.ts';
 import type { Finder, PrivateValue } from './model/found.ts';
+import { matchesIn } from './model/matches.ts';
 import { viewOf } from './model/view.ts';
 
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
@@ -95,7 +96,7 @@ function inWords(
 ): readonly PrivateValue[] {
   const found: PrivateValue[] = [];
   let done = 0;
-  for (const { index, 0: word } of byWords.size === 0 ? [] : text.matchAll(WORD)) {
+  for (const { index, 0: word } of byWords.size === 0 ? [] : matchesIn(text, WORD)) {
     const counts = index < done ? undefined : lengths.get(word.toLowerCase());
     if (counts !== undefined) {
       const near = wordsFrom(text, index, MAX_WORDS);
@@ -118,10 +119,9 @@ function inWords(
 /** Returns the words from a position on that are close to each other, at most `count`. */
 function wordsFrom(text: string, from: number, count: number): readonly RegExpExecArray[] {
   const near: RegExpExecArray[] = [];
-  const pattern = new RegExp(WORD);
-  pattern.lastIndex = from;
+  WORD.lastIndex = from;
   for (let end = from; near.length < count; ) {
-    const match = pattern.exec(text);
+    const match = WORD.exec(text);
     if (match === null || match.index - end > GAP) {
       break;
     }

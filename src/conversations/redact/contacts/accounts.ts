@@ -4,6 +4,7 @@ import cardTypes from 'credit-card-type';
 import { countrySpecs, isValidIBAN } from 'ibantools';
 import { findDigitRuns, sequencesFrom } from '../model/digits.ts';
 import type { Finder, PrivateValue } from '../model/found.ts';
+import { matchesIn } from '../model/matches.ts';
 
 /** Number of digits of a card (ISO/IEC 7812). Old cards of Visa have the fewest; other such numbers are mostly products. */
 const FEWEST = 13;
@@ -81,7 +82,7 @@ const IBAN_SEPARATOR = /^(?:[ .-]{1,2}|\s?\r?\n[ >]{0,4})/;
 /** Finds international bank account numbers by the length for the country and the check digits (ISO 13616, mod 97). */
 export const findIbans: Finder = (text) => {
   const found: PrivateValue[] = [];
-  for (const { 1: head, indices } of text.matchAll(IBAN)) {
+  for (const { 1: head, indices } of matchesIn(text, IBAN)) {
     const start = indices?.[1]?.[0] ?? 0;
     const length = countrySpecs[(head ?? '').slice(0, 2).toUpperCase()]?.chars;
     const iban = typeof length === 'number' ? take(text, start, length) : null;

@@ -3,6 +3,7 @@
 import { parse } from 'tldts';
 import data from '../data/labels.json' with { type: 'json' };
 import type { Finder, PrivateValue } from '../model/found.ts';
+import { matchesIn } from '../model/matches.ts';
 
 /** Suffixes of addresses that are not public suffixes: reserved names (RFC 2606) and names of private networks. */
 const PRIVATE_SUFFIXES = new Set(['example', 'test', 'invalid', 'local', 'internal', 'lan', 'corp']);
@@ -99,7 +100,7 @@ const CYRILLIC_ENDS: Readonly<Record<string, string>> = { ру: 'ru', ком: 'c
 
 function spelledOut(text: string): readonly PrivateValue[] {
   let last = 0;
-  return [...text.matchAll(AT)].flatMap(({ index, 0: sign }) => {
+  return matchesIn(text, AT).flatMap(({ index, 0: sign }) => {
     const from = Math.max(last, index - SPOKEN_REACH);
     last = index + sign.length;
     SPELLED_DOMAIN.lastIndex = index + sign.length;
@@ -131,7 +132,7 @@ interface SpelledDomain {
 }
 
 function spelledDomain(written: string): SpelledDomain | null {
-  const dots = [...written.matchAll(DOTS)];
+  const dots = matchesIn(written, DOTS);
   const starts = [0, ...dots.map(({ index, 0: dot }) => index + dot.length)];
   const labels = starts.map((start, index) => written.slice(start, dots[index]?.index ?? written.length));
   const name = domainOf(labels.map((label) => CYRILLIC_ENDS[label.toLowerCase()] ?? label));

@@ -2,6 +2,7 @@
 import data from '../data/labels.json' with { type: 'json' };
 import type { Finder, PrivateValue } from '../model/found.ts';
 import { labelBefore, labelsFrom, phraseBefore } from '../model/label-words.ts';
+import { matchesIn } from '../model/matches.ts';
 import { cellsUnder, isTechnicalTable } from '../model/table-columns.ts';
 import { addressKey } from './street-addresses.ts';
 
@@ -27,14 +28,14 @@ export const findAddresses: Finder = (text) => {
     return end;
   };
   let done = 0;
-  for (const { index, 0: sign } of text.matchAll(SEPARATOR)) {
+  for (const { index, 0: sign } of matchesIn(text, SEPARATOR)) {
     const isOnLine = sign !== '\n';
     if (index >= done && (isOnLine || isEndOfLabel(text, index)) && isAddressLabel(text, index)) {
       const value = valueAfter(text, isOnLine ? index + sign.length : index);
       done = value === null ? done : add(value);
     }
   }
-  for (const { index } of LIVING.test(text) ? text.matchAll(DIGITS) : []) {
+  for (const { index } of LIVING.test(text) ? matchesIn(text, DIGITS) : []) {
     const phrase =
       index < done ? undefined : LIVING_BEFORE.exec(text.slice(Math.max(0, index - LIVING_REACH), index))?.[1];
     const value = phrase === undefined ? null : valueAfter(text, index - phrase.length);

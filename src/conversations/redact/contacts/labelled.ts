@@ -3,6 +3,7 @@
 import data from '../data/labels.json' with { type: 'json' };
 import type { Finder, PrivateValue } from '../model/found.ts';
 import { isHeading, type Labels, labelBefore, labelsFrom } from '../model/label-words.ts';
+import { matchesIn } from '../model/matches.ts';
 import { cellsUnder } from '../model/table-columns.ts';
 import { passesLuhn } from './accounts.ts';
 
@@ -32,7 +33,7 @@ function labelledFinder(value: LabelledValue): Finder {
     const add = (start: number, written: string) =>
       found.push({ type, label, rule, start, end: start + written.length, key: keyOf(written) });
     let done = 0;
-    for (const { index } of text.matchAll(DIGITS)) {
+    for (const { index } of matchesIn(text, DIGITS)) {
       const match = index < done ? null : valueAt(text, index, value);
       if (match !== null) {
         done = match.start + match.written.length;
@@ -168,7 +169,7 @@ const findLabelledSsns = labelledFinder({
 
 /** Finds US social security numbers by the valid range of each group (SSA: invalid and unassigned numbers). */
 export const findSsns: Finder = (text) => [
-  ...[...text.matchAll(SSN)].flatMap(({ index, 0: written }): readonly PrivateValue[] => {
+  ...matchesIn(text, SSN).flatMap(({ index, 0: written }): readonly PrivateValue[] => {
     const key = keyOf(written);
     const end = index + written.length;
     return isSsn(key) ? [{ type: 'ssn', label: 'SSN', rule: 'social security number', start: index, end, key }] : [];

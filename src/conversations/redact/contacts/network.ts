@@ -2,6 +2,7 @@
 
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import type { Finder, PrivateValue } from '../model/found.ts';
+import { matchesIn } from '../model/matches.ts';
 import { cellsUnder } from '../model/table-columns.ts';
 
 /** Networks whose addresses identify nobody: they are the same in many places, or examples. */
@@ -24,7 +25,7 @@ const CONTEXT = 40;
 
 /** Finds public IP addresses that `node:net` accepts. */
 export const findIps: Finder = (text) => {
-  const four = [...text.matchAll(FOUR)];
+  const four = matchesIn(text, FOUR);
   const versions = new Set(
     four.length === 0 ? [] : cellsUnder(text, (heading) => VERSION_HEADING.test(heading)).map(({ cell }) => cell.start),
   );
@@ -38,7 +39,7 @@ export const findIps: Finder = (text) => {
           !isVersion(text.slice(Math.max(0, index - CONTEXT), index), value, text.slice(index + value.length)),
       )
       .map(({ index, 0: value }) => ip(index, value, value)),
-    ...[...text.matchAll(SIX)].flatMap(({ index, 0: whole, 1: address = '' }) => {
+    ...matchesIn(text, SIX).flatMap(({ index, 0: whole, 1: address = '' }) => {
       // A sentence may end with a colon, and `a::b` may be code.
       const value = address.replace(/(?<!:):$/, '');
       const isPublic = isIPv6(value) && /\d/.test(value) && isSomebodys(value);
@@ -100,8 +101,10 @@ const EXAMPLES =
 
 /** Finds hardware addresses of network interfaces (MAC, EUI-48). */
 export const findMacs: Finder = (text) => [
-  ...[...text.matchAll(PAIRS)].flatMap(mac),
-  ...[...text.matchAll(QUADS)].filter(([value]) => /[a-f]/i.test(value)).flatMap(mac),
+  ...matchesIn(text, PAIRS).flatMap(mac),
+  ...matchesIn(text, QUADS)
+    .filter(([value]) => /[a-f]/i.test(value))
+    .flatMap(mac),
 ];
 
 function mac({ index, 0: value }: RegExpExecArray): readonly PrivateValue[] {

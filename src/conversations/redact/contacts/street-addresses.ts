@@ -1,5 +1,6 @@
 /** Finds postal addresses without a label, in sentences and in signatures: a street with a number, and a place or its code. */
 import type { Finder, PrivateValue } from '../model/found.ts';
+import { matchesIn } from '../model/matches.ts';
 
 const WORD = "\\p{Lu}[\\p{L}\\p{M}'’.-]{0,30}";
 const PARTICLE =
@@ -145,7 +146,7 @@ const WHOLE: readonly { readonly script: RegExp; readonly address: RegExp }[] = 
 ];
 
 export const findStreetAddresses: Finder = (text) => {
-  const sentences = [...(STREET_NAMED.test(text) ? text.matchAll(IN_SENTENCE) : [])]
+  const sentences = (STREET_NAMED.test(text) ? matchesIn(text, IN_SENTENCE) : [])
     .filter(({ index }) => !NO_NUMBER_BEFORE.test(text.slice(Math.max(0, index - 12), index)))
     .map(({ index, 0: value }) => addressAt(text, index, index + value.length));
   const known = new Set(sentences.map(({ end }) => end));
@@ -154,13 +155,13 @@ export const findStreetAddresses: Finder = (text) => {
     ...byCode(text, CODE_FIRST, BEFORE_CODE).filter(({ end }) => !known.has(end)),
     ...byCode(text, CODE_LAST, BEFORE_PLACE).filter(({ end }) => !known.has(end)),
     ...[BOX, ...WHOLE.filter(({ script }) => script.test(text)).map(({ address }) => address)].flatMap((address) =>
-      [...text.matchAll(address)].map(({ index, 0: value }) => addressAt(text, index, index + value.trimEnd().length)),
+      matchesIn(text, address).map(({ index, 0: value }) => addressAt(text, index, index + value.trimEnd().length)),
     ),
   ];
 };
 
 function byCode(text: string, code: RegExp, before: RegExp): readonly PrivateValue[] {
-  return [...text.matchAll(code)].flatMap(({ index, 0: place }) => {
+  return matchesIn(text, code).flatMap(({ index, 0: place }) => {
     const street = before.exec(text.slice(Math.max(0, index - REACH), index));
     const value = street?.[1] ?? '';
     const start = street === null ? index : index - street[0].length + street[0].indexOf(value);

@@ -1,6 +1,7 @@
 /** Finds links that grant access to anyone who has them, by their secret: a parameter or a random part of the path. */
 import hosts from '../data/access-hosts.json' with { type: 'json' };
 import type { Finder } from '../model/found.ts';
+import { matchesIn } from '../model/matches.ts';
 import { looksDrawn, patternOf } from './keys.ts';
 
 /** After a scheme, without one, and the path in a request line. */
@@ -22,7 +23,7 @@ const WORDS = /^(?:[a-z]{1,40}[-_.]){0,40}[a-z]{1,40}(?:[-_.]?\d{1,4})?(?:\.[a-z
 
 /** A link is removed from the secret part of its path on, or loses the values of its parameters: the host stays visible. */
 export const findAccessLinks: Finder = (text) =>
-  [...(text.includes('/') ? text.matchAll(LINK) : [])].flatMap(({ 1: host = '', 2: rest = '', indices }) => {
+  (text.includes('/') ? matchesIn(text, LINK) : []).flatMap(({ 1: host = '', 2: rest = '', indices }) => {
     const offset = indices?.[2]?.[0] ?? 0;
     const tail = (rest.split(/\]\(|\*\*|:\/\//, 1)[0] as string).replace(/[.,;:!?)\]*_~]{1,8}$/, '');
     return secretsIn(host.toLowerCase(), tail).map(([from, to]) => {
@@ -75,7 +76,7 @@ function secretsIn(host: string, tail: string): readonly (readonly [number, numb
     }
     at += segment.length + 1;
   }
-  return [...tail.slice(Math.max(query, 0)).matchAll(PARAMETER)].flatMap(({ 1: value = '', indices }) => {
+  return matchesIn(tail.slice(Math.max(query, 0)), PARAMETER).flatMap(({ 1: value = '', indices }) => {
     const [from = 0, to = 0] = indices?.[1] ?? [];
     return query >= 0 && isRandom(value) ? [[query + from, query + to] as const] : [];
   });

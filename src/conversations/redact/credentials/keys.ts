@@ -1,6 +1,7 @@
 /** Finds keys and tokens by the formats of their vendors (`data/key-formats.json`), and random strings. */
 import { compilePattern, type Pattern } from '../../../core/text/pattern.ts';
 import formats from '../data/key-formats.json' with { type: 'json' };
+import { matchesIn } from '../model/matches.ts';
 
 /** A part of a text, in UTF-16 code units. */
 export interface TextSpan {
@@ -178,7 +179,7 @@ const VENDOR_REACH = 60;
 
 function byVendor(text: string, runs: readonly TextSpan[]): readonly TextSpan[] {
   return stretchesBefore(runs, VENDOR_REACH).flatMap(({ start: from, end: to }) =>
-    [...text.slice(from, to).matchAll(VENDOR_PATTERN)].flatMap(({ index, 0: vendor }) => {
+    matchesIn(text.slice(from, to), VENDOR_PATTERN).flatMap(({ index, 0: vendor }) => {
       ASSIGNED.lastIndex = from + index + vendor.length;
       const assigned = ASSIGNED.exec(text);
       const [start, end] = assigned?.indices?.[1] ?? [0, 0];
@@ -212,7 +213,7 @@ const WEB_TOKEN =
   /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,2000}(?:\s?\r?\n[A-Za-z0-9_-]{20,2000}){0,8}\s{0,2}\.\s{0,2}eyJ[A-Za-z0-9_-]{4,4000}(?:\s?\r?\n[A-Za-z0-9_-]{20,2000}){0,20}\s{0,2}\.\s{0,2}[A-Za-z0-9_-]{0,2000}(?:\r?\n[A-Za-z0-9_-]{20,2000}){0,8}/g;
 
 function webTokens(text: string): readonly TextSpan[] {
-  return [...text.matchAll(WEB_TOKEN)].map(({ index, 0: { length } }) => ({
+  return matchesIn(text, WEB_TOKEN).map(({ index, 0: { length } }) => ({
     start: index,
     end: index + length,
     rule: 'JSON Web Token',
@@ -226,7 +227,7 @@ const PUBLIC_BEFORE =
 
 /** Returns strings that nobody chose: letters of both cases and digits that change often, and no words among them. */
 function randomStrings(text: string): readonly TextSpan[] {
-  return [...text.matchAll(RANDOM)].flatMap(({ index: start, 0: value }) => {
+  return matchesIn(text, RANDOM).flatMap(({ index: start, 0: value }) => {
     const end = start + value.length;
     // Lines of a certificate, a picture or another file.
     const isInBlock =

@@ -2,6 +2,7 @@
 
 import { append } from '../../../core/lists.ts';
 import type { PrivateValue } from '../model/found.ts';
+import { matchesIn } from '../model/matches.ts';
 import type { TextSpan } from './keys.ts';
 import { isEnvironment, isPlaceholder } from './non-secrets.ts';
 
@@ -16,7 +17,7 @@ const INDENT = /^(?:[ \t]?>){0,8}(?:[ \t]|-(?=[ \t])){0,200}/;
 export function findKubernetesSecrets(text: string): readonly PrivateValue[] {
   const found: TextSpan[] = [];
   let done = 0;
-  for (const { index, 1: kind } of text.includes('Secret') ? text.matchAll(KIND) : []) {
+  for (const { index, 1: kind } of text.includes('Secret') ? matchesIn(text, KIND) : []) {
     if (index >= done) {
       const open = openBrace(text, index, done);
       const [spans, end] =

@@ -2,6 +2,7 @@
 import shapes from '../data/credential-shapes.json' with { type: 'json' };
 import { fold } from '../model/fold.ts';
 import type { Finder } from '../model/found.ts';
+import { matchesIn } from '../model/matches.ts';
 import { cellsUnder } from '../model/table-columns.ts';
 import { NAMES } from './credential-labels.ts';
 import { findPairs, isSecretValue } from './credential-pairs.ts';
@@ -39,8 +40,8 @@ const PEM_PIECE =
 
 function pemBlocks(text: string): readonly TextSpan[] {
   const found: TextSpan[] = [];
-  const begins = text.includes('PRIVATE KEY') ? [...text.matchAll(PEM_BEGIN)] : [];
-  const ends = begins.length === 0 ? [] : [...text.matchAll(PEM_END)].map((match) => match.index + match[0].length);
+  const begins = text.includes('PRIVATE KEY') ? matchesIn(text, PEM_BEGIN) : [];
+  const ends = begins.length === 0 ? [] : matchesIn(text, PEM_END).map((match) => match.index + match[0].length);
   let nextEnd = 0;
   let done = 0;
   for (const {
@@ -146,7 +147,7 @@ const CONTEXT = 1000;
 
 /** Finds the values that follow a keyword in a known way (`data/credential-shapes.json`): options of commands, SQL, forms. */
 function inContext(text: string): readonly TextSpan[] {
-  return [...text.matchAll(KEYWORD)].flatMap(({ index, 0: keyword }) => {
+  return matchesIn(text, KEYWORD).flatMap(({ index, 0: keyword }) => {
     const from = index + keyword.length;
     return (BY_KEYWORD.get(keyword.toLowerCase()) ?? []).flatMap(({ pattern, name, random }) => {
       const matcher = patternOf(pattern, 'i').matcher(text.slice(from, from + CONTEXT));
@@ -204,7 +205,7 @@ function matchSpans(
   isSecret: (value: string) => boolean,
   rule?: string,
 ): readonly TextSpan[] {
-  return [...text.matchAll(pattern)].flatMap(({ 1: value, indices }) => {
+  return matchesIn(text, pattern).flatMap(({ 1: value, indices }) => {
     const [start, end] = indices?.[1] ?? [0, 0];
     return value !== undefined && isSecret(value) ? [{ start, end, ...(rule === undefined ? {} : { rule }) }] : [];
   });

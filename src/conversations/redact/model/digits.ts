@@ -1,4 +1,5 @@
 /** Consecutive groups of digits with at most a few separators between them, as numbers are written. */
+import { matchesIn } from './matches.ts';
 export interface DigitRun {
   /** Position of each group. */
   readonly groups: readonly { readonly start: number; readonly end: number }[];
@@ -15,7 +16,7 @@ export function findDigitRuns(text: string, separator: RegExp, longestSeparator:
   for (const {
     index,
     0: { length },
-  } of text.matchAll(GROUP)) {
+  } of matchesIn(text, GROUP)) {
     const group = { start: index, end: index + length };
     const run = runs.at(-1);
     const last = run?.at(-1);

@@ -1,4 +1,5 @@
 /** Folds a text for comparison with names: lower case, without accents, with one spelling per character. */
+import { matchesIn } from './matches.ts';
 
 /** A folded text, and the mapping of its spans to the original text. */
 export interface Folded {
@@ -80,7 +81,7 @@ function folded(text: string): Folded {
   const shifts: Shift[] = [];
   let from = 0;
   let length = 0;
-  for (const { index, 0: cluster } of text.matchAll(CLUSTER)) {
+  for (const { index, 0: cluster } of matchesIn(text, CLUSTER)) {
     const end = index + cluster.length;
     const plain = foldCluster(cluster, isLatin(text[index - 1]) || isLatin(text[end]));
     if (plain === cluster) {

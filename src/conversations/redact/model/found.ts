@@ -1,6 +1,7 @@
 // Private values as finders return them, and the rule for overlaps.
 
 import type { RedactionType } from '../../model/ticket.ts';
+import { matchesIn } from './matches.ts';
 
 /** A private value in a text, from `start` to `end` in UTF-16 units. */
 export interface PrivateValue {
@@ -40,7 +41,7 @@ export function settle(
   if (found.length === 0) {
     return [];
   }
-  const placeholders = [...text.matchAll(PLACEHOLDER)].map(({ index, 0: whole }) => ({
+  const placeholders = matchesIn(text, PLACEHOLDER).map(({ index, 0: whole }) => ({
     start: index,
     end: index + whole.length,
   }));

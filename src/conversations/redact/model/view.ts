@@ -1,4 +1,5 @@
 /** A text as displayed, and the position of each character in the text as written. */
+import { matchesIn } from './matches.ts';
 export interface View {
   readonly text: string;
   /** Converts a span of the displayed text to one of the written text. */
@@ -59,7 +60,7 @@ const HYPHENS = /^[\u2010-\u2013\u2212\ufe58\ufe63\uff0d]$/;
 
 /** Decodes a text as it is displayed, so that values in another spelling are found and redacted in the written text. */
 export function viewOf(written: string): View {
-  const matches = DISGUISE.test(written) ? [...written.matchAll(pieces())] : [];
+  const matches = DISGUISE.test(written) ? matchesIn(written, pieces()) : [];
   if (matches.length === 0) {
     return { text: written, place: (start, end) => ({ start, end }) };
   }

@@ -2,6 +2,7 @@
 
 import type { Person } from '../../model/ticket.ts';
 import data from '../data/name-words.json' with { type: 'json' };
+import { matchesIn } from '../model/matches.ts';
 import { namesInContext } from './cjk-names.ts';
 import { fold } from './fold-name.ts';
 import { labelledNames } from './labelled-names.ts';
@@ -104,12 +105,12 @@ const MAX_CLOSING_LENGTH = 60;
 export function announcedNames(texts: readonly string[], people: readonly Person[] = []): readonly string[] {
   const names = new Set<string>();
   for (const text of texts) {
-    for (const { index, 0: word } of text.matchAll(WORD)) {
+    for (const { index, 0: word } of matchesIn(text, WORD)) {
       for (const name of namesAfter(text, index, word)) {
         names.add(name);
       }
     }
-    for (const { index, 0: dashes } of DASH.test(text) ? text.matchAll(DASHES) : []) {
+    for (const { index, 0: dashes } of DASH.test(text) ? matchesIn(text, DASHES) : []) {
       addName(names, match(SIGNED, text, index + dashes.length), 'strong');
     }
     for (const { name } of namesInContext(text)) {
@@ -135,7 +136,7 @@ function withFamilyNames(texts: readonly string[], known: readonly string[]): Re
   const names = new Set<string>();
   const isFirst = (word: string) => /^\p{Lu}/u.test(word) && firsts.has(fold(word).text) && !isWordToo(fold(word).text);
   for (const text of firsts.size === 0 ? [] : texts) {
-    for (const { index, 0: word } of text.matchAll(WORD)) {
+    for (const { index, 0: word } of matchesIn(text, WORD)) {
       const family =
         word.length >= SHORTEST_FIRST && isFirst(word) ? match(FAMILY, text, index + word.length) : undefined;
       const name = family === undefined ? null : nameIn(family, 'weak');

@@ -1,5 +1,6 @@
 /** Finds Chinese, Japanese and Korean names: parts of known names, and names with an honorific or a phrase. */
 import data from '../data/name-words.json' with { type: 'json' };
+import { matchesIn } from '../model/matches.ts';
 
 const {
   chineseFamily: CHINESE_FAMILY,
@@ -149,7 +150,7 @@ export function namesInContext(text: string): readonly CjkName[] {
 }
 
 function found(text: string, pattern: RegExp, takesWhole: boolean): readonly CjkName[] {
-  return [...text.matchAll(pattern)].flatMap((match) => {
+  return matchesIn(text, pattern).flatMap((match) => {
     const name = match.slice(1).find((value) => value !== undefined) ?? '';
     const isWord = NO_NAMES.has(name) || NO_NAMES.has(match[0]) || KANA_WORD.test(name) || PLACE.test(name);
     const start = match.index + (takesWhole ? 0 : match[0].indexOf(name));

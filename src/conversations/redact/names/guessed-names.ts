@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module';
 import data from '../data/name-words.json' with { type: 'json' };
 import { PLACEHOLDER } from '../model/found.ts';
+import { matchesIn } from '../model/matches.ts';
 import { fold } from './fold-name.ts';
 import { isCommon, isGivenName, nameIn, namePattern } from './name-words.ts';
 
@@ -98,7 +99,7 @@ function proseOf(text: string): readonly string[] {
       continue;
     }
     let from = 0;
-    for (const { index, 0: end } of plain.matchAll(SENTENCE_END)) {
+    for (const { index, 0: end } of matchesIn(plain, SENTENCE_END)) {
       const sentence = plain.slice(from, index + end.length).trim();
       if (sentence.length <= SENTENCE_LENGTH && mayName(sentence)) {
         sentences.push(sentence);
@@ -119,7 +120,7 @@ function isHeading(line: string): boolean {
 
 /** Reports whether a sentence has a capitalized word that is not an ordinary one. */
 function mayName(sentence: string): boolean {
-  return [...sentence.matchAll(CAPITAL)].some(
+  return matchesIn(sentence, CAPITAL).some(
     ({ index, 0: word }) => (index > 0 || isGivenName(withoutPossessive(word), true)) && !isCommon(word),
   );
 }
@@ -136,7 +137,7 @@ function withoutPossessive(word: string): string {
 /** Reports whether the reader of English knows one of the capitalized words as a name. */
 function namesAnyone(sentence: string): boolean {
   const { lexicon } = (english().model() as EnglishModel).one;
-  return [...sentence.matchAll(CAPITAL)].some(({ 0: word }) => {
+  return matchesIn(sentence, CAPITAL).some(({ 0: word }) => {
     const [first = ''] = word.toLowerCase().split(/['’-]/);
     return [lexicon[first] ?? []].flat().some((tag) => /Name$|^Person$/.test(tag));
   });
@@ -149,7 +150,7 @@ function isEnglish(sentence: string): boolean {
 
 /** Returns the names that begin with a frequent given name of any language. */
 function namesByFirst(sentence: string): readonly string[] {
-  return [...sentence.matchAll(CAPITAL)].flatMap(({ index, 0: word }): readonly string[] => {
+  return matchesIn(sentence, CAPITAL).flatMap(({ index, 0: word }): readonly string[] => {
     const first = withoutPossessive(word);
     const opens = OPENS_SENTENCE.test(sentence.slice(Math.max(0, index - 12), index));
     const family = isGivenName(first, true) ? familyAfter(sentence, index + word.length) : null;

@@ -1,6 +1,7 @@
 /** Finds names by their place in a form, a table, a chat, a mail header: `Assignee: Ana Smith`, `[10:42] Ana: …`. */
 import data from '../data/name-words.json' with { type: 'json' };
 import { labelBefore, labelsFrom } from '../model/label-words.ts';
+import { matchesIn } from '../model/matches.ts';
 import { cellsUnder, isTechnicalTable } from '../model/table-columns.ts';
 import { fold } from './fold-name.ts';
 import { isCommon, isGivenName, NEVER, nameIn, namePattern } from './name-words.ts';
@@ -30,7 +31,7 @@ const WHOLE = new RegExp(`^${NAME}(?:,[ ]${NAME})?$`, 'u');
 /** Returns the names that a form, a table, a chat or a mail header announces, in order. */
 export function labelledNames(text: string): readonly string[] {
   const names: (string | null)[] = [];
-  for (const { index, 0: sign } of text.matchAll(SEPARATOR)) {
+  for (const { index, 0: sign } of matchesIn(text, SEPARATOR)) {
     VALUE.lastIndex = index + sign.length;
     const value = VALUE.exec(text)?.[1];
     const label = value === undefined ? null : labelBefore(text, index, LABELS);
@@ -92,7 +93,7 @@ const REACH = 120;
 
 /** Returns the names before addresses, without those of shared mailboxes. */
 function mailboxNames(text: string): readonly (string | null)[] {
-  return [...(text.includes('@') ? text.matchAll(MAILBOX) : [])].map(({ index, 1: local = '' }) => {
+  return (text.includes('@') ? matchesIn(text, MAILBOX) : []).map(({ index, 1: local = '' }) => {
     const [, quoted, plain] = BEFORE.exec(text.slice(Math.max(0, index - REACH), index)) ?? [];
     const name = inOrder(quoted ?? plain ?? '');
     const isRole = (word: string) => NEVER.has(fold(word).text) || MAILBOXES.has(word.toLowerCase());
@@ -122,7 +123,7 @@ const SIDE =
 
 /** Returns the speakers of a chat: named in full, with a time or a role, or more than once. */
 function speakers(text: string): readonly (string | null)[] {
-  const found = [...(SPOKEN.test(text) ? text.matchAll(SPEAKER) : [])].map(([, before, label = '', side = '', after]) => ({
+  const found = (SPOKEN.test(text) ? matchesIn(text, SPEAKER) : []).map(([, before, label = '', side = '', after]) => ({
     label,
     hasTime: (before ?? after) !== undefined,
     hasSide: SIDE.test(side),

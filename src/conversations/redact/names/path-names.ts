@@ -1,6 +1,7 @@
 /** Finds names of people in paths and commands: `/home/ana`, `ssh ana@host`, `passport-maria-lopez.pdf`. */
 import data from '../data/name-words.json' with { type: 'json' };
 import type { Finder, PrivateValue } from '../model/found.ts';
+import { matchesIn } from '../model/matches.ts';
 import { isCommon, isGivenName, isParticle } from './name-words.ts';
 
 const listOf = (lists: readonly string[]) => new Set(lists.join(' ').split(' '));
@@ -63,7 +64,7 @@ const USERS: readonly { readonly word: RegExp; readonly place: RegExp }[] = [
 /** Finds user names of people in paths, commands and settings. Accounts of systems are kept. */
 export const findUserNames: Finder = (text) =>
   USERS.flatMap(({ word, place }) =>
-    [...(word.test(text) ? text.matchAll(place) : [])].flatMap(
+    (word.test(text) ? matchesIn(text, place) : []).flatMap(
       ({ index, 0: whole, 1: login = '' }): readonly PrivateValue[] => {
         const start = index + whole.lastIndexOf(login);
         const written = /^\s/.test(login) ? ['n', 'r', 't'].map((letter) => letter + login.slice(1)) : [login];
@@ -92,7 +93,7 @@ const SPACED = /(?:^|[\s"'(/\\[:：=>,*`])((?:[\p{L}\p{M}\p{N}._'’+()-]{1,30} 
 /** Finds file names that contain the name of a person, and redacts them as a whole. */
 export const findNamedFiles: Finder = (text) => {
   const found: PrivateValue[] = [];
-  for (const { index, 0: ending } of text.includes('.') ? text.matchAll(ENDING) : []) {
+  for (const { index, 0: ending } of text.includes('.') ? matchesIn(text, ENDING) : []) {
     const before = text.slice(Math.max(0, index - 160), index);
     const stem = stemOf(before);
     if (stem !== null) {

@@ -3,6 +3,7 @@
 import { smallest } from '../../../core/lists.ts';
 import type { Person } from '../../model/ticket.ts';
 import type { Finder, PrivateValue } from '../model/found.ts';
+import { matchesIn } from '../model/matches.ts';
 import { hasCjk, namesInContext, patternsOfName } from './cjk-names.ts';
 import { fold } from './fold-name.ts';
 import { isCommon, isParticle, isWordToo, NEVER } from './name-words.ts';
@@ -183,7 +184,7 @@ function inflected(text: string, folded: ReturnType<typeof fold>, stems: Names['
   if (stems.size === 0 || !INFLECTING.test(text)) {
     return [];
   }
-  return [...folded.text.matchAll(WORD)].flatMap(({ index, 0: word }): readonly PrivateValue[] => {
+  return matchesIn(folded.text, WORD).flatMap(({ index, 0: word }): readonly PrivateValue[] => {
     const start = folded.from(index);
     const phrase = stems.get(word.replace(ENDINGS, ''));
     const end = folded.to(index + word.length);
@@ -195,7 +196,7 @@ function inflected(text: string, folded: ReturnType<typeof fold>, stems: Names['
 
 function findCjk(text: string, patterns: Names['patterns']): readonly PrivateValue[] {
   const known = patterns.flatMap(({ pattern, key }) =>
-    [...text.matchAll(pattern)]
+    matchesIn(text, pattern)
       .filter(([value]) => value !== '')
       .map(
         ({ index, 0: value }): PrivateValue => ({
@@ -224,7 +225,7 @@ interface Start {
 /** Yields the positions of the first words as whole words, in order. */
 function startsOf(text: string, phrases: ReadonlyMap<string, unknown>): readonly Start[] {
   if (phrases.size > FEW) {
-    return [...text.matchAll(WORD)]
+    return matchesIn(text, WORD)
       .filter(([word]) => phrases.has(word))
       .map(({ index, 0: word }) => ({ start: index, word }));
   }
