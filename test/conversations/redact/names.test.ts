@@ -269,6 +269,22 @@ describe('a known person', () => {
   });
 });
 
+describe('no name is announced', () => {
+  it.each([
+    '1;\n__END__\n\n=head1 NAME',
+    'msgstr "Hilfe"\n--BEGIN\ndomain "my_domain"',
+    '- GnuTLS\n- MS Crypto API (Windows only)\n- MR Title of it',
+  ])('by marks of code and abbreviations in %j', (text) => {
+    expect(redactor.text(text)).toBe(text);
+  });
+
+  it('by the address of an organization', () => {
+    expect(redactor.text('"Ubuntu Extras Archive Automatic Signing Key <keys@ubuntu.example>"')).toBe(
+      '"Ubuntu Extras Archive Automatic Signing Key <[EMAIL_1]>"',
+    );
+  });
+});
+
 describe('a guessed name', () => {
   it.each([
     'Yesterday we asked Priya Raghunathan about the import.',
@@ -288,6 +304,17 @@ describe('a guessed name', () => {
     expect(redactor.text('We asked Priya Raghunathan. Raghunathan is away, so is Priya.')).toBe(
       'We asked [PERSON_1]. [PERSON_1] is away, so is [PERSON_1].',
     );
+  });
+
+  it.each([
+    'It is written in the dependently typed language Idris, and we read it.',
+    'The page is set in Bitstream Vera Sans, which is on our site.',
+    'It has been released by The Santa Cruz Operation as open source.',
+    'See the linked Polly issue (it is closed).',
+    'We have run it with a Carmen release, and the Lena parser was fine.',
+    'You can sign in as Jane Doe or Max Mustermann for that.',
+  ])('is not that of a thing, a place or nobody: %j', (text) => {
+    expect(redactor.text(text)).toBe(text);
   });
 
   it('has no word of the titles and keys of the organization', () => {

@@ -111,7 +111,9 @@ export function announcedNames(texts: readonly string[], people: readonly Person
       }
     }
     for (const { index, 0: dashes } of DASH.test(text) ? matchesIn(text, DASHES) : []) {
-      addName(names, match(SIGNED, text, index + dashes.length), 'strong');
+      const signed = match(SIGNED, text, index + dashes.length);
+      // `--END` and `__DATA__` are marks in code.
+      addName(names, /\S$/.test(dashes) && /^\p{Lu}{3,}$/u.test(signed ?? '') ? undefined : signed, 'strong');
     }
     for (const { name } of namesInContext(text)) {
       if (name.length >= SHORTEST_FULL_NAME) {
@@ -246,7 +248,11 @@ function mayAnnounce(text: string, start: number, kind: Kind, isCapital: boolean
         !ENGLISH.test(text.slice(Math.max(0, start - REACH), start + REACH))
       );
     case 'honorific':
-      return !/\d ?$/.test(before) && !/^ms\W/.test(text.slice(start, start + 3));
+      // `ms` is a unit, `MS` a company and `MR` a request.
+      return (
+        !/\d ?$/.test(before) &&
+        !/^(?:ms\W|(?:MS|MR|SR) \P{Lu}|(?:MS|MR|SR) \p{Lu}\p{Ll})/u.test(text.slice(start, start + 5))
+      );
     default:
       return true;
   }

@@ -26,7 +26,7 @@ const SENTENCES = 100;
 const SENTENCE_LENGTH = 300;
 
 const CAPITAL =
-  /(?<![\p{L}\p{N}@#./_:\\-]|\d )\p{Lu}\p{Ll}[\p{L}'’-]{0,30}(?![\p{L}\p{N}_(]|[.:/@\\][\p{L}\p{N}]| \d)/gu;
+  /(?<![\p{L}\p{N}@#./_:\\‐-]|\d )\p{Lu}\p{Ll}[\p{L}'’-]{0,30}(?![\p{L}\p{N}_(‐]|[.:/@\\][\p{L}\p{N}]| \d)/gu;
 const FAMILY = new RegExp(`[ \\u00a0]((?:\\p{Lu}\\. )?${namePattern(2)})`, 'uy');
 const SENTENCE_END = /[.!?…]["”»)]?\s|[:;•]\s|$/g;
 /** The end of the text before the first word of a sentence. */
@@ -40,6 +40,21 @@ const GERMAN = /(?<!\p{L})(?:der|die|das|und|ist|nicht|hat|ich|wir|dass|bei|mit|
 /** Endings of German nouns, which are written like names. */
 const GERMAN_NOUN =
   /(?:ung|heit|keit|schaft|tion|tät|ment|ismus|daten|seiten?|fehler|zugang|zugriff|konto|zeit|liste|rechte?|nummer|adresse|gruppe|bereich|ordner|datei|zeichen|sicht|stand|bericht|vertrag|kunden?|anbieter|system|dienst|plan|formular|problem[e]?|status|name|wort|wörter|er?in?nerung)(?:en|s|n)?$/u;
+/** English words before a name that is that of a thing or a place: "the language Idris", "Santa Cruz". */
+const THING_BEFORE =
+  /(?<!\p{L})(?:[Ll]anguage|[Ll]ibrary|[Ff]ramework|[Pp]ackage|[Mm]odule|[Cc]ompiler|[Ff]ont|[Tt]ypeface|[Aa]lgorithm|[Dd]atabase|[Dd]istribution|[Dd]istro|[Cc]odename[d]?|[Pp]lug-?in|[Tt]heme|[Pp]rotocol|San|Santa|Santo|St\.?|Saint|Port|Fort|Mount|Lake|New|Los|Las|Cape)[ \u00a0]["“‘']?$/u;
+/** A determiner before a name: "a Vera release", but not "the engineer Vera". */
+const DETERMINED = /(?<!\p{L})(?:the|an?|each|every|any|no|some|this|that|these|those)[ \u00a0]["“‘']?$/iu;
+/** Nouns for things, and those that are also verbs, directly after a name or after one more word: "the Carmen HTTP server". */
+const THING =
+  'algorithms?|apis?|backends?|bots?|bundlers?|class|classes|cli|clients?|clusters?|codecs?|compilers?|components?|conjecture|connectors?|constants?|containers?|databases?|distributions?|distros?|drivers?|engines?|fonts?|formula|frameworks?|interpreters?|kernels?|languages?|librar(?:y|ies)|licen[cs]es?|linters?|modules?|notation|operation|packages?|parsers?|plug-?ins?|protocols?|runners?|runtimes?|sans|schedulers?|schema|sdk|serif|servers?|shells?|syntax|theorem|themes?|toolkit|typeface|widgets?';
+const THING_AFTER = new RegExp(`^[ \\u00a0](?:[\\p{L}\\d+.-]{2,14} )?(?:${THING})(?!\\p{L})`, 'iu');
+const DETERMINED_THING_AFTER = new RegExp(
+  `^[ \\u00a0](?:[\\p{L}\\d+.-]{2,14} )?(?:${THING}|builds?|bugs?|charts?|config|docs|formats?|functions?|images?|instances?|issues?|methods?|models?|problem|programs?|projects?|releases?|scripts?|services?|suite|tests?|tools?|trees?|versions?)(?!\\p{L})`,
+  'iu',
+);
+/** Names of nobody, in samples: Jane Doe, Max Mustermann. */
+const NOBODY = /(?:^| )(?:Doe|Mustermann|Musterfrau)$/u;
 const FENCE = /^[ \t>]{0,8}(?:```|~~~)/;
 /** Lines without prose: code, markup, settings, tables, logs, paths. */
 const NO_PROSE =
@@ -67,15 +82,17 @@ export function createNameGuesser(products: ReadonlySet<string>): NameGuesser {
   };
   const isName = (name: string | null) =>
     name !== null &&
+    !NOBODY.test(name) &&
     !fold(name)
       .text.split(/[\s'’-]/)
       .some((word) => products.has(word));
   return (texts) => {
     const names = new Set<string>();
     for (const sentence of texts.flatMap((text) => proseOf(text))) {
+      const isEnglishOne = isEnglish(sentence);
       const found = [
-        ...namesByFirst(sentence),
-        ...(isEnglish(sentence) ? namesByReading(sentence, people(sentence)) : []),
+        ...namesByFirst(sentence, isEnglishOne || /(?<!\p{L})the /u.test(sentence)),
+        ...(isEnglishOne ? namesByReading(sentence, people(sentence)) : []),
       ];
       for (const name of found.filter((each) => isName(each))) {
         names.add(name);
@@ -148,21 +165,39 @@ function isEnglish(sentence: string): boolean {
   return new Set((sentence.match(ENGLISH) ?? []).map((word) => word.toLowerCase())).size > 1;
 }
 
+/** Reports whether the words around a name in an English sentence show that a thing or a place has it. */
+function isOfThing(sentence: string, start: number, name: string): boolean {
+  const before = sentence.slice(Math.max(0, start - 24), start);
+  const after = sentence.slice(start + name.length, start + name.length + 40);
+  const isDetermined = DETERMINED.test(before) || /(?<!\p{L})(?:the|an?) \p{Ll}{3,12} $/u.test(before);
+  return (
+    THING_BEFORE.test(before) ||
+    THING_AFTER.test(after) ||
+    (isDetermined && DETERMINED_THING_AFTER.test(after)) ||
+    (DETERMINED.test(before) && !name.includes(' ') && !/^ (?:who|from|in|at) /.test(after))
+  );
+}
+
 /** Returns the names that begin with a frequent given name of any language. */
-function namesByFirst(sentence: string): readonly string[] {
+function namesByFirst(sentence: string, isEnglishOne: boolean): readonly string[] {
   return matchesIn(sentence, CAPITAL).flatMap(({ index, 0: word }): readonly string[] => {
     const first = withoutPossessive(word);
-    const opens = OPENS_SENTENCE.test(sentence.slice(Math.max(0, index - 12), index));
-    const family = isGivenName(first, true) ? familyAfter(sentence, index + word.length) : null;
-    const isAlone = isGivenName(first) && !isCommon(first);
-    if (family !== null && (isAlone || !opens)) {
-      return [`${first} ${family}`];
-    }
-    return isAlone &&
-      (!opens || first !== word || ACTS.test(sentence.slice(index + word.length, index + word.length + 14)))
-      ? [first]
-      : [];
+    const name = nameByFirst(sentence, index, word, first);
+    return name === null || (isEnglishOne && isOfThing(sentence, index, name)) ? [] : [name];
   });
+}
+
+function nameByFirst(sentence: string, index: number, word: string, first: string): string | null {
+  const opens = OPENS_SENTENCE.test(sentence.slice(Math.max(0, index - 12), index));
+  const family = isGivenName(first, true) ? familyAfter(sentence, index + word.length) : null;
+  const isAlone = isGivenName(first) && !isCommon(first);
+  if (family !== null && (isAlone || !opens)) {
+    return `${first} ${family}`;
+  }
+  return isAlone &&
+    (!opens || first !== word || ACTS.test(sentence.slice(index + word.length, index + word.length + 14)))
+    ? first
+    : null;
 }
 
 /** Returns the family name after a given name, or null. */
@@ -178,11 +213,14 @@ function familyAfter(sentence: string, end: number): string | null {
 /** Returns the names that the reader of English found. A single word has to be clearly a given name. */
 function namesByReading(sentence: string, found: readonly string[]): readonly string[] {
   return found.flatMap((phrase): readonly string[] => {
-    const name = /^\p{Lu}\p{Ll}/u.test(phrase)
-      ? nameIn(phrase.replaceAll(/['’]s?(?=\s|$)|[^\p{L}\p{M}'’. -]/gu, ''), 'weak')
-      : null;
+    // The reader takes words without a capital for names too: "the Lena parser".
+    const [written] = phrase.split(/ (?=\p{Ll}+$)/u);
+    const name =
+      written !== undefined && /^\p{Lu}\p{Ll}/u.test(written)
+        ? nameIn(written.replaceAll(/['’]s?(?=\s|$)|[^\p{L}\p{M}'’. -]/gu, ''), 'weak')
+        : null;
     const at = name === null ? -1 : sentence.indexOf(name);
-    if (name === null || at < 0) {
+    if (name === null || at < 0 || isOfThing(sentence, at, name)) {
       return [];
     }
     if (name.includes(' ')) {

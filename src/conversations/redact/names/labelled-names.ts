@@ -99,7 +99,9 @@ function mailboxNames(text: string): readonly (string | null)[] {
     const isRole = (word: string) => NEVER.has(fold(word).text) || MAILBOXES.has(word.toLowerCase());
     const isShared =
       local.split(/[._+-]/).some(isRole) || name.split(' ').some((word) => /^\p{Lu}/u.test(word) && isRole(word));
-    return isShared || !name.includes(' ') ? null : nameIn(name, 'strong');
+    const own = nameIn(name, 'strong');
+    // "Example Archive Signing Key": an ordinary word ends the name, so it is that of an organization.
+    return isShared || !name.includes(' ') || own === null || !name.replace(/[.,\s]+$/, '').endsWith(own) ? null : own;
   });
 }
 
