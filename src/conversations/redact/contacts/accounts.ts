@@ -19,7 +19,11 @@ export const findCards: Finder = (text) => {
     for (let first = 0; first < run.groups.length; first += 1) {
       const card = sequencesFrom(text, run, first, FEWEST, MOST).find(
         ({ digits, sizes, start, end }) =>
-          passesLuhn(digits) && isShaped(sizes) && isAlone(text, start, end) && isIssued(digits),
+          passesLuhn(digits) &&
+          isShaped(sizes) &&
+          isAlone(text, start, end) &&
+          !isInList(text, start, end) &&
+          isIssued(digits),
       );
       if (card !== undefined) {
         found.push({
@@ -53,6 +57,17 @@ function isShaped(sizes: readonly number[]): boolean {
     sizes.length === 1 ||
     (sizes.filter((size) => size === 3).length < 3 &&
       sizes.every((size, index) => size >= 3 || index === sizes.length - 1))
+  );
+}
+
+/** Reports whether the groups are items of a list of numbers: on more than two lines, or among groups of the same kind. */
+function isInList(text: string, start: number, end: number): boolean {
+  const lines = text.slice(start, end).split('\n').length;
+  return (
+    lines > 2 ||
+    (/[ \n]/.test(text.slice(start, end)) &&
+      /(?<![\dA-F])[\dA-F]{3,6}\s{1,2}$/.test(text.slice(Math.max(0, start - 10), start)) &&
+      /^\s{1,2}[\dA-F]{3,6}(?![\dA-F])/.test(text.slice(end, end + 10)))
   );
 }
 

@@ -114,7 +114,13 @@ function spelledOut(text: string): readonly PrivateValue[] {
     const local = name.trimEnd();
     const key = `${local.replaceAll(DOTS, '.')}@${domain.name}`;
     const end = index + sign.length + domain.length;
-    return isAddress(local, sign, domain) ? [email('email address in words', index - name.length, end, key)] : [];
+    // "stop at any point as", "looking at GNU .mo".
+    const dotted = text.slice(end - domain.length, end);
+    const isProse =
+      /^\s+at\s+$/i.test(sign) && (/\spoint\s/i.test(dotted) || (PROSE.test(local) && /\s\./.test(dotted)));
+    return isAddress(local, sign, domain) && !isProse
+      ? [email('email address in words', index - name.length, end, key)]
+      : [];
   });
 }
 

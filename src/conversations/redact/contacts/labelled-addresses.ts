@@ -77,7 +77,11 @@ const THAI = 'ที่อยู่';
 function isAddressLabel(text: string, at: number): boolean {
   const all = phraseBefore(text, at, LAST_WORDS);
   const words = all.length > PHRASE ? afterColon(text, at, all) : all;
-  if (words.length === 0 || words.some((word) => TECHNICAL.has(word))) {
+  if (
+    words.length === 0 ||
+    words.some((word) => TECHNICAL.has(word)) ||
+    /(?<!\p{L})to address (?:the|this|these|those|an?|your|our)\s{0,2}$/iu.test(text.slice(Math.max(0, at - 24), at))
+  ) {
     return false;
   }
   const isPostal =

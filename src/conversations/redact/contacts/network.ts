@@ -19,7 +19,8 @@ const NOBODYS = (
 
 const FOUR =
   /(?<![\w.]|[\w.-]\+|(?:[A-Za-z_.-]|^)-)\d{1,3}(?:\.\d{1,3}){3}(?!\w|\.\d|\.(?:tar|zip|tgz|gz|jar|whl|exe|dmg|deb|rpm|x)\b|-[A-Za-z]|\.\*)/g;
-const SIX = /(?<![\w:.])(?:ip6:)?((?:[0-9A-Fa-f]{1,4}:|:)[0-9A-Fa-f:]{1,40}(?:(?:\d{1,3}\.){3}\d{1,3})?)(?![\w:])/g;
+const SIX =
+  /(?<![\w:.])(?:ip6:)?((?:[0-9A-Fa-f]{1,4}:|:)[0-9A-Fa-f:]{1,40}(?:(?:\d{1,3}\.){3}\d{1,3})?)(?![\w:]|\.\d)/g;
 /** Number of characters before an address that are read as its context. */
 const CONTEXT = 40;
 

@@ -172,6 +172,10 @@ function linkOf(text: string, { at, name, between, is }: Linked): Link | undefin
   if (/^[ \t]/.test(between) && OPTION.test(text.slice(Math.max(0, at - 60), at))) {
     return 'option';
   }
+  // `$pw->name` is a member in Perl and PHP.
+  if (between === '->' && text.slice(Math.max(0, at - 1), at) === '$') {
+    return undefined;
+  }
   const hasSign = /[:=>→(]/.test(between.replaceAll(/<[^<>]*>/g, ''));
   // "PASS: suite" is a test result.
   if (name === 'pass' && (!hasSign || text.startsWith('PASS: ', at))) {
@@ -229,7 +233,7 @@ function opensString(text: string, at: number): boolean {
 /** Returns the length of an unquoted value, without the end of a sentence, a list or a parameter after it. */
 function bareLength(value: string, link: Link): number {
   const [head = ''] = value.split(
-    link === 'cell' ? /\|/ : /&(?=[\w.-]{1,40}=)|[;,](?=[\w.-]{1,40}[=:])|\\[nrt]|[。、،؛।]/,
+    link === 'cell' ? /\|/ : /&(?=[\w.-]{1,40}=)|[;,](?=[\w.-]{1,40}[=:])|\\[nrt]|[。、،؛।]|\)\]\(/,
     1,
   );
   // "비밀번호는 abc123입니다": text in a script without spaces is not part of the value.
@@ -333,7 +337,13 @@ function isToken({ value, isPlural, isQuoted, link }: CredentialCandidate): bool
   if (link === 'strong') {
     return value.length >= 6 || (value.length >= 4 && hasDigit);
   }
-  if (value.length < 8 || isIdentifier(value)) {
+  // A signature of a function, `(options, handler)`, and a dotted name in quotes, `Token.Literal.Number`.
+  if (
+    value.length < 8 ||
+    isIdentifier(value) ||
+    SAMPLE.test(value) ||
+    (!hasDigit && /\s|^[A-Za-z]+(?:\.[A-Za-z]+)+$/.test(value))
+  ) {
     return false;
   }
   if (link === 'space') {
@@ -347,6 +357,9 @@ function isToken({ value, isPlural, isQuoted, link }: CredentialCandidate): bool
   }
   return isOddlyCased(value) || looksRandom(value);
 }
+
+/** Samples of tokens: `1234567890abcdef1234567890abcdef`, `…AccessToken00000000`. */
+const SAMPLE = /^(?:0?1234567890?|abcdef){3}|(?:Access|Action)Token\d+$/i;
 
 /** Another field of a log line: `trace_id=…`. */
 const FIELD = /^[A-Za-z][\w.-]{1,40}=[^=]/;

@@ -137,7 +137,10 @@ function longestFrom(text: string, start: number, root: string): { readonly key?
 
 /** Reports whether the rest of a key is that of a sample: `xxxxxxxx`, `00000000`, `…EXAMPLE`, words without a digit. */
 function isSample(body: string, needsDigit: boolean): boolean {
-  return (needsDigit && !/\d/.test(body)) || /EXAMPLE|example|x{6}|X{6}|0{12}|(?:your|YOUR)[_-]/.test(body);
+  return (
+    (needsDigit && !/\d/.test(body)) ||
+    /EXAMPLE|example|x{6}|X{6}|0{8}|(?:your|YOUR)[_-]|(?<![A-Za-z])[Pp]ersonalAccess|AccessToken|ActionToken/.test(body)
+  );
 }
 
 /** Reports whether a text is the start of PEM in base64 that is not a private key. */

@@ -20,7 +20,7 @@ const INTERPOLATED = /^[A-Za-z_: -]{0,64}\$\{[^}]{1,80}\}\}?[A-Za-z_-]{0,32}$/;
  * `%(token)s`, `:token`, `@token`, `[token]`, a YAML tag or block sign, an entity reference.
  */
 const TEMPLATE =
-  /^(?:<.*|>[-+]?|\[(?:[^\]\d]{0,60}|[A-Z][A-Z0-9_]*)\].*|\[[A-Za-z_-]*|\{[A-Za-z_.$ -]*(?:\}.*)?|\{\{.*|\{\d\}|\$[({].*|\$(?:env:)?[A-Z_][A-Z0-9_]*|\$_?[A-Za-z_]{1,40}(?:\[|->).*|\$[a-z_]+|\$[A-Za-z_]*(?:[Pp]ass|[Tt]oken|[Ss]ecret|[Kk]ey|[Pp]wd)\w*|\$\d|[#@%]\{.*|%\(.*|%[A-Z_]+%|%[sdvq]|__[A-Z_]+__|[:@][A-Za-z_]{1,40}|\|[-+]?|\?|!(?:Ref|Sub|GetAtt|vault|secret|env|ENV|reference|ImportValue|FindInMap|var)\b.*|&[a-z]+;.*|\\[nrt].*)$/s;
+  /^(?:<.*|>[-+]?|\[(?:[^\]\d]{0,60}|[A-Z][A-Z0-9_]*)\].*|\[[A-Za-z_-]*|\{[A-Za-z_.$ -]*(?:\}.*)?|\{\{.*|\{\d\}|\$[({].*|\$(?:env:)?[A-Z_][A-Z0-9_]*|\$_?[A-Za-z_]{1,40}(?:\[|->).*|\$[A-Za-z_][\w:]{0,60}-|\$[a-z_]+|\$[A-Za-z_]*(?:[Pp]ass|[Tt]oken|[Ss]ecret|[Kk]ey|[Pp]wd)\w*|\$\d|[#@%]\{.*|%\(.*|%[A-Z_]+%|%[sdvq]|__[A-Z_]+__|[:@][A-Za-z_]{1,40}|\|[-+]?|\?|!(?:Ref|Sub|GetAtt|vault|secret|env|ENV|reference|ImportValue|FindInMap|var)\b.*|&[a-z]+;.*|\\[nrt].*)$/s;
 
 /** Reports whether a value is masked: `xxxxx`, `****`, `••••`, `...`, `ghp_xxxxxxxx`, `abcd…wxyz`, `sk-****1234`. */
 function isMasked(value: string): boolean {
@@ -33,6 +33,9 @@ function isMasked(value: string): boolean {
 
 const SAMPLE_WORD =
   '(?:your|my|our|the|some|any|insert|enter|replace|add|put|paste|example|sample|dummy|fake|placeholder|todo|fixme|change|changeme|changeit|redacted|removed|hidden|masked|here|goes|with|me|it|this|new|old|own|real|actual|personal|user|client|access|auth|api|app|db|database|root|admin|mysql|postgres|super|strong|secure|pass|passwd|password|pw|pwd|passphrase|token|secret|key|apikey|credential|credentials|value|string|id|bearer|jwt|oauth|github|gitlab|slack|service|account|private|public|of|from|and|to|in|signing|webhook|refresh|session|test|demo)';
+/** A phrase that describes a credential: `my awesome password`. */
+const SAMPLE_PHRASE =
+  /^(?:my|your|our|the|a|an|some)(?:[-_ ][a-z]{2,12}){0,3}[-_ ](?:password|passphrase|token|secret|key|credentials?)$/i;
 const SAMPLE_NAME = new RegExp(`^${SAMPLE_WORD}(?:[-_. ]?${SAMPLE_WORD}){0,8}$`, 'i');
 const SAMPLE_HINT =
   /your|my[-_ ]|insert|enter|replace|example|sample|dummy|fake|placeholder|change|redacted|removed|hidden|masked|pass|token|secret|key|credential|pwd/i;
@@ -42,6 +45,7 @@ function isSampleName(value: string): boolean {
   return (
     value.length <= 64 &&
     ((SAMPLE_NAME.test(value) && SAMPLE_HINT.test(value)) ||
+      SAMPLE_PHRASE.test(value) ||
       /^[A-Z]{2,24}(?:_[A-Z]{1,24}){1,6}$/.test(value) ||
       /^(?:your|insert|enter|replace|example|sample|dummy)[-_ ][A-Za-z_ -]+$/i.test(value))
   );
@@ -50,12 +54,17 @@ function isSampleName(value: string): boolean {
 const OBJECT =
   '(?:process|os|env|environ|getenv|config|configuration|settings|secrets?|vars?|self|this|props|state|store|req|request|res|response|result|data|body|form|formdata|params?|query|input|inputs|args?|argv|options?|opts|ctx|context|event|target|value|user|account|auth|session|credentials?|creds|payload|headers?|cookies?|local|module|document|window|element|field|row|item|obj|object|model|entity|client|server|app|steps|github|needs|matrix|vault|sys|system|std|z|yup|joi|t|fs|crypto|buffer|string|json|jwt)';
 const CHAIN = new RegExp(
-  `^(?:await\\s|new\\s)?${OBJECT}(?:(?:(?:\\?\\.|\\.|::|->)[A-Za-z_$]{1,40}\\d?){1,8}(?:[;,)\\]!?}]{0,8}$|[[(])|[[(])`,
+  `^(?:await\\s|new\\s)?[([{]?${OBJECT}(?:(?:(?:\\?\\.|\\.|::|->)[A-Za-z_$]{1,40}\\d?){1,8}(?:[;,)\\]!?}]{0,8}$|[[(])|[[(])`,
   'i',
 );
 const CALL =
-  /^(?:await |new )?(?:[A-Za-z_$][\w$]{0,40}(?:\.|::)[\w$.:]{0,80}\(|[A-Za-z_$](?:[A-Za-z_$.:]*\w?(?:<[^<>]*>)?\(|[\w$.:]*\([\w$.,\s]*\);?$)|[A-Z][A-Za-z]{1,60}::$)/;
-const MEMBERS = /^[A-Za-z_$][A-Za-z_$]*(?:\??\.[A-Za-z_$][A-Za-z_$]*){1,6}[;,)\]]*$/;
+  /^(?:await |new )?[([]?(?:[A-Za-z_$][\w$]{0,40}(?:\.|::)[\w$.:]{0,80}\(|[A-Za-z_$](?:[A-Za-z_$.:]*\w?(?:<[^<>]*>)?\(|[\w$.:]*\([\w$.,\s]*\);?$)|[A-Z][A-Za-z]{1,60}::$)/;
+const MEMBERS = /^[([]?[A-Za-z_$][A-Za-z_$]*(?:\??\.[A-Za-z_$][A-Za-z_$]*){1,6}[:;,)\]]*$/;
+/** An item or a part of a list, whose last bracket may be missing: `parts[1]`, `line[:-1`, `Optional[bytes`. */
+const ITEM =
+  /^[([{]?[A-Za-z_$][A-Za-z_$.]*\[(?:-?\d{1,3}|(?:-?\d{1,3})?:(?:-?\d{1,3})?|["']?[A-Za-z_$][A-Za-z_$.]*["']?)\]{0,2}[;,)\]]*$/;
+/** A call of a result: `encode(value).decode(`. */
+const CALLS = /^[A-Za-z_$][\w$.]{0,80}\([\w$.,]{0,80}\)(?:\.[A-Za-z_$][\w$]{0,40}\(?){1,4}[;,)\]"']*$/;
 const IDENTIFIER =
   /^[A-Za-z_$]*(?:pass(?:word|wd|phrase)?|pwd|token|secret|api_?key|key|credentials?|creds|auth|header|signature)[A-Za-z_$]{0,24}[;,)\]!?]*$/i;
 
@@ -64,6 +73,8 @@ export function isExpression(value: string): boolean {
   return (
     CHAIN.test(value) ||
     CALL.test(value) ||
+    CALLS.test(value) ||
+    ITEM.test(value) ||
     (MEMBERS.test(value) && (/[a-z][A-Z]|_/.test(value) || SAMPLE_HINT.test(value))) ||
     (IDENTIFIER.test(value) && /[a-z][A-Z]|_/.test(value))
   );
@@ -117,6 +128,7 @@ const PROSE = new Set(
     'those to too true try two type undefined unique unknown unless unset unsupported until update updated upper uppercase use used user ' +
     'username users uses using valid validated value varchar via visible was we weak what when where whether which while who why will with ' +
     'within without won wrong yes yet you your ' +
+    'allow allows enable enables disable disables return returns specify specifies ' +
     'any array bool boolean byte bytes bytea date default double enum float json jsonb map nvarchar option secretstr securestring ' +
     'std::string struct uuid void writeonly readonly sensitive encrypted env environment vault file header headers body query path ' +
     'include omit same-origin bearer basic digest admin/admin cookie cookies session tbd ' +

@@ -182,7 +182,7 @@ function inColumns(text: string): readonly TextSpan[] {
 
 /** User info that is public, or documentation: `git@`, `user:password@`, `${USER}:${PASSWORD}@`. */
 const PUBLIC_USER =
-  /^(?:git|hg|svn|(?:user(?:name)?|usr|me|name|login|my-?user|your-?user(?:name)?|x-access-token|oauth2)?:(?:pass|pwd))$/i;
+  /^(?:git|hg|svn|user(?:name)?|root|admin|postgres|mysql|(?:user(?:name)?|usr|me|name|login|my-?user|your-?user(?:name)?|x-access-token|oauth2)?:(?:pass|pwd))$/i;
 
 /** Reports whether a value after `Authorization`, `Bearer` or `Basic` is one: a word, code or a placeholder is not. */
 function isHeaderValue(value: string): boolean {
@@ -192,7 +192,10 @@ function isHeaderValue(value: string): boolean {
   const isMixed = value.length >= 24 && /[a-z]/.test(value) && /[A-Z]/.test(value);
   const decoded = Buffer.from(value, 'base64').toString('latin1');
   return (
-    (/\d/.test(value) && /[A-Za-z]/.test(value) && value.length >= 8 && !/^[A-Za-z]+\d$/.test(value)) ||
+    (/\d/.test(value) &&
+      /[A-Za-z]/.test(value) &&
+      value.length >= 8 &&
+      !/^(?:[A-Za-z]+\d|(?:secret|token)\d{1,6})$/i.test(value)) ||
     isMixed ||
     (decoded.includes(':') && /^[\x20-\x7e\xa0-\xff]{3,}$/.test(decoded))
   );

@@ -102,16 +102,19 @@ export function createNameGuesser(products: ReadonlySet<string>): NameGuesser {
   };
 }
 
-/** Returns the sentences of prose that may contain a name, without code, addresses and placeholders. */
+/**
+ * Returns the sentences of prose that may contain a name, without code and addresses. A line with a placeholder was read
+ * before its redaction.
+ */
 function proseOf(text: string): readonly string[] {
   const sentences: string[] = [];
   let isCode = false;
   for (const line of text.split('\n')) {
     isCode = FENCE.test(line.slice(0, 16)) ? !isCode : isCode;
-    if (isCode || line.length > MAX_LINE || !/\p{Lu}\p{Ll}/u.test(line)) {
+    if (isCode || line.length > MAX_LINE || !/\p{Lu}\p{Ll}/u.test(line) || line.search(PLACEHOLDER) >= 0) {
       continue;
     }
-    const plain = line.replaceAll(PLACEHOLDER, 'someone').replaceAll(NOISE, 'something');
+    const plain = line.replaceAll(NOISE, 'something');
     if (NO_PROSE.test(plain) || isHeading(plain)) {
       continue;
     }

@@ -69,7 +69,7 @@ export const findUserNames: Finder = (text) =>
         const start = index + whole.lastIndexOf(login);
         const written = /^\s/.test(login) ? ['n', 'r', 't'].map((letter) => letter + login.slice(1)) : [login];
         const isSystem = written.some((each) => SYSTEM.has(each.toLowerCase()) || isCommon(each));
-        return isSystem || /^\d+(?:\.\d.*)?$|^[A-Z_]+$/.test(login)
+        return isSystem || /^\d+(?:\.\d.*)?$|^[A-Z_]+$|\.(?:[cm]?[jt]sx?|py|rb|sh|username|user|login)$/.test(login)
           ? []
           : [
               {
@@ -158,7 +158,9 @@ function namesPerson(stem: string): boolean {
   const unknown = words.filter((word) => !PAPERS.has(word) && !COMMON.has(word) && !isParticle(word));
   const given = words.filter((word) => isGivenName(word, true) && !COMMON.has(word));
   if (isPaper) {
-    return unknown.length >= 1 && unknown.length <= 4 && (given.length > 0 || isLikeName(rest, unknown));
+    // "See LICENSE.txt and CONTRIBUTORS": a phrase is a name only if its words are written like names.
+    const isPhrase = stem.includes(' ') && !isCapital(rest.filter((token) => unknown.includes(token.toLowerCase())));
+    return unknown.length >= 1 && unknown.length <= 4 && (given.length > 0 || (!isPhrase && isLikeName(rest, unknown)));
   }
   const isAllNames = words.every((word) => unknown.includes(word) || isParticle(word));
   if (DATED.test(stem) && isAllNames && isCapital(rest)) {
