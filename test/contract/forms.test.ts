@@ -13,7 +13,7 @@ import { all, callsOf, signature } from './exercise.ts';
 const platform = new Map(OPERATIONS.map((one) => [signature(one.method, `/v1${one.path}`), one]));
 const calls = callsOf({});
 
-/** Values of all types, of which a place accepts few. */
+/** Values of all types: each place accepts few of them. */
 function misfits({ title, minLength = 0, maxLength = 0 }: RequestNode): readonly unknown[] {
   // Rich documents are left to the platform.
   return title === 'rich document'

@@ -56,7 +56,7 @@ test('the tables call every operation, and a refused request changes nothing', a
   expect(OPERATIONS.filter(({ name }) => !called.has(name)).map(({ name }) => name)).toEqual([]);
 });
 
-/** What is created, can be seen after its deletion, or is done with what an unknown integration has. */
+/** Operations that take an unknown id: it is created, was deleted, or belongs to an unknown integration. */
 const FOUND = [
   'GET /spaces/{spaceId} deleted 200',
   'PUT /orgs/{organizationId}/openapi/{specSlug} org_other 201',
