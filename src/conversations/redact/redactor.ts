@@ -91,10 +91,12 @@ export function createConversationRedactor(
   const survey = (fields: readonly TicketField[], people: readonly Person[]) => {
     const texts = fields.map(({ place, text }) => ({ place, text: viewOf(text).text.replaceAll(PLACEHOLDER, GLUED) }));
     const guess = guessNames && !off.includes('person') ? createNameGuesser(notNames) : () => [];
-    const announced = announcedNames(
-      texts.map(({ text }) => text),
-      people,
-    );
+    const announced = off.includes('person')
+      ? []
+      : announcedNames(
+          texts.map(({ text }) => text),
+          people,
+        );
     const guessed = guess(texts.filter(({ place }) => isProse(place)).map(({ text }) => text));
     // The longest first: a part of a name belongs to the person with the whole one.
     const names = [...new Set([...announced, ...guessed])].sort((a, b) => b.length - a.length);
