@@ -11,7 +11,7 @@ const PLACE =
   /[\p{L}].*\d|\d.*[\p{L}]|[省市区區县縣镇鎮乡鄉村街路巷弄号號楼樓室都道府県町丁目番地]|[시군구동읍면리로길]\s|(?:street|road|avenue|lane|straße|strasse|platz|weg|rue|avenida|calle|praça|piazza|via|ulica|улица|проспект)/iu;
 /** Marks of text that is not an address: code, links, hexadecimal numbers, placeholders, machine-written text. */
 const NO_PLACE =
-  /[{}<>=;\\`$*]|:\/\/|0x[\da-f]|\(\)|^\W*\[|^(?:true|false|null|none|undefined|string|text|object|required|optional|localhost)\b|^[\d.:]+$|^[\da-f:]{11,}$|@|^\S+\.\S+$|^\S+$(?<![\p{Script=Han}\p{Script=Hangul}\p{L}]\d.*|\d[\p{Script=Han}].*)/iu;
+  /[{}<>=;\\`$*]|:\/\/|0x[\da-f]|\(\)|^\W*\[|^\w+(?:\.\w+)+\(|^(?:family|mac|internal|scope_?id|cidr|netmask|port|protocol) ?:|^(?:true|false|null|none|undefined|string|text|object|required|optional|localhost)\b|^[\d.:]+$|^[\da-f:]{11,}$|@|^\S+\.\S+$|^\S+$(?<![\p{Script=Han}\p{Script=Hangul}\p{L}]\d.*|\d[\p{Script=Han}].*)/iu;
 /** Punctuation and words between a label and its value. */
 const SEPARATOR =
   /[:：=|\t\n]|<\/(?:th|td|dt|b|strong|label|span)>| (?:[-–—]|is|ist|lautet|est|es|é|è|er|är|on|jest|je|este|adalah|là)(?=[ :])|[は是为為은는]/g;

@@ -8,6 +8,8 @@ import { cellsUnder } from '../model/table-columns.ts';
 /** Networks whose addresses identify nobody: they are the same in many places, or examples. */
 const NOBODYS = (
   '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.168.0.0/16 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3 ' +
+  // Public resolvers of names.
+  '1.0.0.1/32 1.1.1.1/32 8.8.4.4/32 8.8.8.8/32 9.9.9.9/32 2001:4860:4860::/64 2606:4700:4700::/64 ' +
   '::/127 fc00::/7 fe80::/10 ff00::/8 2001:db8::/32 3fff::/20'
 )
   .split(' ')
@@ -20,7 +22,7 @@ const NOBODYS = (
 const FOUR =
   /(?<![\w.]|[\w.-]\+|(?:[A-Za-z_.-]|^)-)\d{1,3}(?:\.\d{1,3}){3}(?!\w|\.\d|\.(?:tar|zip|tgz|gz|jar|whl|exe|dmg|deb|rpm|x)\b|-[A-Za-z]|\.\*)/g;
 const SIX =
-  /(?<![\w:.])(?:ip6:)?((?:[0-9A-Fa-f]{1,4}:|:)[0-9A-Fa-f:]{1,40}(?:(?:\d{1,3}\.){3}\d{1,3})?)(?![\w:]|\.\d)/g;
+  /(?<![\w:.]|\[-)(?!(?<=[>)])::)(?:ip6:)?((?:[0-9A-Fa-f]{1,4}:|:)[0-9A-Fa-f:]{1,40}(?:(?:\d{1,3}\.){3}\d{1,3})?)(?![\w:]|\.\d)/g;
 /** Number of characters before an address that are read as its context. */
 const CONTEXT = 40;
 
@@ -66,7 +68,7 @@ const VERSION_HEADING =
   /(?:^|[ _])(?:versions?|releases?|version(?:en|e|i|es|ão)|versión|wersja|verze|версия|версія|sürüm|バージョン|版本|버전)$/iu;
 /** Words before a version or a section number with four parts. */
 const VERSION =
-  /(?:(?<![a-z])(?:v|ver|versions?|version:|releases?|builds?|firmware|fw|patch|rev(?:ision)?|sdk|api|driver|app|kernel|chapter|sections?|clause|article|table|figure|fig|§|upgrad(?:ed?|ing)(?: (?:to|from))?|updat(?:ed?|ing) (?:to|from)|downgrad(?:ed?|ing)(?: (?:to|from))?|since|oid)\.?["']?\s{0,2}[:=#]?\s{0,2}["']?|[=~^<>!]=\s?|[~^]\s?)$/i;
+  /(?:(?<![a-z])(?:v|ver|versions?|version:|releases?|builds?|firmware|fw|patch|rev(?:ision)?|sdk|api|driver|app|kernel|chapter|sections?|clause|article|table|figure|fig|§|upgrad(?:ed?|ing)(?: (?:to|from))?|updat(?:ed?|ing) (?:to|from)|downgrad(?:ed?|ing)(?: (?:to|from))?|since|oid|ObjectIdentifier\()\.?["']?\s{0,2}[:=#]?\s{0,2}["']?|[=~^<>!]=\s?|[~^]\s?)$/i;
 /** Products whose versions have four parts. */
 const PRODUCTS =
   /(?<![\p{L}\p{N}])(?:firefox|chrom(?:e|ium)|chromedriver|safari|opera|brave|vivaldi|browser|webview2?|windows|win(?:10|11)?|android|ios|ipados|macos|java|jdk|jre|openjdk|\.net|dotnet|asp\.net|powershell|internet explorer|visual studio|vscode|docker desktop|sql server|openssl|teams|zoom|slack|outlook|office|word|excel|acrobat|reader|flash|photoshop|unity|unreal|directx|cuda|cudnn|bios|uefi|plug-?in|extension|add-?on|package|installer|hotfix|service pack|wordpress|skype|anydesk|teamviewer|boost|log4j|electron|wireshark|putty|filezilla|vlc)(?:\/|[ ,:(-]{1,2}(?:x64|x86|64-bit|32-bit|esr|beta|stable|dev)?[ ,:(-]{0,2}v?| ?\| ?)$|(?<![\p{L}\p{N}])edge ?[|/] ?$/iu;

@@ -228,6 +228,10 @@ const RANDOM = /(?<![\w+/=.~%@&?#$-])(?!sha\d{3}-|\/)[A-Za-z0-9+/_-]{24,120}={0,
 const PUBLIC_BEFORE =
   /(?:sha-?\d{1,3}|md5|integrity|base64,?|etag|digest|checksum|hash|fingerprint|commit|revision|nonce|cursor|rsa|ed25519|ecdsa[\w-]*|(?:^|[\W_a-z])(?:id(?:-\d)?|ids|uid|ref|ray|trace|request|signature-?input|kid|thumbprint|serial|cert(?:ificate)?))["'`]?[ \t]{0,3}[:=-]{0,2}[ \t]{0,3}["'`([]{0,2}$/i;
 
+/** An id that starts with the kind of its object, as the interfaces of many services have them: `cus_…`, `evt_…`. */
+const PUBLIC_ID =
+  /^(?:acct|batch|ch|chatcmpl|cus|dpl|evt|file|msg|org|pi|pm|prj|price|prod|proj|req|run|seti|sub|team|thread|txn|user|usr)[_-](?!.*secret)/;
+
 /** Returns strings that nobody chose: letters of both cases and digits that change often, and no words among them. */
 function randomStrings(text: string): readonly TextSpan[] {
   return matchesIn(text, RANDOM).flatMap(({ index: start, 0: value }) => {
@@ -237,7 +241,9 @@ function randomStrings(text: string): readonly TextSpan[] {
       /[A-Za-z0-9+/=]{40}["\\n]{0,3}\r?\n[>\s]{0,12}$/.test(text.slice(Math.max(0, start - 60), start)) ||
       /^["\\n]{0,3}\r?\n[>\s]{0,12}[A-Za-z0-9+/]{8,}={0,2}\s/.test(text.slice(end, end + 100));
     const isPublic = PUBLIC_BEFORE.test(text.slice(Math.max(0, start - 32), start));
-    return looksDrawn(value) && !isInBlock && !isPublic ? [{ start, end, rule: 'random string' }] : [];
+    return looksDrawn(value) && !PUBLIC_ID.test(value) && !isInBlock && !isPublic
+      ? [{ start, end, rule: 'random string' }]
+      : [];
   });
 }
 
