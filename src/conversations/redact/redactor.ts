@@ -88,19 +88,35 @@ export function createConversationRedactor(
   const { patterns = [], allow = [], regions = ['US'], off = [], guessNames = true, products = [] } = options;
   const scanFor = scansFor(options);
   const notNames = productWords(products);
-  const survey = (fields: readonly TicketField[], people: readonly Person[]) => {
-    const texts = fields.map(({ place, text }) => ({ place, text: viewOf(text).text.replaceAll(PLACEHOLDER, GLUED) }));
-    const guess = guessNames && !off.includes('person') ? createNameGuesser(notNames) : () => [];
-    const announced = off.includes('person')
-      ? []
-      : announcedNames(
-          texts.map(({ text }) => text),
-          people,
-        );
-    const guessed = guess(texts.filter(({ place }) => isProse(place)).map(({ text }) => text));
-    // The longest first: a part of a name belongs to the person with the whole one.
-    const names = [...new Set([...announced, ...guessed])].sort((a, b) => b.length - a.length);
-    return surveyOf(fields, scanFor(people, names));
+  const namesIn = (fields: readonly Pick<TicketField, 'place' | 'text'>[], people: readonly Person[]) => {
+    if (off.includes('person')) {
+      return [];
+    }
+    const texts = fields.map(({ place, text }) => ({ place, text: viewOf(text).text }));
+    const guess = guessNames ? createNameGuesser(notNames) : () => [];
+    const announced = announcedNames(
+      texts.map(({ text }) => text),
+      people,
+    );
+    return [...announced, ...guess(texts.filter(({ place }) => isProse(place)).map(({ text }) => text))];
+  };
+  const survey = (fields: readonly TicketField[], people: readonly Person[]): Survey => {
+    let names: readonly string[] = [];
+    let further = namesIn(fields, people);
+    for (let round = 1; ; round += 1) {
+      // The longest first: a part of a name belongs to the person with the whole one.
+      names = [...new Set([...names, ...further])].sort((a, b) => b.length - a.length);
+      const found = surveyOf(fields, scanFor(people, names));
+      // A name may show only once something next to it was removed: redacting twice must change nothing.
+      const changed = found.explained.filter(({ spans }) => spans.length > 0);
+      further = namesIn(
+        changed.map(({ place, redacted }) => ({ place, text: redacted })),
+        [],
+      ).filter((name) => !names.includes(name));
+      if (further.length === 0 || round === NAME_ROUNDS) {
+        return found;
+      }
+    }
   };
   const version = createHash('sha256')
     .update(
@@ -196,9 +212,8 @@ interface Survey {
   again(text: string): string;
 }
 
-/** A placeholder of an earlier redaction, and what it reads as: a word next to it is a part of it, as it was before. */
-const PLACEHOLDER = /\[[A-Z_]{1,20}_\d{1,7}\]/g;
-const GLUED = 'x9x';
+/** Maximum number of rounds in which redacted texts reveal further names. */
+const NAME_ROUNDS = 4;
 
 /** Reports whether a field holds sentences. */
 function isProse(place: string): boolean {
