@@ -1,5 +1,8 @@
 /** Octavo's names and summaries of operations, by the vendor's names. A name is given where it is another. */
 export const NAMES: Readonly<Record<string, string | readonly [name: string, summary: string]>> = {
+  getRecommendedQuestionsInOrganization: 'Returns questions that readers of an organization may ask.',
+  streamRecommendedQuestionsInOrganization: 'Streams questions that readers of an organization may ask.',
+  streamRecommendedQuestionsInSite: 'Streams questions that readers of a site may ask.',
   adsListSites: 'Lists sites with advertisements.',
   adsUpdateSite: 'Updates the advertisements of a site.',
   dnsRevalidateCustomHostname: 'Checks the DNS records of a custom hostname again.',

@@ -94,6 +94,7 @@ export function openApprovalReader(
       const isYoung = clock.now() - own.createdAt <= MAX_AGE;
       // Later, the same change may wait for another reason.
       const isOver = target.state === 'merged' && !(clock.now() - target.mergedAt <= MAX_AGE) && !isYoung;
+      const isFollowed = rules.ref.replace(/^refs\/heads\//, '') === target.into;
       const reasons = [
         ...personReasons(author, who, rules),
         ...(hasCommit === null ? ['the forge does not tell who wrote all commits of this change'] : []),
@@ -102,9 +103,7 @@ export function openApprovalReader(
         ...(isNew && !isYoung ? ['the comment is more than a day old; write a new one'] : []),
         ...(!isNew && isOver ? ['more than a day has passed since the merge; write a new one'] : []),
         ...(target.state === 'closed' ? ['this was closed without being merged'] : []),
-        ...([target.into, `refs/heads/${target.into}`].includes(rules.ref)
-          ? []
-          : ['this does not go to the branch that Octavo follows']),
+        ...(isFollowed ? [] : ['this does not go to the branch that Octavo follows']),
         ...planReasons(shown, own, target.head, digits, rules),
       ];
       const checksum = shown[0]?.checksums.find((each) => each.startsWith(digits));

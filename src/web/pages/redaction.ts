@@ -39,7 +39,10 @@ function load({ id, config }: OrganizationState, request: PageRequest) {
     redacted: explained?.redacted ?? null,
     /** Values by position. `line`: from 1. */
     found: (explained?.spans ?? []).map(({ type, rule, start, end, placeholder }) => ({
-      ...{ type, rule, placeholder, value: text.slice(start, end) },
+      type,
+      rule,
+      placeholder,
+      value: text.slice(start, end),
       line: text.slice(0, start).split('\n').length,
     })),
   };

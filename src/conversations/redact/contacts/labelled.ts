@@ -94,7 +94,9 @@ const BORN_BEFORE =
 const BORN_AFTER = /^\s?(?:生まれ|生(?![\p{L}])|출생|doğumlu|geboren|né\b|nascid)/u;
 
 export const findBirthDates = labelledFinder({
-  ...{ type: 'birthdate', label: 'BIRTHDATE', rule: 'date of birth' },
+  type: 'birthdate',
+  label: 'BIRTHDATE',
+  rule: 'date of birth',
   labels: labelsFrom(data.birthdate.join('|')),
   patterns: [
     // In figures, in any order and with any separator, also with the characters for year, month and day.
@@ -131,7 +133,9 @@ const CHECKS: ReadonlyMap<string, (key: string) => boolean> = new Map([
 const NUMBER_HEAD = /(?<![\p{L}\p{N}_./-]|\d:|[\w.]\()[A-Z]{0,6}-?$/iu;
 
 export const findNationalIds = labelledFinder({
-  ...{ type: 'national_id', label: 'NATIONAL_ID', rule: 'identity number' },
+  type: 'national_id',
+  label: 'NATIONAL_ID',
+  rule: 'identity number',
   labels: labelsFrom(data.nationalId.join('|')),
   patterns: [
     /[A-Z]{0,6}-?\d[A-Z0-9]{0,24}(?:[ ./-](?=[A-Z0-9.-]{0,6}\d)[A-Z0-9]{1,12}){0,6}(?:-[A-Z0-9]|\([0-9A]\))?(?![\p{L}\p{N}_])/iuy,
@@ -146,7 +150,9 @@ export const findNationalIds = labelledFinder({
 
 /** Finds the codes of three or four digits that prove who holds a card. */
 export const findCardCodes = labelledFinder({
-  ...{ type: 'secret', label: 'SECRET', rule: 'security code of a card' },
+  type: 'secret',
+  label: 'SECRET',
+  rule: 'security code of a card',
   labels: labelsFrom(data.cardCode.join('|')),
   patterns: [/\d{3,4}(?![\w/-]|[.,:]\d)/y],
   heads: [/(?<![\w./-]|\d:)$/],
@@ -160,7 +166,9 @@ const isSsn = (key: string) => !/^(?:000|666|9)|^...00|0000$/.test(key) && !SAMP
 
 /** Nine digits without separators are ambiguous without a label. */
 const findLabelledSsns = labelledFinder({
-  ...{ type: 'ssn', label: 'SSN', rule: 'social security number' },
+  type: 'ssn',
+  label: 'SSN',
+  rule: 'social security number',
   labels: labelsFrom(data.ssn.join('|')),
   patterns: [/\d{9}(?!\w)/y],
   heads: [/(?<![\w.-])$/],
