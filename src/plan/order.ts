@@ -17,7 +17,7 @@ export interface Ordering {
   readonly hard: ReadonlyMap<string, readonly string[]>;
   /** Changes that should be done with before, however they end. */
   readonly soft: ReadonlyMap<string, readonly string[]>;
-  /** Changes that free a natural key that this one takes. */
+  /** Changes that make room for this one: they free a natural key that it takes, or leave what moves into them. */
   readonly freed: ReadonlyMap<string, readonly string[]>;
   /** Additional dependencies of the second half of a change: the default section of a site must exist first. */
   readonly late: ReadonlyMap<string, { readonly hard: readonly string[]; readonly soft: readonly string[] }>;
@@ -46,8 +46,8 @@ export function orderChanges(
 }
 
 /**
- * Returns the part of an order that concerns these wholes, such as sites, and those that it requires or that free the
- * natural keys that it takes. The parts of a whole refer to each other in too many ways to apply one without the others.
+ * Returns the part of an order that concerns these wholes, such as sites, with what it requires and what makes room for
+ * it. The parts of a whole refer to each other in too many ways to apply one without the others.
  */
 export function partOf(
   ordering: Ordering,
@@ -223,7 +223,7 @@ class ChangeOrder {
       const holder = change.declared[field];
       const move = rules.move === true ? this.#nearestMove(change.kind, field, holder) : null;
       if (move !== null) {
-        this.#graph.prefer(changeId(change), move);
+        this.#afterFreeing(changeId(change), move);
       }
     }
   }
@@ -305,14 +305,23 @@ class ChangeOrder {
     const inCircles = findKeyCycles(this.#kinds, passed);
     for (const pass of passed) {
       const [taker, holder] = [changeId(pass.taker), changeId(pass.holder)];
-      this.#freed.set(taker, [...(this.#freed.get(taker) ?? []), holder]);
       if (inCircles.has(pass)) {
         this.#aside.add(taker);
         this.#lateOf(taker).soft.push(holder);
+        this.#noteFreed(taker, holder);
       } else {
-        this.#graph.prefer(taker, holder);
+        this.#afterFreeing(taker, holder);
       }
     }
+  }
+
+  #afterFreeing(id: string, freeing: string): void {
+    this.#graph.prefer(id, freeing);
+    this.#noteFreed(id, freeing);
+  }
+
+  #noteFreed(id: string, freeing: string): void {
+    this.#freed.set(id, [...(this.#freed.get(id) ?? []), freeing]);
   }
 
   #preferences(): void {
