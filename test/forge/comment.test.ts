@@ -272,6 +272,21 @@ describe('the diff of a comment', () => {
     );
   });
 
+  test('gives each change one sign, and names the file of several changes without a line', async () => {
+    const titles = ['a', 'b'].map((key) => `Everything that customers ask about invoices ${key}`);
+    const { plan } = await planOf({
+      manifests: teams(2),
+      base: JSON.stringify({ spaces: { a: { title: titles[0] }, b: { title: titles[1] } } }),
+      actuals: [actual('space', 'a', { title: titles[0] ?? '' }), actual('space', 'b', { title: titles[1] ?? '' })],
+      policy: { requireApproval: ['space'] },
+    });
+    const comment = planComment(plan, MARKER, ROOM, COMMIT);
+    const [deleted = ''] = codeIn(comment).filter((code) => code.startsWith('- '));
+    expect(deleted.split('\n').length).toBeGreaterThan(2);
+    expect(deleted.match(/^-/gm)).toHaveLength(2);
+    expect(comment).toMatch(/^In \[`[^`:]+`\]\([^)#]+\)$/m);
+  });
+
   test('folds a group with many changes, and every group of a large plan', async () => {
     const folds = async (creations: number) => {
       const declared = JSON.parse(teams(creations));

@@ -270,12 +270,12 @@ function changeBlock(change: ChangeDocument): Block {
     action === 'move' ? path !== 'position' : action !== 'create' || (path !== 'title' && path !== 'label');
   const fields = change.fields.filter(({ path }) => isShown(path));
   const lines = [
-    ...wrapped(sign, head),
+    ...headLines(sign, head),
     ...fields
       .flatMap((field) => fieldLines(field, accessFields.includes(field.path)).flatMap(diffLines))
       .flatMap((line) => wrapped(line.charAt(0), line.slice(2), 6)),
   ].map(inertLine);
-  const briefs = [named(MAX_BRIEF_LENGTH), address].map((text) => wrapped(sign, text).map(inertLine));
+  const briefs = [named(MAX_BRIEF_LENGTH), address].map((text) => headLines(sign, text).map(inertLine));
   return action === 'delete' ? { kind, lines, briefs } : { kind, lines };
 }
 
@@ -287,6 +287,12 @@ function wrapped(sign: string, text: string, indent = 2): readonly string[] {
   return wrap('', breakLongWords(safe, columns - indent), columns, indent)
     .split('\n')
     .map((line) => `${start}${line}`);
+}
+
+/** Breaks the first line of a change. Only its start has the sign: with one in each line, it would read as several changes. */
+function headLines(sign: string, head: string): readonly string[] {
+  const [first = '', ...more] = wrapped(sign, head);
+  return [first, ...more.map((line) => ` ${line.slice(sign.length)}`)];
 }
 
 /** Returns where a change goes, what it damages, and why it waits. */
@@ -329,18 +335,18 @@ function inertLine(line: string): string {
   return noCommand(printable(maskUrls(line))).replaceAll(/`{8}(?=`)/g, `${'`'.repeat(MAX_RUN - 1)}\\u0060`);
 }
 
-/** Returns the files of changes, each with its first line, as links where the forge shows them. */
+/** Returns the files of changes, with the line where it is one change, as links where the forge shows them. */
 function fileLinks(changes: readonly ChangeDocument[], { filesUrl, maxLength }: MarkdownPlace): string {
-  const places = new Map<string, number>();
-  for (const { source } of changes) {
-    if (source !== null) {
-      places.set(source.file, Math.min(source.line, places.get(source.file) ?? source.line));
-    }
-  }
+  const places = Map.groupBy(
+    changes.flatMap(({ source }) => source ?? []),
+    ({ file }) => file,
+  );
   let left = maxLength * FILES_SHARE;
-  const links = [...places].slice(0, MAX_FILES).flatMap(([file, line]) => {
-    const name = codeSpan(`${printable(maskUrls(file))}:${line}`);
-    const shown = filesUrl === null ? name : `[${name}](${filesUrl}${encodedPath(file)}#L${line})`;
+  const links = [...places].slice(0, MAX_FILES).flatMap(([file, [first, second]]) => {
+    const line = first !== undefined && second === undefined ? first.line : null;
+    const name = codeSpan(`${printable(maskUrls(file))}${line === null ? '' : `:${line}`}`);
+    const shown =
+      filesUrl === null ? name : `[${name}](${filesUrl}${encodedPath(file)}${line === null ? '' : `#L${line}`})`;
     left -= shown.length + 2;
     return left < 0 ? [] : [shown];
   });
