@@ -53,7 +53,9 @@ export const siteSpace = structurePart<SiteSpace>({
       required: true,
       access: spaceAccess,
     },
-    path: line({ min: 1, max: 100, example: 'guides' }).describe('The path on the site.'),
+    path: line({ min: 1, max: 100, example: 'guides' }).describe(
+      'The path on the site. Without it, the platform chooses one that is free when the space is added.',
+    ),
     condition,
     hidden: {
       schema: z.boolean().describe('Hides it from navigation; requires platform 0.167 or later.'),

@@ -146,6 +146,9 @@ const SEVERITY_LABELS: Readonly<Record<Severity, StateLabel>> = {
   info: { tone: 'none', word: 'info' },
 };
 
+const RESOLVED: StateLabel = { tone: 'ok', word: 'resolved' };
+const WAITS: StateLabel = { tone: 'wait', word: 'needs approval' };
+
 /** Alerts about a plan that waits for a person. */
 const PLAN_CODES: ReadonlySet<ConditionCode> = new Set(['waiting-for-approval', 'plan-refused']);
 
@@ -172,7 +175,7 @@ function item(condition: ConditionView, request: PageRequest): Html {
   const { titleOf, now } = request;
   const { code, path, severity, state, organization, since, resolvedAt } = condition;
   const title = alertTitle(code);
-  const label = state === 'resolved' ? ({ tone: 'ok', word: 'resolved' } as const) : SEVERITY_LABELS[severity];
+  const label = state === 'resolved' ? RESOLVED : code === 'waiting-for-approval' ? WAITS : SEVERITY_LABELS[severity];
   const about =
     organization === null
       ? html`<span class="faint">all organizations</span>`

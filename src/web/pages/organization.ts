@@ -377,8 +377,6 @@ function sourceSection(view: OrganizationView, { now }: PageRequest): Html {
   const poll = pollSeconds === null ? '' : html` New commits are fetched every ${spanWords(pollSeconds * 1000)}.`;
   return html`<section aria-labelledby="source"><h2 id="source">Source</h2>
 <dl class="facts">
-<div><dt>Commit</dt><dd>${commitText(commit, commitUrl)}</dd></div>
-<div><dt>Last check</dt><dd>${age(freshness.asOf, now)}</dd></div>
 <div><dt>Next check</dt><dd>${nextCheck === null ? 'when something changes' : age(nextCheck, now)}.${poll}</dd></div>
 ${webhook === null ? '' : html`<div><dt>Webhook</dt><dd>${webhook.lastAt === null ? '' : html`${age(webhook.lastAt, now)}: `}${webhook.sentence}</dd></div>`}
 ${replica === null ? '' : html`<div><dt>Replica</dt><dd>${link('/replicas', shown(replica))}</dd></div>`}

@@ -95,6 +95,7 @@ test('an alert about a plan that waits leads to the plan, and names the organiza
   expect(shown.match(/<a href="[^"]*"[^>]*>Review plan</g)).toEqual([
     `<a href="${path}" aria-label="Review plan: Changes wait for approval" class="button">Review plan<`,
   ]);
+  expect(shown.match(/class="state wait">[^<]*/g)).toEqual(['class="state wait">needs approval']);
   expect(shown).toContain('Acme <span class="address">acme</span>');
   expect(shown).toContain('There is no room for more conversations');
 });
