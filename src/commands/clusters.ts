@@ -24,6 +24,9 @@ import { type PlatformSession, withPlatform } from './cli/session.ts';
 interface ClusterFlags extends StateFlags {
   readonly space?: string;
   readonly dryRun?: boolean;
+  readonly reason?: string;
+  /** Milliseconds. */
+  readonly for?: number;
 }
 
 /** The subcommands of `octavo clusters`. */
@@ -49,9 +52,11 @@ export const clusterCommands = {
 };
 
 async function mute(cluster: string, muted: boolean, flags: ClusterFlags, context: CommandContext): Promise<ExitCode> {
-  const { dryRun = false } = flags;
-  const answer = await callClusters({ subcommand: 'mute', cluster, muted, dryRun }, flags, context);
-  const state = muted ? 'muted' : 'unmuted';
+  const { dryRun = false, reason = '' } = flags;
+  const until = flags.for === undefined ? null : context.clock.now() + flags.for;
+  const answer = await callClusters({ subcommand: 'mute', cluster, muted, reason, until, dryRun }, flags, context);
+  const end = muted && until !== null ? ` until ${new Date(until).toISOString()}` : '';
+  const state = `${muted ? 'muted' : 'unmuted'}${end}`;
   const words = answer.changed !== true ? `is already ${state}` : dryRun ? `would be ${state}` : `is now ${state}`;
   const text = `${line(answer.cluster)} (${line(answer.label)}) ${words}`;
   printResult(context, flags.format, { format: 'octavo.cluster/2', ...answer }, [text]);

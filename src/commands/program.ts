@@ -427,6 +427,8 @@ function clusterCommands(program: LazyCommand): void {
     .with(dryRun);
   add('mute', 'Prevent change requests for a cluster')
     .argument(...cluster)
+    .option('--reason <text>', 'Reason, shown on the page and in the audit')
+    .option('--for <duration>', 'Length of the mute, such as 14d (default: until it is unmuted)', duration)
     .with(dryRun);
   add('unmute', 'Allow change requests for a cluster again')
     .argument(...cluster)

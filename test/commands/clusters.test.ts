@@ -58,7 +58,8 @@ test('mutes and unmutes a cluster, and reports an unknown one', async () => {
   const muted = () => work.emulator.state().issuesClusters?.[0]?.muted;
   expect((await work.inside(['clusters', 'mute', cluster, '--dry-run'])).stdout).toMatch(/ would be muted\n$/);
   expect(muted()).toBe(false);
-  expect((await work.inside(['clusters', 'mute', cluster])).stdout).toMatch(/ is now muted\n$/);
+  const mute = ['clusters', 'mute', cluster, '--reason', 'Fixed in 4.2', '--for', '14d'];
+  expect((await work.inside(mute)).stdout).toMatch(/ is now muted until \d{4}-\d\d-\d\dT[\d:.]+Z\n$/);
   expect(muted()).toBe(true);
   const refused = await work.inside(['clusters', 'open', cluster]);
   expect(refused.code).toBe(1);

@@ -373,7 +373,7 @@ function runItem(
 
 /** The source of the manifests, and when they are compared. */
 function sourceSection(view: OrganizationView, { now }: PageRequest): Html {
-  const { id, commit, commitUrl, freshness, nextCheck, pollSeconds, plan, webhook, replica } = view;
+  const { id, nextCheck, pollSeconds, plan, webhook, replica } = view;
   const poll = pollSeconds === null ? '' : html` New commits are fetched every ${spanWords(pollSeconds * 1000)}.`;
   return html`<section aria-labelledby="source"><h2 id="source">Source</h2>
 <dl class="facts">
