@@ -1,7 +1,8 @@
 /** Kind of the members of an organization. */
 import { z } from 'zod';
-import { keyOf } from '../core/address.ts';
+import { type Address, keyOf } from '../core/address.ts';
 import { type Change, WHOLE_ORGANIZATION } from '../core/change.ts';
+import type { Base } from '../core/resource.ts';
 import { counted } from '../plan/render/words.ts';
 import type { LockOutContext } from '../plan/rules.ts';
 import { operations } from '../platform/operations/index.ts';
@@ -27,17 +28,25 @@ const table = fieldTable<Item<typeof operations.listMembers>>({
   },
 });
 
+const NOT_JOINED = 'not a member of the organization yet';
+
 /**
- * People of the organization. They join by themselves: a declared person who has not joined is pending, and the rest of
- * the plan is applied. Source: docs/platform-notes.md#members
+ * People of the organization. One who is declared and not a member is invited once, and is pending until they join; the
+ * rest of the plan is applied. Source: docs/platform-notes.md#members
  */
 export const member: Kind = {
   name: 'member',
   dependsOn: [],
-  creatable: false,
+  creatable: 'once',
   deletable: true,
   deletionNeedsApproval: true,
-  people: { roleField: 'role', adminRole: 'admin', notJoined: 'not a member of the organization yet' },
+  people: {
+    roleField: 'role',
+    adminRole: 'admin',
+    notJoined: NOT_JOINED,
+    invitedNow: 'invited by this plan; gets what names them when they have joined',
+    whyNotInvited,
+  },
   lockOuts: (context) => [...adminLockOut(context), ...ownLockOut(context)],
   fields: table.rules,
   manifest: manifestRules({
@@ -80,6 +89,9 @@ export const member: Kind = {
     if (change.action === 'delete') {
       return { first: [request(operations.deleteMember, { path })] };
     }
+    if (change.action === 'create') {
+      return { first: [invitation(change)] };
+    }
     const first = change.fields.flatMap(({ path: field, to }) => {
       if (field === 'role') {
         return [request(operations.updateMember, { path, body: { role: role.nullable().parse(to) } })];
@@ -88,7 +100,38 @@ export const member: Kind = {
     });
     return { first };
   },
+  recordedMetadata: ({ address }, { invited: _invited, ...known }, _changed, actualOf) =>
+    actualOf(address) === undefined ? { ...known, invited: true } : known,
 };
+
+/**
+ * Invitations cannot be listed, so the base decides who has one. Without a base, an earlier apply may have sent it: the
+ * first apply invites nobody.
+ */
+function whyNotInvited(base: Base, address: Address): string | null {
+  if (base === null) {
+    return `${NOT_JOINED}; invited by the next apply, because this one does not know what was applied before`;
+  }
+  const entry = base.get(address);
+  if (entry === undefined) {
+    return null;
+  }
+  const { invited, begun } = entry.metadata;
+  if (begun === true) {
+    return `${NOT_JOINED}; the answer to the invitation was lost`;
+  }
+  return invited === true ? 'invited; has not joined yet' : `${NOT_JOINED}; an invitation is sent only once`;
+}
+
+function invitation({ address, fields }: Change) {
+  const value = (name: string) => fields.find(({ path }) => path === name)?.to;
+  const body = { emails: [keyOf(address)], role: role.nullable().optional().parse(value('role')) };
+  return request(
+    operations.inviteUsersToOrganization,
+    { body: value('sso') === true ? { ...body, sso: true } : body },
+    { creates: true, learns: ({ users }) => (users ?? []).slice(0, 1).map((id) => [address, id] as const) },
+  );
+}
 
 function roleChange(change: Change) {
   return change.fields.find((field) => field.path === 'role');

@@ -147,6 +147,11 @@ function roleChanges(change: Change, people: PeopleAddresses): readonly AccessCh
   if (change.action === 'delete') {
     return [{ ...common, to: null, role: roleName(change.actual[rules.roleField]), change: address }];
   }
+  if (change.action === 'create') {
+    const role = change.declared[rules.roleField];
+    const given = role === undefined ? 'the default role' : roleName(role);
+    return [{ ...common, from: null, to: WHOLE_ORGANIZATION, role: given, change: address }];
+  }
   return change.fields
     .filter(({ path }) => path === rules.roleField)
     .map(({ from, to }) => ({

@@ -392,7 +392,9 @@ class PendingResources {
 
   addPeople(emails: readonly string[]): void {
     for (const email of emails) {
-      this.reasons.set(this.people.addressOf(email), this.people.notJoined);
+      const address = this.people.addressOf(email);
+      const isDeclared = this.#inputs.declared.has(address);
+      this.reasons.set(address, this.people.pendingReason(isDeclared ? this.#creationReason(address) : undefined));
     }
   }
 
@@ -417,8 +419,8 @@ class PendingResources {
   }
 
   #findReason(kind: KindRules, resource: Declared): string | null {
-    if (!kind.creatable) {
-      return this.people.notJoined;
+    if (kind.people !== undefined) {
+      return kind.people.whyNotInvited(this.#inputs.base, resource.address);
     }
     if (resource.within !== null && this.#creationReason(resource.within) !== null) {
       return `waits for ${resource.within}`;

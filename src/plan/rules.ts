@@ -2,7 +2,7 @@
 import { type Address, keyOf, kindOf } from '../core/address.ts';
 import type { Action, Change, DeletedContents } from '../core/change.ts';
 import type { Json } from '../core/json.ts';
-import type { Actual, BaseEntry, Declared, Fields } from '../core/resource.ts';
+import type { Actual, Base, BaseEntry, Declared, Fields } from '../core/resource.ts';
 
 /** Access of a group of people, as a plan words it. */
 export interface Grant {
@@ -84,14 +84,18 @@ export interface NaturalKey {
   readonly parent?: Json;
 }
 
-/** Rules of the kind whose resources are people. They join by themselves, and are known by their email address. */
+/** Rules of the kind whose resources are people. They are invited, join by themselves, and are known by their email address. */
 interface PeopleRules {
   /** The field that holds the role in the organization. */
   readonly roleField: string;
   /** The role of those who manage the organization. */
   readonly adminRole: string;
-  /** Reason that a plan shows for a declared person who has not joined. */
+  /** Reason that a plan shows for a person who is only named, by a team or a rule, and has not joined. */
   readonly notJoined: string;
+  /** Reason for one who is also declared, and whom the plan invites. */
+  readonly invitedNow: string;
+  /** Returns why the plan does not invite somebody who is declared and has not joined; null: it does. */
+  whyNotInvited(base: Base, address: Address): string | null;
 }
 
 /** The planned changes and the actual state, for {@link KindRules.lockOuts}. */
@@ -121,8 +125,11 @@ export interface KindRules {
   readonly deletionNeedsApproval?: boolean;
   /** Returns the reasons why the changes would lock people out. A plan with such a reason is refused. */
   lockOuts?(context: LockOutContext): readonly string[];
-  /** False for people, who join by themselves: a declared person who has not joined is pending. */
-  readonly creatable: boolean;
+  /**
+   * `once` for people, whom a creation only invites: they are listed when they join. It is planned only for somebody whom
+   * the base lacks, and never sent again.
+   */
+  readonly creatable: boolean | 'once';
   /** False for the organization. */
   readonly deletable: boolean;
   /** Keys that identify a resource without an id, best first. See docs/concepts.md#resource-identity. */
@@ -205,9 +212,10 @@ export class PeopleAddresses {
     return this.#kind?.name === kind ? this.#kind.people : null;
   }
 
-  /** Returns the reason why someone who has not joined is pending. */
-  get notJoined(): string {
-    return this.#kind?.people.notJoined ?? '';
+  /** Returns the reason why someone who has not joined is pending. `whyNotInvited`: undefined if they are not declared. */
+  pendingReason(whyNotInvited: string | null | undefined): string {
+    const { notJoined = '', invitedNow = '' } = this.#kind?.people ?? {};
+    return whyNotInvited === undefined ? notJoined : (whyNotInvited ?? invitedNow);
   }
 
   /** Returns the name of the kind, for reading it. */

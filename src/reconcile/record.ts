@@ -144,7 +144,8 @@ export class Recorder {
     }
     // A replacement that was interrupted after its intent has only the id of the old resource.
     const isOld = change.isReplacement && id === this.#planned.identity.bound.get(change.address)?.id;
-    if (resource === undefined || id === null || isOld) {
+    const isUnlisted = id === null && this.#kinds.get(change.kind)?.creatable !== 'once';
+    if (resource === undefined || isUnlisted || isOld) {
       return;
     }
     if (completion === 'all') {

@@ -157,11 +157,16 @@ async function sendOne(
       if (await wasDone(planned, change, context)) {
         return { input, answer: undefined };
       }
-      if (attempt === ATTEMPTS || !(error instanceof TransientError)) {
+      if (attempt === ATTEMPTS || !(error instanceof TransientError) || isSentOnce(planned, change, context)) {
         throw error;
       }
     }
   }
+}
+
+/** Returns true for a creation that the platform need not list, such as an invitation: it may have taken effect. */
+function isSentOnce({ creates }: PlannedRequest, { kind }: Change, { kinds }: SendContext): boolean {
+  return creates && kinds.find(({ name }) => name === kind)?.creatable === 'once';
 }
 
 /**

@@ -110,22 +110,25 @@ describe.each(samples.map((each) => ({ each, kind: each.kind })))('$kind', ({ ea
     expect(plan.changes.filter((change) => change.action === 'delete')).toEqual([]);
   });
 
-  test.runIf(kind?.deletable && kind.creatable)('counts as deleted when another client has deleted it', async () => {
-    await apply('created');
-    const id = await idOf(address);
-    const deletes = { method: 'DELETE' };
-    world.emulator.setFaults([{ match: deletes, times: 1, fault: { kind: 'reset-after' } }]);
-    await apply('gone');
-    world.emulator.setFaults([]);
-    expect(await idOf(address)).toBe('');
-    await apply('created');
-    await deleteElsewhere();
-    await apply('gone');
-    expect(await idOf(address)).not.toBe(id);
-    expect(await shortPlan('gone')).toEqual([]);
-  });
+  test.runIf(kind?.deletable && kind.creatable === true)(
+    'counts as deleted when another client has deleted it',
+    async () => {
+      await apply('created');
+      const id = await idOf(address);
+      const deletes = { method: 'DELETE' };
+      world.emulator.setFaults([{ match: deletes, times: 1, fault: { kind: 'reset-after' } }]);
+      await apply('gone');
+      world.emulator.setFaults([]);
+      expect(await idOf(address)).toBe('');
+      await apply('created');
+      await deleteElsewhere();
+      await apply('gone');
+      expect(await idOf(address)).not.toBe(id);
+      expect(await shortPlan('gone')).toEqual([]);
+    },
+  );
 
-  test.runIf(kind?.creatable)('is not created twice after a lost response', async () => {
+  test.runIf(kind?.creatable === true)('is not created twice after a lost response', async () => {
     const { operation } = await firstRequest('created');
     await apply('created');
     const made = count(storedIn);

@@ -103,7 +103,7 @@ describe.each(sampleVersions)('platform %s', (version) => {
     const fields = Object.values(kind.fields);
     const moves = kind.partOf !== undefined || fields.some((rules) => rules.move === true);
     return [
-      ...(kind.creatable ? ['create'] : []),
+      ...(kind.creatable === true ? ['create'] : []),
       'update',
       ...(moves ? ['move'] : []),
       ...(fields.some((rules) => rules.fixed === 'replace') ? ['replace'] : []),

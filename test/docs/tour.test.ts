@@ -115,7 +115,7 @@ describe('the pages for beginners, one after the other', () => {
     ['plan it without a change', /^No changes, \d+ unchanged$/m],
     ['record it', /^Recorded \w+ as applied in refs\/octavo\/org_acme\/applied$/m],
     ['create a space', /^created +space\/octavo-trial$/m],
-    ['show who has not joined yet', /^Pending +member\/dana@acme\.example: not a member of the organization yet$/m],
+    ['show who has not joined yet', /^Pending +member\/dana@acme\.example: invited by this plan; .+$/m],
     ['create a team', /^created +team\/octavo-writers$/m],
     ['undo that', /^deleted +team\/octavo-writers$/m],
     ['stop managing without a deletion', /^remains: Octavo trial$/m],

@@ -37,6 +37,14 @@ test('a user of an allowed domain joins once, with the default role', async () =
   ]);
 });
 
+test('an invited user of any domain is listed after joining, with the role of the last invitation', async () => {
+  await org('POST', '/invites', { emails: ['zoe.doe@docs.example'], role: 'edit' });
+  await org('POST', '/invites', { emails: ['zoe.doe@docs.example'], role: 'review', sso: true });
+  expect(await people()).not.toHaveProperty(['zoe.doe@docs.example']);
+  expect((await call('POST', `${ORG}/join`, undefined, as('zoe'))).status).toBe(204);
+  expect((await org('GET', '/members?search=zoe')).items).toMatchObject([{ role: 'review', sso: true }]);
+});
+
 test('a user joins as a guest without a default role', async () => {
   await org('PATCH', '', { emailDomains: ['DOCS.example'] });
   await call('POST', `${ORG}/join`, undefined, as('zoe'));

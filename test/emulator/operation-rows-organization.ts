@@ -39,6 +39,10 @@ export const organizationRows: Rows = {
     [`POST ${ORG}/members/{bo}/sso`, 200, { sso: true }],
     [`GET ${ORG}/members/{bo}/spaces`, 200, { count: 3, items: [{ permission: 'edit' }, {}, {}] }],
     [`GET ${ORG}/members/{bo}/teams?title=WRIT`, 200, { count: 1, items: [{ member: { role: 'member' } }] }],
+    [`POST ${ORG}/invites`, { emails: ['zoe@acme.example'], role: null }, 200, { invited: 1, failedSSOEmails: [] }],
+    [`POST ${ORG}/invites`, { emails: [{ email: 'bo@acme.example', role: 'admin' }], sso: true }, 200, { invited: 0 }],
+    [`POST ${ORG}/invites`, { emails: ['zoe'] }, 400, 'body.emails.0: is not an email address'],
+    [`POST ${ORG}/invites`, { emails: [], roles: 'read' }, 400, 'body.roles: unknown field'],
     [`POST ${ORG}/ping`, 200],
   ],
   teams: [

@@ -212,11 +212,45 @@ function refuseOff(organization: EmulatedOrganization): void {
   }
 }
 
-/** Returns the user of the caller, who is added if unknown to the platform. */
-function knownUser({ store, caller }: Context): UserRecord {
-  const displayName = caller.user.split('@', 1)[0] ?? caller.user;
-  const user = findCallingUser({ store, caller });
-  return user ?? store.users.put({ ...store.identify('usr'), email: caller.user, displayName });
+/** Returns the user with an email address, who is added if unknown to the platform. */
+function knownUser(store: EmulatorStore, email: string): UserRecord {
+  const displayName = email.split('@', 1)[0] ?? email;
+  const user = store.users.one('email', email.toLowerCase());
+  return user ?? store.users.put({ ...store.identify('usr'), email, displayName });
+}
+
+const inviteUsersBody = z.strictObject({
+  emails: z.array(z.union([z.string(), z.strictObject({ email: z.string(), role: nullableRole })])),
+  role: nullableRole.optional(),
+  sso: z.boolean().optional(),
+});
+
+/**
+ * Invites people. Decisions of this emulator: members stay as they are, invited people are listed once they have joined,
+ * and a second invitation replaces the first. Source: docs/platform-notes.md#invitations
+ */
+function inviteUsers(
+  call: OperationCall<'/orgs/{organizationId}/invites', undefined, z.output<typeof inviteUsersBody>>,
+) {
+  const { store, body } = call;
+  const organization = requireOrganization(call);
+  const invited = body.emails.map((each, at) => {
+    const { email, role = body.role } = typeof each === 'string' ? { email: each } : each;
+    if (!/^[^@\s]+@[^@\s]+$/.test(email)) {
+      throw invalid(`body.emails.${at}`, 'is not an email address');
+    }
+    return { email, role: role === undefined ? organization.defaultRole : role };
+  });
+  const users = invited.flatMap(({ email, role }) => {
+    const user = knownUser(store, email).id;
+    const id = `${organization.id}/${user}`;
+    if (store.members.get(id) !== undefined) {
+      return [];
+    }
+    store.invitations.put({ id, seq: store.next(), organization: organization.id, role, sso: body.sso === true });
+    return [user];
+  });
+  return ok({ users, invited: users.length, failedSSOEmails: [] });
 }
 
 /**
@@ -231,8 +265,8 @@ function refuseDomain(organization: EmulatedOrganization, email: string): void {
 }
 
 /**
- * Adds the caller as a member with the organization's default role. Decisions of this emulator: members stay as they
- * are, whatever their domain; a token with read permission may join too.
+ * Adds the caller as a member with the role of the invitation, or else the organization's default role. Decisions of this
+ * emulator: members stay as they are, whatever their domain; a token with read permission may join too.
  */
 const join = operation('joinOrganization', 'POST', `${ORGANIZATION}/join`, { allowsReaders: true }, (call) => {
   const { store } = call;
@@ -241,17 +275,22 @@ const join = operation('joinOrganization', 'POST', `${ORGANIZATION}/join`, { all
   if (known !== undefined && store.members.get(`${organization.id}/${known.id}`) !== undefined) {
     return noContent();
   }
-  refuseDomain(organization, call.caller.user);
-  const user = knownUser(call);
+  const invitation = known === undefined ? undefined : store.invitations.get(`${organization.id}/${known.id}`);
+  if (invitation === undefined) {
+    refuseDomain(organization, call.caller.user);
+  }
+  const user = knownUser(store, call.caller.user);
+  const id = `${organization.id}/${user.id}`;
+  store.invitations.remove(id);
   store.members.put({
-    id: `${organization.id}/${user.id}`,
+    id,
     seq: store.next(),
     organization: organization.id,
     user: user.id,
-    role: organization.defaultRole,
+    role: invitation === undefined ? organization.defaultRole : invitation.role,
     disabled: false,
     joinedAt: call.at,
-    sso: false,
+    sso: invitation?.sso === true,
   });
   return noContent();
 });
@@ -290,6 +329,7 @@ export const memberOperations: readonly ApiOperation[] = [
     const member = requireMember(call);
     return ok(viewMember(call, call.store.members.put({ ...member, sso: true })));
   }),
+  operation('inviteUsersToOrganization', 'POST', `${ORGANIZATION}/invites`, { body: inviteUsersBody }, inviteUsers),
   operation('pingOrganization', 'POST', `${ORGANIZATION}/ping`, { allowsReaders: true }, (call) => {
     const { store } = call;
     const organization = requireOrganization(call);

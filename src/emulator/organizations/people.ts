@@ -79,12 +79,20 @@ export interface LinkInviteRecord extends Entity {
   readonly role: Role | null;
 }
 
+/** An invitation that nobody has accepted yet; its id is that of the member to be. Source: docs/platform-notes.md#invitations */
+export interface InvitationRecord extends Entity {
+  readonly organization: string;
+  readonly role: Role | null;
+  readonly sso: boolean;
+}
+
 /** Tables of organizations, their members and their settings. */
 export function organizationTables() {
   return {
     organizations: new IndexedTable<EmulatedOrganization>({}),
     users: new IndexedTable<UserRecord, 'email'>({ email: (user) => user.email.toLowerCase() }),
     members: new IndexedTable<MemberRecord, 'organization'>({ organization: organizationKey }),
+    invitations: new IndexedTable<InvitationRecord, 'organization'>({ organization: organizationKey }),
     linkInvites: new IndexedTable<LinkInviteRecord, 'organization'>({ organization: organizationKey }),
     teams: new IndexedTable<TeamRecord, 'organization'>({ organization: organizationKey }),
     teamMembers: new IndexedTable<TeamMemberRecord, 'team' | 'member'>({

@@ -73,6 +73,7 @@ export const organizationOperations = {
   updateMember: write('updateMember', member),
   deleteMember: write('deleteMember'),
   markMemberSso: write('markMemberSso', member),
+  inviteUsersToOrganization: write('inviteUsersToOrganization', z.looseObject({ users: optionalTexts })),
   listTeams: list('listTeams', team),
   createTeam: write('createTeam', team),
   updateTeam: write('updateTeam', team),
