@@ -204,7 +204,8 @@ describe.each(PROVIDERS)('$name', ({ name, list, delay, isByUpdate, open }) => {
       expect(found).toContainEqual({
         kind: 'rejected',
         place: refused.key,
-        reason: expect.stringContaining('status 422'),
+        // Quotes neither the path nor the answer.
+        reason: expect.stringMatching(/^\w+: [a-z ]+: status 422$/),
       });
       expect(found).toContainEqual(good.expected());
     });

@@ -75,20 +75,6 @@ describe('an access token', () => {
     expect(helpdesk.count(/./, 401)).toBe(0);
   });
 
-  test('is requested with the refresh token, and then with the next one', async () => {
-    await fetchOne();
-    await clock.advance(HOUR);
-    await fetchOne();
-    const [first, second] = helpdesk.requests.filter(({ path }) => TOKENS.test(path)).map(({ body }) => body);
-    expect(first).toEqual({
-      grant_type: 'refresh_token',
-      refresh_token: refreshToken,
-      client_id: 'octavo',
-      client_secret: 'zd-client-secret',
-    });
-    expect(second).not.toMatchObject({ refresh_token: refreshToken });
-  });
-
   test('that is revoked early is renewed once for any number of requests', async () => {
     await fetchOne();
     helpdesk.withdrawAccess();

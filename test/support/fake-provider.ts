@@ -138,7 +138,8 @@ export abstract class FakeProvider extends LocalServer {
       at: this.clock.now(),
     };
     this.meanwhile(seen);
-    const admitted = this.admit(seen);
+    // GitHub refuses anonymous programs.
+    const admitted = request.headers['user-agent']?.startsWith('octavo/') ? this.admit(seen) : { status: 403 };
     const reply = admitted.status === 200 ? this.replyTo(seen) : admitted;
     const fault = admitted.status === 200 ? this.fault(seen) : null;
     const isReplaced = fault !== null && typeof fault === 'object';

@@ -54,8 +54,6 @@ export interface FakeZendeskOptions {
   /** Calls per minute of the account, and of the export. */
   readonly limit?: number;
   readonly exportLimit?: number;
-  /** Announces the limits in its headers. */
-  readonly sendsLimitHeaders?: boolean;
   /** OAuth client; if set, only its access tokens are accepted. `life`: seconds, null: they do not expire. */
   readonly oauth?: { readonly clientId: string; readonly clientSecret: string; readonly life: number | null };
 }
@@ -169,21 +167,18 @@ export class FakeZendesk extends FakeProvider {
     const account = this.use('account', this.#options.limit ?? 700, MINUTE);
     const isExport = request.path.startsWith('/api/v2/incremental/');
     const own = isExport ? this.use('export', this.#options.exportLimit ?? 10, MINUTE) : null;
-    const limitHeaders: Record<string, string> =
-      this.#options.sendsLimitHeaders === false
+    const limitHeaders = {
+      'X-Rate-Limit': String(this.#options.limit ?? 700),
+      'X-Rate-Limit-Remaining': String(account.remaining),
+      'ratelimit-limit': String(this.#options.limit ?? 700),
+      'ratelimit-remaining': String(account.remaining),
+      'ratelimit-reset': String(account.resetsIn),
+      ...(own === null
         ? {}
         : {
-            'X-Rate-Limit': String(this.#options.limit ?? 700),
-            'X-Rate-Limit-Remaining': String(account.remaining),
-            'ratelimit-limit': String(this.#options.limit ?? 700),
-            'ratelimit-remaining': String(account.remaining),
-            'ratelimit-reset': String(account.resetsIn),
-            ...(own === null
-              ? {}
-              : {
-                  'zendesk-ratelimit-incremental-exports': `total=${this.#options.exportLimit ?? 10}; remaining=${own.remaining}; resets=${own.resetsIn}`,
-                }),
-          };
+            'zendesk-ratelimit-incremental-exports': `total=${this.#options.exportLimit ?? 10}; remaining=${own.remaining}; resets=${own.resetsIn}`,
+          }),
+    };
     const refused = [account, own].find((budget) => budget?.accepted === false);
     return refused == null
       ? { status: 200, headers: limitHeaders }
