@@ -83,7 +83,6 @@ const CI = [
   'test/daemon/@(actions|clusters|commit-statuses|conversations|following|notification-channels|without-source).test.ts',
   'test/daemon/fleet/reload.test.ts',
   'test/emulator/conversations.test.ts',
-  'test/fleet/postgres-leases.test.ts',
   'test/forge/hostile-answers.test.ts',
   'test/notify/channels/@(hostile-texts|mail).test.ts',
   'test/package/ci.test.ts',

@@ -1,5 +1,5 @@
 /** Checks the benchmark itself: its isolation of cases, its results and its comparison with the baseline. */
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -9,7 +9,7 @@ import { type Conditions, type Figure, judge, type Kind } from '../../bench/figu
 import { type Installed, installPackage } from '../../bench/install.ts';
 import { type Run, runOnce, startProcess } from '../../bench/measure.ts';
 import { type Case, type CaseResult, type RunOptions, runCases } from '../../bench/runner.ts';
-import { renderTable, replaceFigures } from '../../bench/table.ts';
+import { renderTable } from '../../bench/table.ts';
 
 const QUIET: Conditions = { load: 1, othersCores: 0 };
 const BUSY: Conditions = { load: 9, othersCores: 1.5 };
@@ -50,20 +50,6 @@ describe('running cases', () => {
       ['failed', 'not run'],
       ['failed', 'measured'],
     ]);
-  });
-
-  test('each case gets an empty folder of its own, which is removed afterwards', async () => {
-    const found: (readonly string[])[] = [];
-    const folders: string[] = [];
-    const leavesFile: Case['measure'] = async (context) => {
-      found.push(readdirSync(context.folder));
-      folders.push(context.folder);
-      writeFileSync(join(context.folder, 'config.yaml'), 'organizations: []');
-    };
-    await run([bench('first', leavesFile), bench('second', leavesFile)]);
-    expect(found).toEqual([[], []]);
-    expect(new Set(folders).size).toBe(2);
-    expect(folders.filter((each) => existsSync(each))).toEqual([]);
   });
 
   test('an interruption ends the running case, keeps what was measured and skips the rest', async () => {
@@ -132,10 +118,6 @@ test('the package is built, installed and measured as a process', async () => {
 describe('choosing cases', () => {
   const names = (chosen: readonly Case[]) => chosen.map(({ name }) => name);
 
-  test('names of all cases are different', () => {
-    expect(new Set(names(CASES)).size).toBe(CASES.length);
-  });
-
   test('a first word names a group, and a full name names one case', () => {
     expect(names(chooseCases(CASES, ['daemon'], false))).toEqual(['daemon-start', 'daemon-cycles']);
     expect(names(chooseCases(CASES, ['limit-aligned'], false))).toEqual(['limit-aligned']);
@@ -146,10 +128,6 @@ describe('choosing cases', () => {
     expect(names(chooseCases(CASES, ['push'], false))).not.toContain('push-2-gb');
     expect(names(chooseCases(CASES, ['push-2-gb'], false))).toEqual(['push-2-gb']);
     expect(names(chooseCases(CASES, [], true))).toEqual(names(CASES));
-  });
-
-  test('an unknown name is an error', () => {
-    expect(() => chooseCases(CASES, ['creat'], false)).toThrow('creat: unknown case; list the cases with --list');
   });
 });
 
@@ -220,11 +198,4 @@ test('a ratio of times from a busy machine is not accepted as a baseline', () =>
   expect(acceptResults({ create: { 'wall over floor': 1.2, 'CPU over floor': 4 } }, results)).toEqual({
     create: { 'wall over floor': 1.2, 'CPU over floor': 3 },
   });
-});
-
-test('a table replaces only the text between the comments of the page', () => {
-  const page = 'before\n<!-- figures: generated -->\n\nold\n\n<!-- end of figures -->\nafter\n';
-  const replaced = 'before\n<!-- figures: generated -->\n\nnew\n\n<!-- end of figures -->\nafter\n';
-  expect(replaceFigures(page, 'new\n')).toBe(replaced);
-  expect(() => replaceFigures('without comments', 'new')).toThrow('the comments around the figures are missing');
 });

@@ -166,13 +166,6 @@ test('sends one probe and full batches, and nothing unchanged again', async () =
   expect(records(opened).filter(({ received }) => received !== 1)).toEqual([]);
 });
 
-test('keeps requests within the configured number of bytes', async () => {
-  const opened = await open({ platform: '0.181' }, { bytes: 2000 });
-  edit(opened.desk, 0, 30);
-  await until('all of it', () => hasAll(opened));
-  expect(opened.emulator.requests.count('putContextRecords')).toBeGreaterThan(3);
-});
-
 test('sends conversations to a platform that supports them, even if a site is set', async () => {
   const opened = await open({});
   const { emulator, desk, reportedEvents } = opened;

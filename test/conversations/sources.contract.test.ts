@@ -1,13 +1,9 @@
 /* The contract of all sources: how they list, keep up with edits, survive faults, and read webhooks. */
 import { createHmac } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Batch, PollingSource, Webhook } from '../../src/conversations/model/source.ts';
 import type { SourceRecord } from '../../src/conversations/model/ticket.ts';
-import { openDropFolder } from '../../src/conversations/sources/files/drop-folder.ts';
 import { freshdeskWebhook } from '../../src/conversations/sources/freshdesk.ts';
 import { githubWebhook } from '../../src/conversations/sources/github.ts';
 import { intercomWebhook } from '../../src/conversations/sources/intercom.ts';
@@ -383,35 +379,6 @@ test.each(PROVIDERS)(
     );
   },
 );
-
-test('a drop folder lists every file, again after an edit, and the rest in a new process after a kill', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'octavo-contract-'));
-  // Long after every file was written, so that the files are settled.
-  const now = Date.now() + MINUTE;
-  const clock = { now: () => now, monotonic: () => now, sleep: async () => {} };
-  const write = (id: string, body: string) =>
-    writeFileSync(join(folder, `${id}.json`), JSON.stringify({ id, parts: [{ role: 'user', body }] }));
-  const batches: Batch[] = [];
-  const poll = async (cursor: Json, most = 99) => {
-    const processed = new Set(batches.flatMap((batch) => batch.processed?.add ?? []));
-    const source = openDropFolder({ name: 'drop', folder, after: 'keep', batch: 1, clock });
-    const added = await collectBatches(source, { cursor, processed, since: 0, most });
-    batches.push(...added);
-    return ticketsOf(added).map(({ key, parts }) => `${key} ${parts[0]?.body}`);
-  };
-  try {
-    for (const id of ['1', '2', '3']) {
-      write(id, 'first');
-    }
-    expect(await poll({ account: 'other', at: 1 }, 1)).toEqual(['file/drop/1 first']);
-    write('1', 'second');
-    const rest = ['file/drop/1 second', 'file/drop/2 first', 'file/drop/3 first'];
-    expect((await poll(cursorOf(batches))).toSorted()).toEqual(rest);
-    expect(await poll(cursorOf(batches))).toEqual([]);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-});
 
 const SECRET = 'dGhpc19zZWNyZXRfaXNfZm9yX3Rlc3Rpbmc=';
 const hmac = (

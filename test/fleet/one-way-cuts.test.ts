@@ -86,25 +86,6 @@ class UnownedTime {
   }
 }
 
-test('when only the answers are cut, the leases are taken over as early as those of a killed replica', async () => {
-  const fleet = new ModelFleet(Array(12).fill(1));
-  const unowned = new UnownedTime(fleet);
-  const [, victim] = [unowned.add('r0'), unowned.add('r1')];
-  await fleet.clock.run(Promise.all(fleet.replicas.map(({ leases }) => leases.start())));
-  await fleet.advance(30_000, unowned.sample);
-  expect(victim?.sending.length).toBe(6);
-  unowned.cut('r1', 'answers');
-  await fleet.advance(3 * TTL, unowned.sample);
-  expect(victim?.sending).toEqual([]);
-  expect(unowned.longest).toBeGreaterThan(TTL - 5000);
-  expect(unowned.longest).toBeLessThan(LIMIT);
-  // Evicted, and not a member again.
-  expect([...fleet.model.replicas.keys()]).toEqual(['r0']);
-  unowned.cut('r1', 'none');
-  await fleet.advance(TTL, unowned.sample);
-  expect([...fleet.model.replicas.keys()]).toEqual(['r0', 'r1']);
-});
-
 test('a replica that is cut off again seconds after it recovered does not delay the take-over', async () => {
   const fleet = new ModelFleet([1, 1]);
   const unowned = new UnownedTime(fleet);

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { repaired } from '../../../src/conversations/sources/files/mail.ts';
 import { outline, read, ticketsOf } from './inputs.ts';
 
 /* Mails that break the rules of MIME: their text is read, or they are rejected with a reason. */
@@ -79,40 +78,6 @@ describe('a mail with a broken structure', () => {
       mail(file, 'This is a multi-part message in MIME format.', '--A', 'Content-Type: image/png', '', 'x', '--A--'),
     );
     expect(found).toMatchObject([{ kind: 'skipped', reason: 'empty', place: 'x.eml:1' }]);
-  });
-
-  it('is not changed if it is not broken', () => {
-    const whole = mail(
-      ['Content-Type: multipart/alternative; boundary="A"'],
-      'This is a multi-part message in MIME format.',
-      '--A',
-      'Content-Type: text/plain; charset=utf-8; format=flowed',
-      'Content-Transfer-Encoding: 8bit',
-      '',
-      'Grüße',
-      '',
-      '--A',
-      'Content-Type: text/html; charset=iso-8859-1',
-      'Content-Transfer-Encoding: quoted-printable',
-      '',
-      '<p>Gr=FC=',
-      '=DFe</p>',
-      '',
-      '--A--',
-    );
-    for (const end of ['\n', '\r\n']) {
-      const bytes = Buffer.from(whole.replaceAll('\n', end));
-      expect(repaired(bytes).toString()).toBe(bytes.toString());
-    }
-  });
-
-  it('takes linear time for many boundaries, parts and depths', () => {
-    const many = `${'--A\n'.repeat(10_000)}${'--B\nContent-Type: multipart/mixed; boundary=B\n\n'.repeat(3000)}${'<'.repeat(300_000)}${'=  '.repeat(100_000)}`;
-    for (const boundary of ['A', 'B', 'C', '']) {
-      const started = performance.now();
-      repaired(Buffer.from(mail([`Content-Type: multipart/mixed; boundary=${boundary}`], many)));
-      expect(performance.now() - started).toBeLessThan(3000);
-    }
   });
 });
 

@@ -9,7 +9,20 @@ const LIMIT = 1500;
 const REPEATED = [
   ...[' ', '\t', '\r', '\r ', '=', '= ', '=?utf-8*', '=?utf-8?q?', '<', '<!--', '<style>', '</style ', ';', '; '],
   ...['; boundary', 'charset', '(', '--', '-', 'A', 'a:', '"', '\\', '[', '](', '>', '>From ', 'From ', ','],
-  ...['http://', '@', 'a@', '&#', '\u00e9', '_', '#', '`'],
+  ...[
+    'http://',
+    '@',
+    'a@',
+    '&#',
+    '\u00e9',
+    '_',
+    '#',
+    '`',
+    '--A\n',
+    '--B\nContent-Type: multipart/mixed; boundary=B\n\n',
+  ],
+  // Starts of quotations.
+  ...['Op ', 'abc. x skrev\n', 'On a ', '\n \n', 'on at ', '1111from<'],
 ];
 
 const mail = (fields: string, body: string) =>
@@ -26,6 +39,7 @@ const PLACES: Readonly<Record<string, (text: string) => readonly [name: string, 
   'a subject': (text) => mail(`Subject: x${text}!\n`, 'hello'),
   'a sender': (text) => mail(`From: ${text}! <a@b.example>\n`, 'hello'),
   'a type': (text) => mail(`Content-Type: text/plain${text}!\n`, 'hello'),
+  'parts of a mail': (text) => mail('Content-Type: multipart/mixed; boundary=A\n', text),
   'a boundary': (text) => mail(`Content-Type: multipart/mixed; ${text}!\n`, 'hello'),
   'a date': (text) => mail(`Date: ${text}!\n`, 'hello'),
   references: (text) => mail(`References: <${text}!>\n`, 'hello'),

@@ -72,22 +72,6 @@ describe('a mailbox', () => {
     ]);
   });
 
-  it('gives the same result in any order and in chunks of any size', async () => {
-    const all = [...thread, mail({ id: 'other@x', at: '01 Jan 2026 10:00:00 +0000' })];
-    const expected = ticketsOf(await read('x.mbox', mbox(...all))).toSorted((a, b) => (a.key < b.key ? -1 : 1));
-    await fc.assert(
-      fc.asyncProperty(
-        fc.shuffledSubarray(all, { minLength: 4 }),
-        fc.integer({ min: 1, max: 99 }),
-        async (some, chunk) => {
-          const tickets = ticketsOf(await read('x.mbox', mbox(...some), {}, chunk));
-          expect(tickets.toSorted((a, b) => (a.key < b.key ? -1 : 1))).toEqual(expected);
-        },
-      ),
-      { numRuns: 30 },
-    );
-  });
-
   it('keeps the key of a thread whose first mail is missing', async () => {
     const [whole] = ticketsOf(await read('x.mbox', mbox(...thread)));
     const [rest] = ticketsOf(await read('x.mbox', mbox(thread[1] as string), { teamDomains: ['x.example'] }));
@@ -123,10 +107,6 @@ describe('a mailbox', () => {
     expect(outline(await read('x.mbox', mbox(machine)))).toEqual([expect.stringMatching(new RegExp(` ${reason}$`))]);
     const [ticket] = ticketsOf(await read('x.mbox', mbox(thread[0] as string, machine)));
     expect(ticket?.parts).toHaveLength(1);
-  });
-
-  it('accepts Auto-Submitted: no', async () => {
-    expect(ticketsOf(await read('x.mbox', mbox(mail({ headers: ['Auto-Submitted: no'] }))))).toHaveLength(1);
   });
 
   it('removes the escapes of mboxrd, and splits mails only at separators', async () => {
@@ -203,9 +183,9 @@ const conversations = fc.array(
 );
 
 describe('generated threads as a mailbox', () => {
-  it('are read unchanged in any order of mails', async () => {
+  it('are read unchanged in any order of mails, and in chunks of any size', async () => {
     await fc.assert(
-      fc.asyncProperty(conversations, fc.boolean(), async (all, isReversed) => {
+      fc.asyncProperty(conversations, fc.boolean(), fc.integer({ min: 1, max: 99 }), async (all, isReversed, chunk) => {
         const mails = all.flatMap(({ subject, mails: replies, first }, thread) =>
           [{ team: false, words: first }, ...replies].map((each, index) =>
             mail({
@@ -223,9 +203,8 @@ describe('generated threads as a mailbox', () => {
             }),
           ),
         );
-        const found = await read('x.mbox', mbox(...(isReversed ? mails.toReversed() : mails)), {
-          teamDomains: ['acme.example'],
-        });
+        const given = mbox(...(isReversed ? mails.toReversed() : mails));
+        const found = await read('x.mbox', given, { teamDomains: ['acme.example'] }, chunk);
         const tickets = ticketsOf(found).toSorted((a, b) => (String(a.createdAt) < String(b.createdAt) ? -1 : 1));
         expect(tickets.map(({ subject, parts }) => ({ subject, parts }))).toEqual(
           all.map(({ subject, mails: replies, first }) => ({
@@ -320,18 +299,5 @@ describe('a mail without quoted text', () => {
     [`${'long words '.repeat(200)}\n> ${'quoted '.repeat(200)}\n\nend`, `${'long words '.repeat(200).trim()}\nend`],
   ])('contains the expected text (case %#)', (text, own) => {
     expect(senderText(text)).toBe(own);
-  });
-
-  it.each([
-    ['repeated starts of a quotation', 'Op '.repeat(10_000)],
-    ['starts of a quotation and words', 'abc. x skrev\n'.repeat(2000)],
-    ['a long line', `On ${'a '.repeat(20_000)}<`],
-    ['blank lines', '\n \n'.repeat(20_000)],
-    ['lines of dashes', `${'-'.repeat(400)}\n`.repeat(100)],
-    ['years and froms', `${'1111from<'.repeat(27)}\n\n`.repeat(100)],
-    ['on and at', `x ${'on at '.repeat(160)}\n\n`.repeat(30)],
-    ['On and words', `On ${'a '.repeat(240)}\n\n`.repeat(120)],
-  ])('is found quickly in %s', (_, text) => {
-    expect(typeof senderText(`seen\n\n${text}`)).toBe('string');
   });
 });

@@ -148,22 +148,6 @@ describe('dates in CSV', () => {
     ]);
     expect(['', '12/02/2026', '24:00', '2026-02-30', '12 Foo 2026', '99999'].map(iso)).toEqual(Array(6).fill(null));
   });
-
-  it('never depend on a guess: a slash date is read in the proven order or not at all', () => {
-    const date = fc.record({
-      year: fc.integer({ min: 1990, max: 2049 }),
-      month: fc.integer({ min: 1, max: 12 }),
-      day: fc.integer({ min: 1, max: 28 }),
-    });
-    fc.assert(
-      fc.property(date, fc.boolean(), fc.constantFrom('/', '-'), ({ year, month, day }, isDay, mark) => {
-        const text = (isDay ? [day, month, year] : [month, day, year]).join(mark);
-        const at = Date.UTC(year, month - 1, day);
-        expect(parseTimestamp(text, isDay ? 'day-first' : 'month-first')).toBe(at);
-        expect(parseTimestamp(text)).toBe(day > 12 || day === month ? at : null);
-      }),
-    );
-  });
 });
 
 describe('a Zendesk export', () => {

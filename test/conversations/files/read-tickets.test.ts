@@ -1,11 +1,10 @@
-import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type FileInput, linesOf, type TicketRecord } from '../../../src/conversations/sources/files/input.ts';
 import { readTickets } from '../../../src/conversations/sources/files/read-tickets.ts';
-import { appendRejects, rejectFileOf } from '../../../src/conversations/sources/files/reject-file.ts';
 import { SourceError } from '../../../src/core/errors.ts';
 import { outline, read } from './inputs.ts';
 
@@ -93,22 +92,6 @@ describe('a file on disk', () => {
       }
     };
     await expect(reading()).rejects.toThrow(SourceError);
-  });
-
-  it('gets a reject file next to it with lines and reasons but no content', async () => {
-    const path = join(folder, 'x.ndjson');
-    const to = rejectFileOf(path);
-    expect(to).toBe(`${path}.rejects.ndjson`);
-    expect(rejectFileOf(path, '/elsewhere')).toBe('/elsewhere/x.ndjson.rejects.ndjson');
-    const records: TicketRecord[] = (await read('x.ndjson', `${record}\n{"secret":`)).map((found, index) => ({
-      index,
-      found,
-    }));
-    expect(await appendRejects(to, records)).toBe(1);
-    expect(await appendRejects(to, [])).toBe(0);
-    expect(await appendRejects(to, records)).toBe(1);
-    const line = '{"line":2,"record":1,"reason":"is not valid JSON"}\n';
-    expect(await readFile(to, 'utf8')).toBe(line + line);
   });
 });
 

@@ -181,7 +181,7 @@ interface Part {
  * after the header, missing and wrong charsets and transfer encodings, raw characters in the header, and CR line ends. If
  * no part has text, text outside the parts and other types of text count. What is not broken stays as it is.
  */
-export function repaired(bytes: Buffer): Buffer {
+function repaired(bytes: Buffer): Buffer {
   const raw = bytes.toString('latin1');
   const lines = (raw.includes('\n') ? raw : raw.replaceAll('\r', '\n')).split('\n');
   if (lines.filter((line) => line.startsWith('--')).length > MAX_BOUNDARIES) {
