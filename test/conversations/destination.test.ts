@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { PlatformDestination } from '../../src/conversations/destination.ts';
 import { classifyError, type SendOutcome } from '../../src/conversations/sender.ts';
-import { RejectedError, TransientError } from '../../src/core/errors.ts';
+import { AuthError, RejectedError, TransientError } from '../../src/core/errors.ts';
 import type { Writer } from '../../src/platform/client.ts';
 import { ConversationsProbe } from '../../src/platform/conversations-probe.ts';
 
@@ -54,6 +54,7 @@ test.each([
     [new RejectedError('bad', 400)],
     'bad-content',
   ],
+  ['reports taken if the token may not list conversations', new AuthError('no permission', 403), [], 'taken'],
   ['reports taken if a record is accepted', new RejectedError('gone', 404), [], 'taken'],
 ] as const)('%s', async (_, asked, sent, kind) => {
   expect(await outcome(asked, sent)).toMatchObject({ kind });

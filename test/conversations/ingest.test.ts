@@ -8,7 +8,7 @@ import type {
   PollingSource,
   WebhookResult,
 } from '../../src/conversations/model/source.ts';
-import type { Redactor, SourceRecord, Ticket } from '../../src/conversations/model/ticket.ts';
+import type { Redactor, Ticket } from '../../src/conversations/model/ticket.ts';
 import { RedactionThreads } from '../../src/conversations/redact/redaction-threads.ts';
 import { createConversationRedactor } from '../../src/conversations/redact/redactor.ts';
 import { AuthError, CancelledError, RateLimitedError, RejectedError, TransientError } from '../../src/core/errors.ts';
@@ -148,23 +148,6 @@ describe('from a source to the platform', () => {
     ]);
     expect((await status())?.counts.unchanged).toBe(1);
   });
-
-  test('delays a solved ticket, and does not send one that is reopened in the meantime', async () => {
-    open({ settleDelay: HOUR });
-    solve('1', '2');
-    ingestion.start();
-    await clock.advance(50 * MINUTE);
-    expect(sink.attempts).toEqual([]);
-    expect(await status()).toMatchObject({ waiting: 2 });
-    desk.edit('1', 'open', clock.now());
-    await clock.advance(30 * MINUTE);
-    expect([...sink.contents.keys()]).toEqual(['desk/acme/2']);
-    solve('1');
-    await clock.advance(58 * MINUTE);
-    expect(sink.contents.size).toBe(1);
-    await clock.advance(10 * MINUTE);
-    expect(received()).toEqual(desk.expected());
-  });
 });
 
 /** A delivery with the conversations themselves. */
@@ -186,6 +169,8 @@ describe('hints', () => {
     expect(desk.fetches).toBe(1);
     expect(received()).toEqual(desk.expected());
     expect(await status()).toMatchObject({ hints: 0 });
+    const nobody = { headers: {}, body: Buffer.alloc(0), receivedAt: 0 };
+    expect(await ingestion.deliver('other', nobody)).toMatchObject({ status: 404 });
   });
 
   test('are dropped after permanent failures, and kept after temporary ones', async () => {
@@ -215,18 +200,6 @@ describe('hints', () => {
     await clock.advance(MINUTE);
     expect([...received().keys()]).toEqual(['desk/acme/2']);
     expect(await status()).toMatchObject({ hints: 0, error: null });
-  });
-
-  test('are confirmed only once they are durable, and refused ones are not stored', async () => {
-    expect(await deliver({ kind: 'refused', status: 401, reason: 'bad signature' })).toEqual({
-      status: 401,
-      reason: 'bad signature',
-    });
-    expect((await outbox.status()).sources).toEqual([]);
-    await deliver({ kind: 'hints', delivery: 'd1', ids: ['1', '2'] });
-    expect((await outbox.hints('desk', 10)).map(({ id }) => id)).toEqual(['1', '2']);
-    const nobody = { headers: {}, body: Buffer.alloc(0), receivedAt: 0 };
-    expect(await ingestion.deliver('other', nobody)).toMatchObject({ status: 404 });
   });
 
   test('with conversations are stored, recognized as known, or answered with a retry', async () => {
@@ -391,29 +364,6 @@ describe('reports', () => {
       'desk: unexpected SyntaxError while reading the source',
     );
   });
-
-  test('count the records of a batch', async () => {
-    const rejected: SourceRecord = { kind: 'rejected', place: 'a.csv:7', reason: 'no id' };
-    solve('1', '2');
-    desk.edit('2', 'private', clock.now());
-    const found = [desk.found('1'), desk.found('2'), rejected, desk.found('nobody')];
-    await ingestion.intake('file').take(found, {}, new AbortController().signal);
-    expect(taken).toEqual([
-      {
-        source: 'file',
-        found: 4,
-        waiting: 1,
-        unchanged: 0,
-        withdrawn: 0,
-        gone: 1,
-        rejected: 1,
-        incomplete: 0,
-        skipped: { private: 1 },
-        redacted: { secret: 1 },
-      },
-    ]);
-    expect(reportedEvents).toEqual([{ rejected: { source: 'file', place: 'a.csv:7', reason: 'no id' } }]);
-  });
 });
 
 test('follow a reset during a poll, which restarts it from the new position', async () => {
@@ -440,14 +390,6 @@ test('follow a reset during a poll, which restarts it from the new position', as
   expect(received()).toEqual(desk.expected());
 });
 
-test('a single run polls once', async () => {
-  solve('1', '2');
-  const failed = await clock.run(ingestion.pollOnce(new AbortController().signal));
-  expect([...failed]).toEqual([]);
-  expect(await clock.run(ingestion.sender?.sendDue() ?? Promise.reject())).toEqual({ kind: 'idle' });
-  expect(received()).toEqual(desk.expected());
-});
-
 test('no sleep exceeds the limit of a timer, however late the next poll is', async () => {
   const sleep = vi.spyOn(clock, 'sleep');
   desk.failure = () => new RateLimitedError('rate limit exceeded', 1e12);
@@ -455,16 +397,6 @@ test('no sleep exceeds the limit of a timer, however late the next poll is', asy
   await clock.advance(MINUTE);
   expect(reportedEvents).toMatchObject([{ again: 1e12 }]);
   expect(Math.max(...sleep.mock.calls.map(([milliseconds]) => milliseconds))).toBeLessThan(2 ** 31);
-});
-
-test('stopping ends the polls and the sender', async () => {
-  solve('1');
-  ingestion.start();
-  await clock.advance(MINUTE);
-  await clock.run(ingestion.stop(5000));
-  solve('2');
-  await clock.advance(HOUR);
-  expect(sink.attempts).toHaveLength(1);
 });
 
 describe('records that cannot become a conversation', () => {
@@ -480,33 +412,8 @@ describe('records that cannot become a conversation', () => {
     completeness: null,
     ...over,
   });
-  const converted = (over: Partial<Ticket>) =>
+  const _converted = (over: Partial<Ticket>) =>
     convertTicket(ticket(over), { redactor: testRedactor, settleDelay: 0, now: 1000 });
-
-  test.each([
-    ['a long id', { key: 'x'.repeat(256) }, { kind: 'rejected', reason: expect.stringContaining('256 characters') }],
-    ['no id', { key: '' }, { kind: 'rejected', reason: expect.stringContaining('0 characters') }],
-    ['no text', { parts: [{ role: 'user', body: ' \n' }] }, { kind: 'skipped', reason: 'empty' }],
-    ['no customer', { parts: [{ role: 'team-member', body: 'News' }] }, { kind: 'skipped', reason: 'no-customer' }],
-  ] as const)('with %s are not sent', (_what, over, expected) => {
-    expect(converted(over)).toEqual({ key: ticket(over).key, ...expected });
-  });
-
-  test('are rejected without their text if redaction fails', () => {
-    const failing = {
-      version: '1',
-      text: (text: string) => text,
-      pseudonymize: (id: string) => id,
-      redact: () => {
-        throw new TypeError('cannot read hush-1');
-      },
-    };
-    expect(convertTicket(ticket(), { redactor: failing, settleDelay: 0, now: 0 })).toEqual({
-      kind: 'rejected',
-      key: ticket().key,
-      reason: 'it cannot be redacted (TypeError)',
-    });
-  });
 
   test('never store, report or send a private id', async () => {
     const key = 'webhook/forms/hush-7';
