@@ -281,19 +281,4 @@ describe('an incremental read', () => {
       true,
     );
   });
-
-  test('records the newest update as of its start, because later updates can move to pages that were already read', () => {
-    const reading = new IncrementalReader(asked, null, NOW);
-    reading.addPage([someCluster({ updatedAt: NOW - DAY })], false);
-    reading.addPage([someCluster({ id: 'c_2', updatedAt: NOW })], true);
-    expect(reading.toState(new Set()).newest).toBe(NOW - DAY);
-  });
-
-  test('forgets a cluster that no longer exists', () => {
-    const platform = many(3_000);
-    const first = read(platform, asked, null, new Set(), 1_000);
-    platform.now += 3_600_000;
-    const second = read(platform, asked, { ...first.state, waiting: { c_gone: 0 } }, new Set(), 1_000);
-    expect(second.state.waiting).toEqual({});
-  });
 });

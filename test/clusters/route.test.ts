@@ -5,7 +5,6 @@ import {
   chooseSpace,
   createRouting,
   indexSpaces,
-  needsSearch,
   pickRelatedPages,
   type RankedSpace,
   rankSpaces,
@@ -113,17 +112,6 @@ describe('chooseSpace', () => {
   ])('chooses %s', (_, settings, found, id, why) => {
     const chosen = chooseSpace(someCluster(), createRouting(settingsOf(settings)), SPACES, found);
     expect([chosen.space?.id ?? null, chosen.why]).toEqual([id, why]);
-  });
-
-  test.each<[object, boolean]>([
-    [{}, true],
-    [{ defaultSpace: 'api' }, true],
-    [{ search: { enabled: false } }, false],
-    [{ routes: [to('guides', 'sso')] }, false],
-    [{ routes: [to('old', 'sso')] }, true],
-    [{ routes: [to('guides', 'billing')] }, true],
-  ])('with %j needsSearch returns %s', (settings, needed) => {
-    expect(needsSearch(someCluster(), createRouting(settingsOf(settings)), SPACES)).toBe(needed);
   });
 
   test('prefers a key to an equal id', () => {

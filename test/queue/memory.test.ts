@@ -83,28 +83,6 @@ describe('invalid or outdated saved state', () => {
     await ask(server, queue, 30);
     expect(queue.snapshot().outcomes.refused).toBe(0);
   });
-
-  test('a remaining count that is too low is corrected by the first response', async () => {
-    const { server, memory } = await memoryOf(40);
-    const queue = server.queue({
-      owner: OWNER,
-      memory: { ...memory, budgets: memory.budgets.map((budget) => ({ ...budget, remaining: 2 })) },
-    });
-    const start = server.now;
-    await ask(server, queue, 40);
-    expect(server.now - start).toBeLessThan(2000);
-  });
-
-  test('with a remaining count that is too high, refused requests are sent after the reset', async () => {
-    const { server, memory } = await memoryOf(5);
-    const queue = server.queue({
-      owner: OWNER,
-      memory: { ...memory, budgets: memory.budgets.map((budget) => ({ ...budget, remaining: 60 })) },
-    });
-    await ask(server, queue, 60);
-    expect(queue.snapshot().outcomes.answered).toBe(60);
-    expect(queue.snapshot().outcomes.refused).toBeLessThanOrEqual(20);
-  });
 });
 
 test('saves no state without an owner, and no token', async () => {

@@ -9,6 +9,7 @@ import {
 } from '../../src/core/errors.ts';
 import { type QueueOptions, RequestQueue } from '../../src/queue/dispatcher.ts';
 import {
+  AttemptSignal,
   NO_RATE_HEADERS,
   type QueuedRequest,
   type RateHeaders,
@@ -157,6 +158,13 @@ describe('cancellation', () => {
     );
     expect(world.sent).toEqual([]);
   });
+
+  test('is seen by an attempt that looks at its signal later, with the first reason', () => {
+    const signal = new AttemptSignal();
+    signal.abort(fault);
+    signal.abort(new TransientError('late', true));
+    expect(toAbortSignal(signal).reason).toBe(fault);
+  });
 });
 
 describe('retries', () => {
@@ -183,13 +191,6 @@ describe('retries', () => {
     expect(world.clock.monotonic() - start).toBeCloseTo(400 + 250 + 500 + 1000);
   });
 
-  test('are not made after a rejection', async () => {
-    const world = setUp();
-    const request = requestOf(world, 'x', [new RejectedError('no', 404)]);
-    expect(await world.clock.run(failure(world.queue.request(request)))).toBeInstanceOf(RejectedError);
-    expect(world.sent).toHaveLength(1);
-  });
-
   test('a 429 does not count as an attempt', async () => {
     const world = setUp();
     const refused = new RateLimitedError('slow down', null);
@@ -198,14 +199,6 @@ describe('retries', () => {
     });
     expect(await world.clock.run(world.queue.request(request))).toBe('done');
     expect(world.queue.snapshot().outcomes).toMatchObject({ refused: 7, answered: 1, retried: 0 });
-  });
-
-  test('use a quota that successes refill: a timeout costs 10, and a quick fault 5', async () => {
-    const world = setUp();
-    await world.clock.run(failure(world.queue.request(requestOf(world, 'slow', [new TimeoutError('slow', true)]))));
-    expect(world.queue.snapshot().retryQuota).toBe(500 - 4 * 10);
-    await world.clock.run(world.queue.request(requestOf(world, 'x', [fault, 'done'])));
-    expect(world.queue.snapshot().retryQuota).toBe(500 - 4 * 10 - 5 + 1);
   });
 
   test('stop when the quota is used up, and resume after enough successes', async () => {
@@ -277,17 +270,6 @@ describe('while the circuit breaker is open', () => {
     await world.clock.run(Promise.all(rejected.map((request) => failure(world.queue.request(request)))));
     expect(world.queue.snapshot().breaker).toBe('closed');
   });
-});
-
-test('a request ends at its deadline, and its error names what it waited for', async () => {
-  const world = setUp({ deadline: 60_000 });
-  const refused = new RateLimitedError('slow down', null);
-  const request = requestOf(world, 'listTeams', [refused], { headers: { retryAfter: 3_600_000 } });
-  const error = await world.clock.run(failure(world.queue.request(request)));
-  expect(error).toBeInstanceOf(CancelledError);
-  expect(error.message).toBe(
-    'listTeams was given up: no answer within 60 s, waiting to be sent: refused by the platform (429)',
-  );
 });
 
 describe('drain', () => {
