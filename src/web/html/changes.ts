@@ -5,10 +5,7 @@ import { counted } from '../../plan/render/words.ts';
 import type { ChangeView, DifferingChange, PlanDifference, SourceView } from '../model/plan.ts';
 import type { Html } from '../page.ts';
 import { lineDiff, lineValues } from './diff.ts';
-import { type IconName, icon } from './icon.ts';
-import { link } from './link.ts';
-import { RESULT_LABELS, stateBadge } from './state.ts';
-import { shown } from './text.ts';
+import { type IconName, icon, link, RESULT_LABELS, shown, stateBadge } from './elements.ts';
 
 const WORDS: ReadonlyMap<string, string> = new Map([
   ['create', 'Create'],

@@ -3,10 +3,8 @@ import { html } from 'hono/html';
 import { counted, kindWords } from '../../plan/render/words.ts';
 import type { DecisionView } from '../model/decision.ts';
 import type { Html, PageRequest } from '../page.ts';
+import { age, commitText, icon, link, organizationName, shown } from './elements.ts';
 import { actionForm, reasonField } from './form.ts';
-import { icon } from './icon.ts';
-import { link } from './link.ts';
-import { age, commitText, organizationName, shown } from './text.ts';
 
 /**
  * Returns the card. `title`: name of the organization, where the page is not of one. `isOnPlan`: the page shows the plan

@@ -3,9 +3,7 @@ import { html } from 'hono/html';
 import { organizationPath } from '../model/paths.ts';
 import type { PauseView } from '../model/status.ts';
 import type { Html } from '../page.ts';
-import { safeHref } from './link.ts';
-import { stateBadge } from './state.ts';
-import { shown } from './text.ts';
+import { safeHref, shown, stateBadge } from './elements.ts';
 
 export interface ActionForm {
   readonly organization: string;

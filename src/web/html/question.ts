@@ -6,10 +6,8 @@ import { spark } from '../charts/spark.ts';
 import { questionPath } from '../model/paths.ts';
 import type { QuestionRequest, QuestionSpace, QuestionView } from '../model/questions.ts';
 import type { Html } from '../page.ts';
+import { age, link, type StateLabel, shown, stateBadge } from './elements.ts';
 import { actionForm, lengthField, reasonField } from './form.ts';
-import { link } from './link.ts';
-import { type StateLabel, stateBadge } from './state.ts';
-import { age, shown } from './text.ts';
 
 /** Weeks that a trend always has room for: three months. */
 export const WEEKS = 13;

@@ -2,10 +2,17 @@
 
 import { html } from 'hono/html';
 import { type Actor, type AuditEntry, type AuditQuery, DAEMON_HISTORY, type History } from '../../store/history.ts';
-import { link, queryOf } from '../html/link.ts';
-import { stateDot } from '../html/state.ts';
-import { paging } from '../html/table.ts';
-import { age, checksumText, organizationLink, personText, shown } from '../html/text.ts';
+import {
+  age,
+  checksumText,
+  link,
+  organizationLink,
+  paging,
+  personText,
+  queryOf,
+  shown,
+  stateDot,
+} from '../html/elements.ts';
 import { visibilityOf } from '../html/visibility.ts';
 import type { OrganizationState } from '../model/backend.ts';
 import { organizationPath, planPath, questionPath, resourcePath } from '../model/paths.ts';

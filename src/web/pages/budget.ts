@@ -6,9 +6,15 @@ import { counted, spanWords } from '../../plan/render/words.ts';
 import { PRIORITIES } from '../../queue/request.ts';
 import type { BudgetSnapshot, Outcome, QueueSnapshot } from '../../queue/snapshot.ts';
 import { stepLine } from '../charts/step-line.ts';
-import { type StateLabel, stateBadge } from '../html/state.ts';
-import { paging, table } from '../html/table.ts';
-import { organizationLink, organizationName, shown } from '../html/text.ts';
+import {
+  organizationLink,
+  organizationName,
+  paging,
+  type StateLabel,
+  shown,
+  stateBadge,
+  table,
+} from '../html/elements.ts';
 import type { Backend, OrganizationState } from '../model/backend.ts';
 import { type BudgetSample, budgetName } from '../model/budget-samples.ts';
 import { isoTime } from '../model/words.ts';

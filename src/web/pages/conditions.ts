@@ -5,10 +5,7 @@ import { CONDITION_RULES, type ConditionCode, type Severity } from '../../core/c
 import { inhibited, isFlapping } from '../../notify/conditions.ts';
 import { counted } from '../../plan/render/words.ts';
 import type { Condition, Fact } from '../../store/notifications.ts';
-import { link } from '../html/link.ts';
-import { type StateLabel, stateBadge } from '../html/state.ts';
-
-import { age, organizationLink, shown } from '../html/text.ts';
+import { age, link, organizationLink, type StateLabel, shown, stateBadge } from '../html/elements.ts';
 import { canSee, type Visibility, visibilityOf } from '../html/visibility.ts';
 import type { NotificationReader } from '../model/backend.ts';
 import { isoTime } from '../model/words.ts';

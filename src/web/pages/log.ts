@@ -1,10 +1,7 @@
 /** Page of the latest records of the log. */
 
 import { html } from 'hono/html';
-import { queryOf } from '../html/link.ts';
-import { stateBadge, type Tone } from '../html/state.ts';
-import { paging } from '../html/table.ts';
-import { organizationLink, shown } from '../html/text.ts';
+import { organizationLink, paging, queryOf, shown, stateBadge, type Tone } from '../html/elements.ts';
 import type { Backend } from '../model/backend.ts';
 import { LOG_LEVELS, type LogRecord, type RecordLevel } from '../model/log-buffer.ts';
 import { definePage, type Html, type PageRequest, wholeNumber } from '../page.ts';

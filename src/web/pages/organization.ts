@@ -11,19 +11,22 @@ import { formatCount } from '../charts/figure.ts';
 import { runStrip } from '../charts/run-strip.ts';
 import { actionWord } from '../html/changes.ts';
 import { decisionCard } from '../html/decision.ts';
-import { actionForm, pauseForm, pauseNotice } from '../html/form.ts';
-import { kindIcon } from '../html/icon.ts';
-import { link } from '../html/link.ts';
 import {
+  age,
+  commitText,
+  kindIcon,
+  link,
   OUTCOME_LABELS,
+  paging,
   RESOURCE_LABELS,
   STATUS_LABELS,
   type StateLabel,
+  shown,
+  shownLines,
   stateBadge,
   stateDot,
-} from '../html/state.ts';
-import { paging } from '../html/table.ts';
-import { age, commitText, shown, shownLines } from '../html/text.ts';
+} from '../html/elements.ts';
+import { actionForm, pauseForm, pauseNotice } from '../html/form.ts';
 import { isOperator } from '../html/visibility.ts';
 import type { OrganizationState } from '../model/backend.ts';
 import { decisionView } from '../model/decision.ts';

@@ -6,10 +6,19 @@ import { counted } from '../../plan/render/words.ts';
 import type { PassCounts, PassRecord } from '../../store/history.ts';
 import { runStrip } from '../charts/run-strip.ts';
 import { actionWord, changeRows } from '../html/changes.ts';
-import { link } from '../html/link.ts';
-import { OUTCOME_LABELS, RESULT_LABELS, stateBadge, stateDot } from '../html/state.ts';
-import { paging, table } from '../html/table.ts';
-import { age, commitText, shown, shownLines } from '../html/text.ts';
+import {
+  age,
+  commitText,
+  link,
+  OUTCOME_LABELS,
+  paging,
+  RESULT_LABELS,
+  shown,
+  shownLines,
+  stateBadge,
+  stateDot,
+  table,
+} from '../html/elements.ts';
 import type { OrganizationState } from '../model/backend.ts';
 import {
   type ForgeLinks,

@@ -6,11 +6,18 @@ import type { Effect } from '../../plan/render/effects.ts';
 import { counted, kindWords } from '../../plan/render/words.ts';
 import { changeRows, differenceSection } from '../html/changes.ts';
 import { decisionCard } from '../html/decision.ts';
-import { type IconName, icon } from '../html/icon.ts';
-import { link } from '../html/link.ts';
-import { stateBadge } from '../html/state.ts';
-import { paging } from '../html/table.ts';
-import { age, checksumText, commitText, personText, shown } from '../html/text.ts';
+import {
+  age,
+  checksumText,
+  commitText,
+  type IconName,
+  icon,
+  link,
+  paging,
+  personText,
+  shown,
+  stateBadge,
+} from '../html/elements.ts';
 import type { OrganizationState } from '../model/backend.ts';
 import { approvalView, decisionsOn, decisionView } from '../model/decision.ts';
 import { forgeLinks, passPath, planPath, withQuery } from '../model/paths.ts';

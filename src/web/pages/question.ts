@@ -2,9 +2,8 @@
 import { html } from 'hono/html';
 import { largest } from '../../core/lists.ts';
 import { bar, figure } from '../charts/figure.ts';
-import { link } from '../html/link.ts';
+import { link, shown } from '../html/elements.ts';
 import { answerText, numbersText, questionActions, requestList, spaceSuggestions } from '../html/question.ts';
-import { shown } from '../html/text.ts';
 import { isOperator } from '../html/visibility.ts';
 import type { OrganizationState } from '../model/backend.ts';
 import { organizationPath, questionPath } from '../model/paths.ts';

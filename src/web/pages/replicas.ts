@@ -3,9 +3,7 @@
 import { html } from 'hono/html';
 import { compareText } from '../../core/lists.ts';
 import { counted, spanWords } from '../../plan/render/words.ts';
-import { link } from '../html/link.ts';
-import { type StateLabel, stateBadge } from '../html/state.ts';
-import { age, organizationName, shown } from '../html/text.ts';
+import { age, link, organizationName, type StateLabel, shown, stateBadge } from '../html/elements.ts';
 import { type Visibility, visibilityOf } from '../html/visibility.ts';
 import type { Backend, FleetState } from '../model/backend.ts';
 import { configurationViews } from '../model/configuration.ts';

@@ -9,12 +9,19 @@ import type { ChangeDocument } from '../../plan/render/document.ts';
 import { plainText } from '../../plan/render/field-text.ts';
 import { kindWords } from '../../plan/render/words.ts';
 import { actionWord, changeRows, sourceText } from '../html/changes.ts';
+import {
+  age,
+  commitText,
+  kindIcon,
+  link,
+  RESOURCE_LABELS,
+  RESULT_LABELS,
+  shown,
+  shownLines,
+  stateBadge,
+  table,
+} from '../html/elements.ts';
 import { pauseForm, pauseNotice } from '../html/form.ts';
-import { kindIcon } from '../html/icon.ts';
-import { link } from '../html/link.ts';
-import { RESOURCE_LABELS, RESULT_LABELS, stateBadge } from '../html/state.ts';
-import { table } from '../html/table.ts';
-import { age, commitText, shown, shownLines } from '../html/text.ts';
 import { isOperator } from '../html/visibility.ts';
 import type { KnownResources, OrganizationState, ReconcilerState } from '../model/backend.ts';
 import { type ForgeLinks, forgeLinks, passPath, planPath, resourcePath } from '../model/paths.ts';

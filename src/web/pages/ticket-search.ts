@@ -1,9 +1,7 @@
 /** Search for one ticket by its number, key or address: whether it waits, was sent, refused or left out, without its content. */
 import { html } from 'hono/html';
 import { DAYS_KEPT, type KnownTicket } from '../../store/outbox/outbox.ts';
-import { link } from '../html/link.ts';
-import { stateBadge, type Tone } from '../html/state.ts';
-import { age, shown } from '../html/text.ts';
+import { age, link, shown, stateBadge, type Tone } from '../html/elements.ts';
 import type { OrganizationState } from '../model/backend.ts';
 import { deadLetterPath, organizationPath } from '../model/paths.ts';
 import { isoTime } from '../model/words.ts';

@@ -22,7 +22,7 @@ import { type Actor, findDone } from '../../store/history.ts';
 import { type KnownPerson, viewerOf } from '../auth/authenticator.ts';
 import { includesRole } from '../auth/roles.ts';
 import { differenceSection } from '../html/changes.ts';
-import { isLocalPath, link } from '../html/link.ts';
+import { isLocalPath, link } from '../html/elements.ts';
 import { canOperate } from '../html/visibility.ts';
 import type { Backend, OrganizationState } from '../model/backend.ts';
 import { organizationPath, planPath } from '../model/paths.ts';

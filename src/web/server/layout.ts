@@ -1,7 +1,6 @@
 /** Frame of every page: where it is, navigation, the content, and the places for notices. */
 import { html } from 'hono/html';
-import { sprite } from '../html/icon.ts';
-import { age, shown } from '../html/text.ts';
+import { age, shown, sprite } from '../html/elements.ts';
 import {
   type ConfigurationView,
   configurationDetail,

@@ -15,7 +15,7 @@ import { OidcProvider } from '../auth/oidc.ts';
 import { PageSessions } from '../auth/page-sessions.ts';
 import { authenticateByProxy } from '../auth/proxy.ts';
 import { authenticateByToken, TokenCheck } from '../auth/token-check.ts';
-import { queryOf } from '../html/link.ts';
+import { queryOf } from '../html/elements.ts';
 import type { Backend } from '../model/backend.ts';
 import type { PageDefinition } from '../page.ts';
 import { PageError } from '../page-error.ts';

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
-import { link } from '../html/link.ts';
+import { link } from '../html/elements.ts';
 import { canSeeOrganization, visibilityOf } from '../html/visibility.ts';
 import type { Backend } from '../model/backend.ts';
 import { configurationViews } from '../model/configuration.ts';

@@ -7,7 +7,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { OidcProvider, SignInAttempt } from '../auth/oidc.ts';
 import type { PageSessions, SignedIn } from '../auth/page-sessions.ts';
 import type { TokenCheck } from '../auth/token-check.ts';
-import { isLocalPath, link, queryOf } from '../html/link.ts';
+import { isLocalPath, link, queryOf } from '../html/elements.ts';
 import type { Html } from '../page.ts';
 import { PageError } from '../page-error.ts';
 import type { Assets } from './assets.ts';

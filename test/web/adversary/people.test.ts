@@ -1,6 +1,6 @@
 /** Attempts of people with some rights, or with none. */
 import { expect, test } from 'vitest';
-import { queryOf } from '../../../src/web/html/link.ts';
+import { queryOf } from '../../../src/web/html/elements.ts';
 import { startHostilePage, TOKEN } from '../chromium/hostile-page.ts';
 import { openPageApp, type PageApp, tokenEntry } from '../page-app.ts';
 
