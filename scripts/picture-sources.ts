@@ -10,9 +10,8 @@ const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const SOURCES = [
   'src/web/assets/*.css',
   'src/web/html/*',
-  'src/web/charts/*.ts',
   'src/web/server/layout.ts',
-  'src/web/pages/{organization,plan,passes,conversations,clusters}.ts',
+  'src/web/pages/{organization,plan,passes,conversations,questions}.ts',
   'src/demo/*.ts',
   'examples/acme/*.yaml',
 ];

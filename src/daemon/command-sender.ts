@@ -7,8 +7,7 @@ import { spanWords } from '../plan/render/words.ts';
 import type { CommandKind } from '../store/commands.ts';
 import type { Actor } from '../store/history.ts';
 import type { FleetSignals } from '../store/leases.ts';
-import type { OrganizationOwner } from '../web/model/backend.ts';
-import { organizationTopic } from '../web/model/topics.ts';
+import { type OrganizationOwner, organizationTopic } from '../web/model/page.ts';
 import type { DaemonContext } from './organization/feature.ts';
 
 /** Milliseconds until an answer is given up, and the first and the longest time between two checks for it. */

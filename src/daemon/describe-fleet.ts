@@ -3,7 +3,7 @@ import type { FleetLeases } from '../fleet/fleet-leases.ts';
 import type { Metrics } from '../server/metrics.ts';
 import { FLEET_LEASE, organizationLease } from '../store/leases.ts';
 import type { TransactionListener } from '../store/sql/database.ts';
-import type { FleetState } from '../web/model/backend.ts';
+import type { FleetState } from '../web/model/page.ts';
 import type { FleetReports } from './fleet/fleet-reports.ts';
 
 /** Part of the average that the latest transaction is. */

@@ -8,7 +8,7 @@ import type { QueueSnapshot } from '../queue/snapshot.ts';
 import type { PassEvents } from '../reconcile/pass.ts';
 import type { Lease } from '../store/leases.ts';
 import type { Fact, FactReport } from '../store/notifications.ts';
-import type { Backend, OrganizationState, QueueState } from '../web/model/backend.ts';
+import type { Backend, OrganizationState, QueueState } from '../web/model/page.ts';
 import { checkTimes } from '../web/model/status.ts';
 import {
   type BreakerState,

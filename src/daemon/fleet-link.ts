@@ -1,7 +1,7 @@
 /** Link of this replica to the others of a fleet: writes states and runs commands for them, and publishes what they change. */
 import type { OrganizationConfig } from '../config/config.ts';
 import type { FleetSignal, FleetSignals } from '../store/leases.ts';
-import { organizationOf, organizationTopic, readTopic, type Topic } from '../web/model/topics.ts';
+import { organizationOf, organizationTopic, readTopic, type Topic } from '../web/model/page.ts';
 import type { CommandRunner } from './commands.ts';
 import type { ManagedOrganization } from './organization/managed-organization.ts';
 import type { DaemonParts } from './parts.ts';

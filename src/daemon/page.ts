@@ -4,7 +4,7 @@ import { messageOf } from '../core/errors.ts';
 import type { ViewLoader } from '../server/control.ts';
 import type { RequestHandlers } from '../server/requests.ts';
 import { DAEMON_HISTORY } from '../store/history.ts';
-import type { Backend } from '../web/model/backend.ts';
+import type { Backend } from '../web/model/page.ts';
 import { recordAction } from './organization/audit.ts';
 import type { DaemonContext } from './organization/feature.ts';
 

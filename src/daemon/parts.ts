@@ -1,6 +1,6 @@
 /** Parts of a running daemon. `src/daemon.ts` creates each from those before it. */
 import type { FleetLeases } from '../fleet/fleet-leases.ts';
-import type { Backend } from '../web/model/backend.ts';
+import type { Backend } from '../web/model/page.ts';
 import type { FleetReports } from './fleet/fleet-reports.ts';
 import type { FleetOrganizations } from './fleet/organizations.ts';
 import type { TokenConnections } from './fleet/token-connections.ts';

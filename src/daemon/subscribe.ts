@@ -10,7 +10,7 @@ import { logConversations } from '../server/conversation-log.ts';
 import { logEvents } from '../server/pass-log.ts';
 import type { NotificationEvent } from '../store/notifications.ts';
 import { untilStored } from '../store/until-stored.ts';
-import { organizationTopic } from '../web/model/topics.ts';
+import { organizationTopic } from '../web/model/page.ts';
 import type { FactCollector, PassActivities } from './fact-collector.ts';
 import { changeRequestEvents } from './facts/reporting.ts';
 import type { FleetLink } from './fleet-link.ts';

@@ -6,7 +6,7 @@ import { planToJson } from '../../src/plan/render/document.ts';
 import { renderPlanMarkdown } from '../../src/plan/render/markdown.ts';
 import { accessWords, renderPlanText } from '../../src/plan/render/text.ts';
 import { PLAIN } from '../../src/plan/render/text-layout.ts';
-import { planContent, WHOLE_PLAN } from '../../src/web/model/plan.ts';
+import { planContent, WHOLE_PLAN } from '../../src/web/html/changes.ts';
 import { NAMES } from '../support/certificates.ts';
 import { actual, type PlanCase, planOf } from '../support/planning.ts';
 

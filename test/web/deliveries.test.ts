@@ -1,7 +1,7 @@
 /** Rights and forms of deliveries on the web page. */
 import { expect, test } from 'vitest';
 import { openMemoryStore } from '../../src/store/memory.ts';
-import type { Backend } from '../../src/web/model/backend.ts';
+import type { Backend } from '../../src/web/model/page.ts';
 import { openPageApp, tokenEntry } from './page-app.ts';
 import { type Asked, addNotifications, NOW, someDelivery, someHandlers, someNotifications } from './some-backend.ts';
 

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { EventBus } from '../../src/core/event-bus.ts';
 import type { DaemonEvents } from '../../src/daemon/organization/feature.ts';
 import { callControl, controlSocketPath } from '../../src/server/control-client.ts';
-import { organizationTopic, type Topic } from '../../src/web/model/topics.ts';
+import { organizationTopic, type Topic } from '../../src/web/model/page.ts';
 import { createVirtualClock } from '../queue/virtual-clock.ts';
 import { VERSION } from '../support/octavo-process.ts';
 import { openWorkspace } from '../support/workspace.ts';

@@ -8,8 +8,7 @@ import type { PassEnd } from '../../src/reconcile/pass.ts';
 import type { Actor, NewPass } from '../../src/store/history.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { Store } from '../../src/store/store.ts';
-import type { Backend, OrganizationState, ReconcilerState } from '../../src/web/model/backend.ts';
-import type { PageRequest, ViewerRole } from '../../src/web/page.ts';
+import type { Backend, OrganizationState, PageRequest, ReconcilerState, ViewerRole } from '../../src/web/model/page.ts';
 import { type PlanCase, planOf } from '../support/planning.ts';
 import { declare } from '../support/world.ts';
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { organizationPage } from '../../src/web/pages/organization.ts';
 import { organizationsPage } from '../../src/web/pages/organizations.ts';
 import { planPage } from '../../src/web/pages/plan.ts';
-import { loadAssets } from '../../src/web/server/assets.ts';
+import { loadAssets } from '../../src/web/server/layout.ts';
 import { countCases } from '../support/campaign.ts';
 import { actual } from '../support/planning.ts';
 import { fakeDaemon, request } from './fake-daemon.ts';

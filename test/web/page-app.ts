@@ -7,7 +7,7 @@ import type { RequestHandlers } from '../../src/server/requests.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { Sessions } from '../../src/store/sessions.ts';
 import type { Store } from '../../src/store/store.ts';
-import type { Backend } from '../../src/web/model/backend.ts';
+import type { Backend } from '../../src/web/model/page.ts';
 import { createPageServer, type PageServer } from '../../src/web/server/page-server.ts';
 import { NOW, someBackend, someHandlers, someOrganization } from './some-backend.ts';
 

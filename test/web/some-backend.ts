@@ -9,15 +9,17 @@ import type { RequestHandlers } from '../../src/server/requests.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { Condition, Fact, NotificationDelivery, Notifications } from '../../src/store/notifications.ts';
 import type { DeadLetter, KnownTicket, RecentCounts } from '../../src/store/outbox/outbox.ts';
+import { LogBuffer } from '../../src/web/model/log-buffer.ts';
 import type {
   Backend,
   KnownResources,
   NotificationReader,
   OrganizationState,
+  PageDefinition,
+  PageRequest,
   QueueState,
-} from '../../src/web/model/backend.ts';
-import { LogBuffer } from '../../src/web/model/log-buffer.ts';
-import type { PageDefinition, PageRequest, ViewerRole } from '../../src/web/page.ts';
+  ViewerRole,
+} from '../../src/web/model/page.ts';
 import { settingsOf } from '../clusters/samples.ts';
 
 export const NOW = Date.parse('2026-11-21T12:00:00Z');

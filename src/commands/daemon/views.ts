@@ -6,12 +6,12 @@ import { counted, printable, shortApproval, spanWords } from '../../plan/render/
 import { configurationDetail, configurationHead, PARTIAL_EFFECT } from '../../web/model/configuration.ts';
 import type { OrganizationStatus } from '../../web/model/status.ts';
 import type { AuditView } from '../../web/pages/audit.ts';
-import type { ClustersView } from '../../web/pages/clusters.ts';
 import type { ConditionsView } from '../../web/pages/conditions.ts';
 import type { ConversationsView } from '../../web/pages/conversations.ts';
 import type { OrganizationView } from '../../web/pages/organization.ts';
 import type { OrganizationsView } from '../../web/pages/organizations.ts';
 import type { PassesView } from '../../web/pages/passes.ts';
+import type { ClustersView } from '../../web/pages/questions.ts';
 import type { ReplicasView } from '../../web/pages/replicas.ts';
 import { chooseOrganization, readTrustedConfig } from '../cli/config.ts';
 import { type CommandContext, printResult } from '../cli/context.ts';

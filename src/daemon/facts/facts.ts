@@ -16,11 +16,10 @@ import type { QueueSnapshot } from '../../queue/snapshot.ts';
 import { describePause } from '../../reconcile/waiting.ts';
 import type { ManualPause } from '../../store/history.ts';
 import { type Fact, factKey, MAX_DETAILS, type Scope } from '../../store/notifications.ts';
-import type { FleetState, ReconcilerState } from '../../web/model/backend.ts';
 import type { ReplicaConfigurationProblem } from '../../web/model/configuration.ts';
-import { organizationPath, planPath, resourcePath, withQuery } from '../../web/model/paths.ts';
+import type { FleetState, ReconcilerState } from '../../web/model/page.ts';
 import type { Freshness } from '../../web/model/status.ts';
-import { isoTime } from '../../web/model/words.ts';
+import { isoTime, organizationPath, planPath, resourcePath, withQuery } from '../../web/model/words.ts';
 
 /** Parts of a fact; `subject` and `details` may be empty. */
 interface FactParts {

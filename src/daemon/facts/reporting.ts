@@ -6,8 +6,7 @@ import { hasCommitStatuses } from '../../notify/status-sender.ts';
 import { counted } from '../../plan/render/words.ts';
 import type { NewAuditEntry, NewPass } from '../../store/history.ts';
 import type { NotificationEvent } from '../../store/notifications.ts';
-import { organizationPath, passPath, planPath } from '../../web/model/paths.ts';
-import { shortChecksum, shortCommit } from '../../web/model/words.ts';
+import { organizationPath, passPath, planPath, shortChecksum, shortCommit } from '../../web/model/words.ts';
 import { detailLines, oneLine } from './facts.ts';
 
 /** Returns the reporters of a configuration; facts of others are of earlier ones. */

@@ -34,7 +34,7 @@ import type { PassEnd } from '../../reconcile/pass.ts';
 import { createRedactor } from '../../redact.ts';
 import type { CommitStatusRecord } from '../../store/commit-statuses.ts';
 import type { History, PassRecord } from '../../store/history.ts';
-import { organizationPath, passPath } from '../../web/model/paths.ts';
+import { organizationPath, passPath } from '../../web/model/words.ts';
 import type { Feature, OrganizationContext, OrganizationEvents } from './feature.ts';
 
 /** Reports of a pass that has not ended. */

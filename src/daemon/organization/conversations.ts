@@ -14,7 +14,7 @@ import type { JsonObject } from '../../core/json.ts';
 import { openWriter } from '../../platform/client.ts';
 import { type Outbox, RecentStatus } from '../../store/outbox/outbox.ts';
 import { recordedId } from '../../store/record.ts';
-import type { ConversationState } from '../../web/model/backend.ts';
+import type { ConversationState } from '../../web/model/page.ts';
 import type { Feature, OrganizationContext } from './feature.ts';
 
 /** Ingests the conversations of an organization: polls sources, accepts webhooks and sends. A dry run does neither. */

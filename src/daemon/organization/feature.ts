@@ -12,7 +12,7 @@ import type { PassEvents } from '../../reconcile/pass.ts';
 import type { Metrics } from '../../server/metrics.ts';
 import type { Lease } from '../../store/leases.ts';
 import type { Store } from '../../store/store.ts';
-import type { Topic } from '../../web/model/topics.ts';
+import type { Topic } from '../../web/model/page.ts';
 
 /** A subsystem of the daemon, for one organization. */
 export interface Feature {

@@ -12,7 +12,7 @@ import { applyParallel } from '../../reconcile/planning.ts';
 import { openPushReceiver, type PushReceiver } from '../../reconcile/push-receiver.ts';
 import { createSchedule, type Schedule } from '../../reconcile/schedule.ts';
 import { type DesiredSource, openSource } from '../../reconcile/source.ts';
-import type { KnownResources } from '../../web/model/backend.ts';
+import type { KnownResources } from '../../web/model/page.ts';
 import type { Feature, OrganizationContext } from './feature.ts';
 import { PassRecorder } from './pass-history.ts';
 

@@ -15,7 +15,7 @@ import { openPushReceiver, type PushReceiver } from '../../reconcile/push-receiv
 import type { HookReceiver, PushHook } from '../../server/hooks.ts';
 import { organizationLease } from '../../store/leases.ts';
 import { recordedTitles } from '../../store/record.ts';
-import type { OrganizationOwner, OrganizationState } from '../../web/model/backend.ts';
+import type { OrganizationOwner, OrganizationState } from '../../web/model/page.ts';
 import type { TokenConnections } from '../fleet/token-connections.ts';
 import { conversationState } from '../organization/conversations.ts';
 import type { DaemonContext } from '../organization/feature.ts';

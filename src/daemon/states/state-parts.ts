@@ -11,8 +11,8 @@ import type { Declared } from '../../core/resource.ts';
 import { planForReplicas, readPlan } from '../../plan/render/document.ts';
 import { PRIORITIES } from '../../queue/request.ts';
 import type { BudgetSnapshot, QueueSnapshot } from '../../queue/snapshot.ts';
-import type { KnownResources, OrganizationState, ReconcilerState } from '../../web/model/backend.ts';
 import type { BudgetSample } from '../../web/model/budget-samples.ts';
+import type { KnownResources, OrganizationState, ReconcilerState } from '../../web/model/page.ts';
 
 /** State of an organization that only its owner has. */
 export interface OwnedState extends Pick<OrganizationState, 'reconciler' | 'statuses' | 'clusters'> {

@@ -1,7 +1,7 @@
 /** Reads the states of organizations that other replicas have, and keeps them until they change. */
 import type { OrganizationStates } from '../../store/organization-states.ts';
-import type { KnownResources } from '../../web/model/backend.ts';
 import type { BudgetSample } from '../../web/model/budget-samples.ts';
+import type { KnownResources } from '../../web/model/page.ts';
 import {
   hasResources,
   LISTED_PARTS,

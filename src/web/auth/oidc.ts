@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import type * as client from 'openid-client';
 import type { RoleRule, UiConfig } from '../../config/ui.ts';
 import type { Logger } from '../../log.ts';
-import { PageError } from '../page-error.ts';
+import { PageError } from '../model/page.ts';
 import type { SignedIn } from './page-sessions.ts';
 
 /** Codes of openid-client for answers that say nothing about the person. */

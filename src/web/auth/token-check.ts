@@ -6,7 +6,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { UiConfig } from '../../config/ui.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Logger } from '../../log.ts';
-import { PageError } from '../page-error.ts';
+import { PageError } from '../model/page.ts';
 import type { Authenticator } from './authenticator.ts';
 
 type PageToken = UiConfig['tokens'][number];

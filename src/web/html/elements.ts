@@ -4,11 +4,10 @@ import { html, raw } from 'hono/html';
 import { maskUrls } from '../../core/text/safe-url.ts';
 import { printable, shortened, spanWords } from '../../plan/render/words.ts';
 import type { Actor, PassRecord } from '../../store/history.ts';
-import { organizationPath } from '../model/paths.ts';
+import type { Html } from '../model/page.ts';
 import type { ResourceState } from '../model/resources.ts';
 import type { Freshness, OrganizationStatus } from '../model/status.ts';
-import { ageWords, shortChecksum, shortCommit } from '../model/words.ts';
-import type { Html } from '../page.ts';
+import { ageWords, organizationPath, shortChecksum, shortCommit } from '../model/words.ts';
 import paths from './icons.json' with { type: 'json' };
 
 /** Returns `2 minutes ago`, or `in 5 minutes` for a time to come. `at` is ISO 8601; null: `never`. */

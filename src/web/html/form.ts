@@ -1,8 +1,8 @@
 /** Forms that ask the daemon to do something. They work without JavaScript. */
 import { html } from 'hono/html';
-import { organizationPath } from '../model/paths.ts';
+import type { Html } from '../model/page.ts';
 import type { PauseView } from '../model/status.ts';
-import type { Html } from '../page.ts';
+import { organizationPath } from '../model/words.ts';
 import { safeHref, shown, stateBadge } from './elements.ts';
 
 export interface ActionForm {

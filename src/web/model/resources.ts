@@ -5,8 +5,8 @@ import type { Declared } from '../../core/resource.ts';
 import { kinds } from '../../kinds/registry.ts';
 import type { ChangeDocument } from '../../plan/render/document.ts';
 import type { ManualPause } from '../../store/history.ts';
-import type { ReconcilerState } from './backend.ts';
-import { resourcePath } from './paths.ts';
+import type { ReconcilerState } from './page.ts';
+import { resourcePath } from './words.ts';
 
 /** States of a resource, worst first. */
 export const RESOURCE_STATES = [

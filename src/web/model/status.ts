@@ -11,9 +11,8 @@ import type { PlanDocument } from '../../plan/render/document.ts';
 import { heldChanges } from '../../plan/render/sentence.ts';
 import { counted, spanWords } from '../../plan/render/words.ts';
 import type { ManualPause } from '../../store/history.ts';
-import type { Backend, OrganizationState, ReconcilerState } from './backend.ts';
-import { organizationPath } from './paths.ts';
-import { ageWords, isoTime, shortCommit } from './words.ts';
+import type { Backend, OrganizationState, ReconcilerState } from './page.ts';
+import { ageWords, isoTime, organizationPath, shortCommit } from './words.ts';
 
 /** When something was last observed. */
 export type Freshness = ReturnType<typeof freshness>;

@@ -13,11 +13,15 @@ import {
   shown,
   stateDot,
 } from '../html/elements.ts';
-import { visibilityOf } from '../html/visibility.ts';
-import type { OrganizationState } from '../model/backend.ts';
-import { organizationPath, planPath, questionPath, resourcePath } from '../model/paths.ts';
-import { isoTime } from '../model/words.ts';
-import { defineOrganizationPage, definePage, type Html, type PageRequest } from '../page.ts';
+import {
+  defineOrganizationPage,
+  definePage,
+  type Html,
+  type OrganizationState,
+  type PageRequest,
+  visibilityOf,
+} from '../model/page.ts';
+import { isoTime, organizationPath, planPath, questionPath, resourcePath } from '../model/words.ts';
 
 /** Number of entries in a page. */
 const LISTED = 50;

@@ -5,7 +5,7 @@ import { largest, smallest } from '../../core/lists.ts';
 import { counted, spanWords } from '../../plan/render/words.ts';
 import { PRIORITIES } from '../../queue/request.ts';
 import type { BudgetSnapshot, Outcome, QueueSnapshot } from '../../queue/snapshot.ts';
-import { stepLine } from '../charts/step-line.ts';
+import { stepLine } from '../html/charts.ts';
 import {
   organizationLink,
   organizationName,
@@ -15,10 +15,16 @@ import {
   stateBadge,
   table,
 } from '../html/elements.ts';
-import type { Backend, OrganizationState } from '../model/backend.ts';
 import { type BudgetSample, budgetName } from '../model/budget-samples.ts';
+import {
+  type Backend,
+  definePage,
+  type Html,
+  type OrganizationState,
+  type PageRequest,
+  wholeNumber,
+} from '../model/page.ts';
 import { isoTime } from '../model/words.ts';
-import { definePage, type Html, type PageRequest, wholeNumber } from '../page.ts';
 
 /** Returns the queues that organizations with the same token use: one for each replica that has some of them. */
 function queueShares(members: readonly OrganizationState[]) {

@@ -6,10 +6,16 @@ import { inhibited, isFlapping } from '../../notify/conditions.ts';
 import { counted } from '../../plan/render/words.ts';
 import type { Condition, Fact } from '../../store/notifications.ts';
 import { age, link, organizationLink, type StateLabel, shown, stateBadge } from '../html/elements.ts';
-import { canSee, type Visibility, visibilityOf } from '../html/visibility.ts';
-import type { NotificationReader } from '../model/backend.ts';
+import {
+  canSee,
+  definePage,
+  type Html,
+  type NotificationReader,
+  type PageRequest,
+  type Visibility,
+  visibilityOf,
+} from '../model/page.ts';
 import { isoTime } from '../model/words.ts';
-import { definePage, type Html, type PageRequest } from '../page.ts';
 
 /** Number of conditions that are read, and of those that are shown in each list. */
 const READ = 5000;

@@ -7,11 +7,14 @@ import { counted, printable } from '../../plan/render/words.ts';
 import type { DeadLetter } from '../../store/outbox/outbox.ts';
 import { age, link, shown } from '../html/elements.ts';
 import { actionForm } from '../html/form.ts';
-import { isOperator } from '../html/visibility.ts';
-import type { OrganizationState } from '../model/backend.ts';
-import { deadLetterPath, organizationPath } from '../model/paths.ts';
-import { isoTime } from '../model/words.ts';
-import { defineOrganizationPage, type Html, type PageRequest } from '../page.ts';
+import {
+  defineOrganizationPage,
+  type Html,
+  isOperator,
+  type OrganizationState,
+  type PageRequest,
+} from '../model/page.ts';
+import { deadLetterPath, isoTime, organizationPath } from '../model/words.ts';
 
 /** Number of dead letters in a list. */
 const LISTED = 100;

@@ -5,10 +5,8 @@ import { isQueued } from '../../notify/deliveries.ts';
 import { counted } from '../../plan/render/words.ts';
 import type { Condition, DeliveryRecord, DeliveryState } from '../../store/notifications.ts';
 import { age, link, type StateLabel, shown, stateBadge, table } from '../html/elements.ts';
-import { canOperate, visibilityOf } from '../html/visibility.ts';
-import type { Backend } from '../model/backend.ts';
+import { type Backend, canOperate, definePage, type Html, type PageRequest, visibilityOf } from '../model/page.ts';
 import { isoTime } from '../model/words.ts';
-import { definePage, type Html, type PageRequest } from '../page.ts';
 import { alertTitle } from './conditions.ts';
 
 /** Number of deliveries that are counted, and of those that are shown. */

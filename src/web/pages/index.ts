@@ -1,8 +1,7 @@
 /** All pages. */
-import type { PageDefinition } from '../page.ts';
+import type { PageDefinition } from '../model/page.ts';
 import { auditPage, organizationAuditPage } from './audit.ts';
 import { budgetPage } from './budget.ts';
-import { clustersPage } from './clusters.ts';
 import { conditionsPage } from './conditions.ts';
 import { conversationsPage } from './conversations.ts';
 import { deadLetterPage, deadLettersPage } from './dead-letters.ts';
@@ -12,7 +11,7 @@ import { organizationPage } from './organization.ts';
 import { organizationsPage } from './organizations.ts';
 import { passesPage, passPage } from './passes.ts';
 import { planFilePage, planPage } from './plan.ts';
-import { questionPage } from './question.ts';
+import { clustersPage, questionPage } from './questions.ts';
 import { redactionPage } from './redaction.ts';
 import { replicasPage } from './replicas.ts';
 import { resourcePage } from './resource.ts';

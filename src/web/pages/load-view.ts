@@ -1,8 +1,7 @@
 /** View models of pages by their path, for callers other than browsers. */
-import { canSeeOrganization } from '../html/visibility.ts';
-import type { Backend } from '../model/backend.ts';
+
+import { type Backend, canSeeOrganization, type PageRequest, type Viewer } from '../model/page.ts';
 import { titlesOf } from '../model/status.ts';
-import type { PageRequest, Viewer } from '../page.ts';
 import { pages } from './index.ts';
 
 /**

@@ -2,9 +2,8 @@
 
 import { html } from 'hono/html';
 import { organizationLink, paging, queryOf, shown, stateBadge, type Tone } from '../html/elements.ts';
-import type { Backend } from '../model/backend.ts';
 import { LOG_LEVELS, type LogRecord, type RecordLevel } from '../model/log-buffer.ts';
-import { definePage, type Html, type PageRequest, wholeNumber } from '../page.ts';
+import { type Backend, definePage, type Html, type PageRequest, wholeNumber } from '../model/page.ts';
 
 /** Number of records in a page. */
 const LISTED = 50;

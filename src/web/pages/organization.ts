@@ -7,10 +7,9 @@ import { heldChanges } from '../../plan/render/sentence.ts';
 import { counted, kindWords, spanWords } from '../../plan/render/words.ts';
 import type { LastPush, PushStatus } from '../../reconcile/push-receiver.ts';
 import type { ManualPause } from '../../store/history.ts';
-import { formatCount } from '../charts/figure.ts';
-import { runStrip } from '../charts/run-strip.ts';
 import { actionWord } from '../html/changes.ts';
-import { decisionCard } from '../html/decision.ts';
+import { formatCount, runStrip } from '../html/charts.ts';
+import { decisionCard, decisionView } from '../html/decision.ts';
 import {
   age,
   commitText,
@@ -27,10 +26,13 @@ import {
   stateDot,
 } from '../html/elements.ts';
 import { actionForm, pauseForm, pauseNotice } from '../html/form.ts';
-import { isOperator } from '../html/visibility.ts';
-import type { OrganizationState } from '../model/backend.ts';
-import { decisionView } from '../model/decision.ts';
-import { forgeLinks, organizationPath, planPath, resourcePath, withQuery } from '../model/paths.ts';
+import {
+  defineOrganizationPage,
+  type Html,
+  isOperator,
+  type OrganizationState,
+  type PageRequest,
+} from '../model/page.ts';
 import {
   countStates,
   listResources,
@@ -41,10 +43,9 @@ import {
   STATE_GROUPS,
 } from '../model/resources.ts';
 import { errorSentence, pauseSentence, pauseView, summarize } from '../model/status.ts';
-import { isoTime } from '../model/words.ts';
-import { defineOrganizationPage, type Html, type PageRequest } from '../page.ts';
-import { growingQuestions, growingSection, questionsProblem } from './clusters.ts';
+import { forgeLinks, isoTime, organizationPath, planPath, resourcePath, withQuery } from '../model/words.ts';
 import { type PassRow, passRow } from './passes.ts';
+import { growingQuestions, growingSection, questionsProblem } from './questions.ts';
 
 /** Passes that are shown as bars. */
 const PASSES = 60;

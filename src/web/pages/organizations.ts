@@ -2,14 +2,12 @@
 
 import { html } from 'hono/html';
 import { counted } from '../../plan/render/words.ts';
-import { formatCount } from '../charts/figure.ts';
-import { decisionCard } from '../html/decision.ts';
+import { formatCount } from '../html/charts.ts';
+import { decisionCard, decisionView } from '../html/decision.ts';
 import { age, commitText, link, organizationName, paging, STATUS_LABELS, shown, stateBadge } from '../html/elements.ts';
-import type { Backend } from '../model/backend.ts';
-import { decisionView } from '../model/decision.ts';
-import { withQuery } from '../model/paths.ts';
+import { type Backend, definePage, type Html, type PageRequest } from '../model/page.ts';
 import { ORGANIZATION_STATUSES, type OrganizationSummary, summarize } from '../model/status.ts';
-import { definePage, type Html, type PageRequest } from '../page.ts';
+import { withQuery } from '../model/words.ts';
 
 /** Organizations of one page. */
 const PAGE_SIZE = 50;

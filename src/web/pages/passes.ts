@@ -4,8 +4,8 @@ import { html } from 'hono/html';
 import { readPlan } from '../../plan/render/document.ts';
 import { counted } from '../../plan/render/words.ts';
 import type { PassCounts, PassRecord } from '../../store/history.ts';
-import { runStrip } from '../charts/run-strip.ts';
-import { actionWord, changeRows } from '../html/changes.ts';
+import { actionWord, changeRows, planContent, statusesOf, WHOLE_PLAN } from '../html/changes.ts';
+import { runStrip } from '../html/charts.ts';
 import {
   age,
   commitText,
@@ -19,19 +19,18 @@ import {
   stateDot,
   table,
 } from '../html/elements.ts';
-import type { OrganizationState } from '../model/backend.ts';
+import { defineOrganizationPage, type Html, type OrganizationState, type PageRequest } from '../model/page.ts';
 import {
   type ForgeLinks,
   forgeLinks,
+  isoTime,
   organizationPath,
   passPath,
   planPath,
   resourcePath,
+  secondsWords,
   withQuery,
-} from '../model/paths.ts';
-import { planContent, statusesOf, WHOLE_PLAN } from '../model/plan.ts';
-import { isoTime, secondsWords } from '../model/words.ts';
-import { defineOrganizationPage, type Html, type PageRequest } from '../page.ts';
+} from '../model/words.ts';
 
 const PAGE_SIZE = 50;
 /** Changes of a pass that are listed. */

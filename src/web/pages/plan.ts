@@ -4,8 +4,17 @@ import { html } from 'hono/html';
 import { type PlanDocument, planToJson, readPlan } from '../../plan/render/document.ts';
 import type { Effect } from '../../plan/render/effects.ts';
 import { counted, kindWords } from '../../plan/render/words.ts';
-import { changeRows, differenceSection } from '../html/changes.ts';
-import { decisionCard } from '../html/decision.ts';
+import {
+  type ChangeView,
+  changeRows,
+  comparePlans,
+  differenceSection,
+  type PlanDifference,
+  type PlanSelection,
+  planContent,
+  statusesOf,
+} from '../html/changes.ts';
+import { approvalView, decisionCard, decisionsOn, decisionView } from '../html/decision.ts';
 import {
   age,
   checksumText,
@@ -18,20 +27,9 @@ import {
   shown,
   stateBadge,
 } from '../html/elements.ts';
-import type { OrganizationState } from '../model/backend.ts';
-import { approvalView, decisionsOn, decisionView } from '../model/decision.ts';
-import { forgeLinks, passPath, planPath, withQuery } from '../model/paths.ts';
-import {
-  type ChangeView,
-  comparePlans,
-  type PlanDifference,
-  type PlanSelection,
-  planContent,
-  statusesOf,
-} from '../model/plan.ts';
+import { defineOrganizationPage, type Html, type OrganizationState, type PageRequest } from '../model/page.ts';
 import { checkTimes } from '../model/status.ts';
-import { isoTime, shortChecksum } from '../model/words.ts';
-import { defineOrganizationPage, type Html, type PageRequest } from '../page.ts';
+import { forgeLinks, isoTime, passPath, planPath, shortChecksum, withQuery } from '../model/words.ts';
 
 export type PlanView = NonNullable<Awaited<ReturnType<typeof load>>>;
 

@@ -5,11 +5,15 @@ import { redactionOptions } from '../../conversations/redact/options.ts';
 import { createConversationRedactor } from '../../conversations/redact/redactor.ts';
 import { counted, printable, shortened } from '../../plan/render/words.ts';
 import { shown, table } from '../html/elements.ts';
-import { isOperator } from '../html/visibility.ts';
-import type { OrganizationState } from '../model/backend.ts';
-import { organizationPath } from '../model/paths.ts';
-import { defineOrganizationPage, type Html, type PageRequest } from '../page.ts';
-import { PageError } from '../page-error.ts';
+import {
+  defineOrganizationPage,
+  type Html,
+  isOperator,
+  type OrganizationState,
+  PageError,
+  type PageRequest,
+} from '../model/page.ts';
+import { organizationPath } from '../model/words.ts';
 
 /** Longest text, in characters: about a tenth of a second of work. */
 const LONGEST_TEXT = 20_000;

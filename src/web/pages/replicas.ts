@@ -4,12 +4,17 @@ import { html } from 'hono/html';
 import { compareText } from '../../core/lists.ts';
 import { counted, spanWords } from '../../plan/render/words.ts';
 import { age, link, organizationName, type StateLabel, shown, stateBadge } from '../html/elements.ts';
-import { type Visibility, visibilityOf } from '../html/visibility.ts';
-import type { Backend, FleetState } from '../model/backend.ts';
 import { configurationViews } from '../model/configuration.ts';
-import { organizationPath } from '../model/paths.ts';
-import { isoTime } from '../model/words.ts';
-import { definePage, type Html, type PageRequest } from '../page.ts';
+import {
+  type Backend,
+  definePage,
+  type FleetState,
+  type Html,
+  type PageRequest,
+  type Visibility,
+  visibilityOf,
+} from '../model/page.ts';
+import { isoTime, organizationPath } from '../model/words.ts';
 
 const SHOWN_UNOWNED = 100;
 

@@ -8,7 +8,7 @@ import { normalizeFields } from '../../plan/diff.ts';
 import type { ChangeDocument } from '../../plan/render/document.ts';
 import { plainText } from '../../plan/render/field-text.ts';
 import { kindWords } from '../../plan/render/words.ts';
-import { actionWord, changeRows, sourceText } from '../html/changes.ts';
+import { actionWord, changeRows, changeView, sourceText, sourceView, statusesOf } from '../html/changes.ts';
 import {
   age,
   commitText,
@@ -22,10 +22,15 @@ import {
   table,
 } from '../html/elements.ts';
 import { pauseForm, pauseNotice } from '../html/form.ts';
-import { isOperator } from '../html/visibility.ts';
-import type { KnownResources, OrganizationState, ReconcilerState } from '../model/backend.ts';
-import { type ForgeLinks, forgeLinks, passPath, planPath, resourcePath } from '../model/paths.ts';
-import { changeView, sourceView, statusesOf } from '../model/plan.ts';
+import {
+  defineOrganizationPage,
+  type Html,
+  isOperator,
+  type KnownResources,
+  type OrganizationState,
+  type PageRequest,
+  type ReconcilerState,
+} from '../model/page.ts';
 import {
   pauseOf,
   type ResourceState,
@@ -35,8 +40,7 @@ import {
   titleOf,
 } from '../model/resources.ts';
 import { checkTimes, pauseView } from '../model/status.ts';
-import { isoTime } from '../model/words.ts';
-import { defineOrganizationPage, type Html, type PageRequest } from '../page.ts';
+import { type ForgeLinks, forgeLinks, isoTime, passPath, planPath, resourcePath } from '../model/words.ts';
 
 /** Past changes that are shown. */
 const CHANGES = 20;

@@ -4,10 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { UiConfig } from '../../config/ui.ts';
 import type { Clock } from '../../core/clock.ts';
 import { type KnownPerson, viewerOf } from '../auth/authenticator.ts';
-import type { Backend } from '../model/backend.ts';
-import { organizationOf, type Topic } from '../model/topics.ts';
-import type { Viewer } from '../page.ts';
-import { PageError } from '../page-error.ts';
+import { type Backend, organizationOf, PageError, type Topic, type Viewer } from '../model/page.ts';
 
 export interface EventStreamOptions {
   readonly backend: Backend;

@@ -20,17 +20,19 @@ import type { Logger } from '../../log.ts';
 import { type CarryOut, type RequestHandlers, type RequestKind, readRequest } from '../../server/requests.ts';
 import { type Actor, findDone } from '../../store/history.ts';
 import { type KnownPerson, viewerOf } from '../auth/authenticator.ts';
-import { includesRole } from '../auth/roles.ts';
 import { differenceSection } from '../html/changes.ts';
 import { isLocalPath, link } from '../html/elements.ts';
-import { canOperate } from '../html/visibility.ts';
-import type { Backend, OrganizationState } from '../model/backend.ts';
-import { organizationPath, planPath } from '../model/paths.ts';
-import type { ViewerRole } from '../page.ts';
-import { PageError } from '../page-error.ts';
+import {
+  type Backend,
+  canOperate,
+  includesRole,
+  type OrganizationState,
+  PageError,
+  type ViewerRole,
+} from '../model/page.ts';
+import { organizationPath, planPath } from '../model/words.ts';
 import { isPlan, planDifference, presentPlan } from '../pages/plan.ts';
-import { checkOrigin } from './request-checks.ts';
-import { formOf, notFound, wantsJson } from './respond.ts';
+import { checkOrigin, formOf, notFound, wantsJson } from './respond.ts';
 
 /** Fields of a form. */
 type FormFields = Readonly<Record<string, string>>;

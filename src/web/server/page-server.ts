@@ -1,4 +1,5 @@
 /** Server of the web page. It has a listener of its own: webhooks and metrics may be public, the page is not. */
+
 import cookies from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { UiConfig } from '../../config/ui.ts';
@@ -9,26 +10,38 @@ import { closeListener, createListener, listenOn } from '../../server/listener.t
 import type { RequestHandlers } from '../../server/requests.ts';
 import { statusOf } from '../../server/server.ts';
 import type { Sessions } from '../../store/sessions.ts';
-import { authenticateNobody, firstOf, type KnownPerson, viewerOf } from '../auth/authenticator.ts';
-import { authenticateBySession } from '../auth/by-session.ts';
+import {
+  authenticateByProxy,
+  authenticateBySession,
+  authenticateNobody,
+  firstOf,
+  type KnownPerson,
+  viewerOf,
+} from '../auth/authenticator.ts';
 import { OidcProvider } from '../auth/oidc.ts';
 import { PageSessions } from '../auth/page-sessions.ts';
-import { authenticateByProxy } from '../auth/proxy.ts';
 import { authenticateByToken, TokenCheck } from '../auth/token-check.ts';
 import { queryOf } from '../html/elements.ts';
-import type { Backend } from '../model/backend.ts';
-import type { PageDefinition } from '../page.ts';
-import { PageError } from '../page-error.ts';
+import { type Backend, type PageDefinition, PageError } from '../model/page.ts';
 import { pages } from '../pages/index.ts';
-import { type Assets, loadAssets } from './assets.ts';
 import { EventStreams } from './event-streams.ts';
 import { addForms, senderOf } from './forms.ts';
-import { addMoved } from './moved.ts';
-import { checkHost, checkTarget, SECURITY_HEADERS } from './request-checks.ts';
-import { notFound, pageRequest, pathOf, renderPage, sendAnswer, sendError, wantsJson } from './respond.ts';
+import { type Assets, loadAssets } from './layout.ts';
+import {
+  checkHost,
+  checkTarget,
+  notFound,
+  pageRequest,
+  pathOf,
+  renderPage,
+  SECURITY_HEADERS,
+  sendAnswer,
+  sendError,
+  wantsJson,
+} from './respond.ts';
 import { SignIn, sessionCookie } from './sign-in.ts';
 
-export interface PageServerOptions {
+interface PageServerOptions {
   readonly backend: Backend;
   /** Handlers of what the forms ask for. */
   readonly handlers: RequestHandlers;
@@ -207,4 +220,26 @@ function toPageError(error: unknown, request: FastifyRequest, log: PageServerOpt
   return error instanceof StoreError
     ? new PageError(503, 'The store cannot be read now. The log of the daemon says why.')
     : new PageError(500, 'The page cannot be shown. The log of the daemon says why.');
+}
+
+/** Routes by the part of the address that has another name now. */
+const MOVED: Readonly<Record<string, readonly [before: string, now: string]>> = {
+  '/budget': ['/budget', '/limits'],
+  '/conditions': ['/conditions', '/alerts'],
+  '/o/:organization/passes': ['/passes', '/history'],
+  '/o/:organization/passes/:number': ['/passes/', '/history/'],
+  '/o/:organization/clusters': ['/clusters', '/questions'],
+  '/o/:organization/dead-letters': ['/dead-letters', '/refused'],
+  '/o/:organization/dead-letters/:key': ['/dead-letters/', '/refused/'],
+};
+
+/** Redirects the old addresses. An answer says nothing about what exists, so nobody has to be known. */
+function addMoved(app: FastifyInstance): void {
+  for (const [route, [before, now]] of Object.entries(MOVED)) {
+    app.get(route, ({ url }, reply) => {
+      // An id may have the same name as the part.
+      const from = route.startsWith('/o/') ? url.indexOf('/', '/o/'.length) : 0;
+      return reply.redirect(`${url.slice(0, from)}${url.slice(from).replace(before, now)}`, 308);
+    });
+  }
 }

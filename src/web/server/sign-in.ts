@@ -8,12 +8,9 @@ import type { OidcProvider, SignInAttempt } from '../auth/oidc.ts';
 import type { PageSessions, SignedIn } from '../auth/page-sessions.ts';
 import type { TokenCheck } from '../auth/token-check.ts';
 import { isLocalPath, link, queryOf } from '../html/elements.ts';
-import type { Html } from '../page.ts';
-import { PageError } from '../page-error.ts';
-import type { Assets } from './assets.ts';
-import { layout } from './layout.ts';
-import { checkOrigin } from './request-checks.ts';
-import { formOf } from './respond.ts';
+import { type Html, PageError } from '../model/page.ts';
+import { type Assets, layout } from './layout.ts';
+import { checkOrigin, formOf } from './respond.ts';
 
 export interface SignInOptions {
   readonly config: UiConfig;

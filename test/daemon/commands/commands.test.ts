@@ -15,7 +15,7 @@ import type { PlanDecision } from '../../../src/store/record.ts';
 import { COMMAND_LAYOUT } from '../../../src/store/sql/schema-migrations.ts';
 import { SqliteDatabase } from '../../../src/store/sqlite.ts';
 import type { Store } from '../../../src/store/store.ts';
-import type { OrganizationOwner } from '../../../src/web/model/backend.ts';
+import type { OrganizationOwner } from '../../../src/web/model/page.ts';
 import { createVirtualClock } from '../../queue/virtual-clock.ts';
 
 const ANA = { name: 'ana@acme.example', method: 'oidc' } as const;

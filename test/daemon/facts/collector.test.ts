@@ -8,7 +8,7 @@ import type { DaemonEvents } from '../../../src/daemon/organization/feature.ts';
 import type { Lease } from '../../../src/store/leases.ts';
 import { openMemoryStore } from '../../../src/store/memory.ts';
 import type { FactReport, Notifications } from '../../../src/store/notifications.ts';
-import type { Backend, OrganizationState } from '../../../src/web/model/backend.ts';
+import type { Backend, OrganizationState } from '../../../src/web/model/page.ts';
 import { NOW, someBackend, someOrganization, someQueue, someSource } from '../../web/some-backend.ts';
 
 function openCollector(store = openMemoryStore(), error: string | null = 'no', now = NOW) {

@@ -19,8 +19,8 @@ import { RemoteOrganizations } from '../../../src/daemon/states/remote-organizat
 import type { OwnedState } from '../../../src/daemon/states/state-parts.ts';
 import { StateWriter } from '../../../src/daemon/states/state-publisher.ts';
 import { openMemoryStore } from '../../../src/store/memory.ts';
-import type { Backend, OrganizationState } from '../../../src/web/model/backend.ts';
 import type { BudgetSample } from '../../../src/web/model/budget-samples.ts';
+import type { Backend, OrganizationState } from '../../../src/web/model/page.ts';
 import { pages } from '../../../src/web/pages/index.ts';
 import { countCases, SEED } from '../../support/campaign.ts';
 import { actual } from '../../support/planning.ts';

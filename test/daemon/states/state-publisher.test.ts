@@ -7,7 +7,7 @@ import { StatePublisher } from '../../../src/daemon/states/state-publisher.ts';
 import { StateReader } from '../../../src/daemon/states/state-reader.ts';
 import { openMemoryStore } from '../../../src/store/memory.ts';
 import type { OrganizationStates, StateChange } from '../../../src/store/organization-states.ts';
-import type { KnownResources, OrganizationState, ReconcilerState } from '../../../src/web/model/backend.ts';
+import type { KnownResources, OrganizationState, ReconcilerState } from '../../../src/web/model/page.ts';
 import { createVirtualClock } from '../../queue/virtual-clock.ts';
 import { fakeDaemon } from '../../web/fake-daemon.ts';
 

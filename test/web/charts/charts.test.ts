@@ -1,9 +1,7 @@
 /** Charts: their shapes, sentences and tables. */
 import { expect, test } from 'vitest';
-import { type RunResult, runStrip } from '../../../src/web/charts/run-strip.ts';
-import { spark } from '../../../src/web/charts/spark.ts';
-import { stepLine } from '../../../src/web/charts/step-line.ts';
-import type { Html } from '../../../src/web/page.ts';
+import { type RunResult, runStrip, spark, stepLine } from '../../../src/web/html/charts.ts';
+import type { Html } from '../../../src/web/model/page.ts';
 
 const AT = Date.parse('2026-11-21T12:00:00Z');
 const textOf = async (chart: Html) => String(await chart);

@@ -2,7 +2,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ClusterOverview } from '../../../src/clusters/events.ts';
-import type { KnownResources } from '../../../src/web/model/backend.ts';
+import type { KnownResources } from '../../../src/web/model/page.ts';
 import { someCluster } from '../../clusters/samples.ts';
 import { openPageApp, tokenEntry } from '../page-app.ts';
 import { type Asked, MINUTE, NOW, someHandlers, withParts } from '../some-backend.ts';

@@ -1,6 +1,6 @@
 /** Servers whose organizations have every kind of resource, nothing at all, or very much. */
 import { StoreError } from '../../../src/core/errors.ts';
-import type { Backend, FleetState, OrganizationState } from '../../../src/web/model/backend.ts';
+import type { Backend, FleetState, OrganizationState } from '../../../src/web/model/page.ts';
 import { pickCases } from '../../support/campaign.ts';
 import { samples } from '../../support/kind-samples.ts';
 import { type Fake, fakeDaemon, NOW, type OrganizationCase, passOf } from '../fake-daemon.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { GitSource } from '../../../src/config/config.ts';
-import { forgeLinks } from '../../../src/web/model/paths.ts';
+import { forgeLinks } from '../../../src/web/model/words.ts';
 
 const COMMIT = '3f2a91c0a1b2c3d4e5f60718293a4b5c6d7e8f90';
 const links = (url: string, path = 'docs') => forgeLinks({ git: { url, path } as GitSource });

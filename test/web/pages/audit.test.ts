@@ -1,7 +1,7 @@
 /** View of the audit. */
 import { expect, test } from 'vitest';
 import { describeRequest } from '../../../src/daemon/actions.ts';
-import type { OrganizationState } from '../../../src/web/model/backend.ts';
+import type { OrganizationState } from '../../../src/web/model/page.ts';
 import { type AuditView, auditPage, organizationAuditPage } from '../../../src/web/pages/audit.ts';
 import { allPages, NOW, render, someBackend, someOrganization, someRequest, viewOf } from '../some-backend.ts';
 

@@ -1,7 +1,7 @@
 /** View of the budgets. */
 import { expect, test } from 'vitest';
-import type { OrganizationState } from '../../../src/web/model/backend.ts';
 import type { BudgetSample } from '../../../src/web/model/budget-samples.ts';
+import type { OrganizationState } from '../../../src/web/model/page.ts';
 import { type BudgetPageView, budgetPage } from '../../../src/web/pages/budget.ts';
 import { NOW, someBackend, someBudget, someOrganization, someQueue, someRequest, viewOf } from '../some-backend.ts';
 

@@ -3,10 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { ClusterOverview, type RunEnd } from '../../../src/clusters/events.ts';
 import type { OwnRequest } from '../../../src/clusters/store.ts';
 import type { Declared } from '../../../src/core/resource.ts';
-import type { KnownResources, OrganizationState } from '../../../src/web/model/backend.ts';
-import { type ClustersView, clustersPage } from '../../../src/web/pages/clusters.ts';
+import type { KnownResources, OrganizationState } from '../../../src/web/model/page.ts';
 import { type OrganizationView, organizationPage } from '../../../src/web/pages/organization.ts';
-import { questionPage } from '../../../src/web/pages/question.ts';
+import { type ClustersView, clustersPage, questionPage } from '../../../src/web/pages/questions.ts';
 import { someCluster } from '../../clusters/samples.ts';
 import { fakeDaemon } from '../fake-daemon.ts';
 import {

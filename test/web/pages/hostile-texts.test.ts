@@ -1,7 +1,7 @@
 /** Pages in which every text that comes from elsewhere is hostile. */
 import { expect, test } from 'vitest';
 import { pages } from '../../../src/web/pages/index.ts';
-import { loadAssets } from '../../../src/web/server/assets.ts';
+import { loadAssets } from '../../../src/web/server/layout.ts';
 import { renderPage } from '../../../src/web/server/respond.ts';
 import { HOSTILE_TEXTS } from '../../support/hostile-texts.ts';
 import { NOW, request } from '../fake-daemon.ts';

@@ -1,9 +1,8 @@
 /** Pages of organizations, resources, plans and passes. */
 import { describe, expect, test } from 'vitest';
 import { DesiredStateError } from '../../../src/core/errors.ts';
-import { decisionCard } from '../../../src/web/html/decision.ts';
-import { type DecisionView, decisionView } from '../../../src/web/model/decision.ts';
-import type { PageDefinition, PageRequest } from '../../../src/web/page.ts';
+import { type DecisionView, decisionCard, decisionView } from '../../../src/web/html/decision.ts';
+import type { PageDefinition, PageRequest } from '../../../src/web/model/page.ts';
 import { organizationPage } from '../../../src/web/pages/organization.ts';
 import { passesPage, passPage } from '../../../src/web/pages/passes.ts';
 import { planPage } from '../../../src/web/pages/plan.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { FleetState } from '../../../src/web/model/backend.ts';
+import type { FleetState } from '../../../src/web/model/page.ts';
 import { conditionsPage } from '../../../src/web/pages/conditions.ts';
 import { type ReplicasView, replicasPage } from '../../../src/web/pages/replicas.ts';
-import { loadAssets } from '../../../src/web/server/assets.ts';
+import { loadAssets } from '../../../src/web/server/layout.ts';
 import { renderPage } from '../../../src/web/server/respond.ts';
 import { NOW, render, someBackend, someOrganization, someRequest, viewOf } from '../some-backend.ts';
 

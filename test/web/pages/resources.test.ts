@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Backend } from '../../../src/web/model/backend.ts';
+import type { Backend } from '../../../src/web/model/page.ts';
 import { type OrganizationView, organizationPage } from '../../../src/web/pages/organization.ts';
 import { type ResourceView, resourcePage } from '../../../src/web/pages/resource.ts';
 import { actual, type PlanCase } from '../../support/planning.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { DesiredStateError, SourceError } from '../../../src/core/errors.ts';
-import type { Backend } from '../../../src/web/model/backend.ts';
+import type { Backend } from '../../../src/web/model/page.ts';
 import { type OrganizationsView, organizationsPage } from '../../../src/web/pages/organizations.ts';
 import { actual } from '../../support/planning.ts';
 import { ana, fakeDaemon, NOW, type OrganizationCase, passOf, request, resultsOf } from '../fake-daemon.ts';

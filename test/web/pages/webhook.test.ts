@@ -1,7 +1,7 @@
 /** Webhook of a repository on the page of its organization. */
 import { expect, test } from 'vitest';
 import type { LastPush, PushStatus } from '../../../src/reconcile/push-receiver.ts';
-import type { OrganizationState } from '../../../src/web/model/backend.ts';
+import type { OrganizationState } from '../../../src/web/model/page.ts';
 import { organizationPage } from '../../../src/web/pages/organization.ts';
 import { fakeDaemon, NOW, request } from '../fake-daemon.ts';
 import { render, viewOf } from '../some-backend.ts';

@@ -1,7 +1,7 @@
 /** Words of the pages: people read no terms of settings, metrics and code. */
 import { expect, test } from 'vitest';
 import { pages } from '../../../src/web/pages/index.ts';
-import { loadAssets } from '../../../src/web/server/assets.ts';
+import { loadAssets } from '../../../src/web/server/layout.ts';
 import { renderPage } from '../../../src/web/server/respond.ts';
 import { request } from '../fake-daemon.ts';
 import { addressWith, hostileDaemon } from '../hostile-daemon.ts';
