@@ -22,6 +22,7 @@ import { organizationTables } from './organizations/people.ts';
 import { askOperations } from './sites/ask.ts';
 import { customizationOperations } from './sites/customization.ts';
 import { siteTables } from './sites/records.ts';
+import { redirectOperations } from './sites/redirects.ts';
 import { siteOperations } from './sites/sites.ts';
 import { siteStructureOperations } from './sites/structure.ts';
 import { removeFromSites } from './sites/tree.ts';
@@ -61,6 +62,7 @@ export const OPERATIONS: readonly ApiOperation[] = [
   ...customizationOperations,
   ...askOperations,
   ...siteStructureOperations,
+  ...redirectOperations,
   ...openapiOperations,
   ...translationOperations,
   ...conversationOperations,

@@ -88,6 +88,8 @@ class Drafter implements Draft {
       keyOf: (actual) => posix.basename(keys.full.get(actual) ?? ''),
       keyOfRef: (reference) => this.#keyOfRef(reference),
       partsOf: (actual) => state.partsOf(actual).filter((part) => !decisions.omitted.has(part)),
+      unorderedParts: (actual, kind) =>
+        state.unorderedParts(actual, kind).filter((part) => !decisions.omitted.has(part)),
       resource: (actual, members) => this.#resource(actual, members),
       file: (folder, extension, text) => {
         const path = freePath(`${folder}/${entryKey}.${extension}`, text);
@@ -171,6 +173,7 @@ export class ActualState {
   readonly #byId = new Map<string, Actual>();
   readonly #inside = new Map<string, Actual[]>();
   readonly #made = new Map<string, Actual>();
+  readonly #unordered = new Map<string, Actual[]>();
 
   constructor({ kinds }: Observation) {
     for (const actual of [...kinds.values()].flat()) {
@@ -183,6 +186,11 @@ export class ActualState {
       if (actual.place !== null) {
         const list = `${actual.within} ${actual.place.list}`;
         this.#inside.set(list, [...(this.#inside.get(list) ?? []), actual]);
+      } else if (actual.within !== null) {
+        const name = `${actual.kind} ${actual.within}`;
+        const parts = this.#unordered.get(name) ?? [];
+        this.#unordered.set(name, parts);
+        parts.push(actual);
       }
     }
     for (const parts of this.#inside.values()) {
@@ -202,7 +210,12 @@ export class ActualState {
     return this.#inside.get(`${within ?? id} ${id}`) ?? [];
   }
 
-  /** Returns all parts of a resource, in display order. */
+  /** Returns the parts of one kind that a resource has in no order. */
+  unorderedParts({ id }: Actual, kind: string): readonly Actual[] {
+    return this.#unordered.get(`${kind} ${id}`) ?? [];
+  }
+
+  /** Returns all ordered parts of a resource, in display order. */
   allPartsOf(actual: Actual): readonly Actual[] {
     return this.partsOf(actual).flatMap((part) => [part, ...this.allPartsOf(part)]);
   }
@@ -313,6 +326,9 @@ class KeyAssigner implements Keys {
   #parts(kind: Kind): void {
     const owners = [...this.#input.chosen].filter((actual) => actual.kind === kind.partOf);
     for (const owner of owners) {
+      for (const part of this.#input.state.unorderedParts(owner, kind.name)) {
+        this.full.set(part, `${this.full.get(owner) ?? ''}${kind.keyWithin?.(part) ?? ''}`);
+      }
       const parts = this.#input.state.allPartsOf(owner).filter((part) => part.kind === kind.name);
       for (const [prefix, siblings] of Map.groupBy(parts, (part) => this.#prefixOf(kind, part, owner))) {
         const nameless = siblings.map((part, index) => this.#nameless(kind, part, String(index).padStart(8, '0')));
@@ -389,6 +405,7 @@ export function checkDraft(draft: Draft, decisions: Decisions): void {
       manifest.declare(entry.key, checked, {
         add: () => undefined,
         problem: (path, message) => decide(entry, path, message, draft, decisions),
+        included: () => null,
       });
     }
   }

@@ -6,6 +6,7 @@ import { openapi } from './openapi.ts';
 import { organization } from './organization.ts';
 import { saml } from './saml.ts';
 import type { StructurePart } from './site/part.ts';
+import { redirect } from './site/redirect.ts';
 import { section } from './site/section.ts';
 import { sectionGroup } from './site/section-group.ts';
 import { siteKind } from './site/site.ts';
@@ -28,6 +29,7 @@ export const kinds: readonly Kind[] = [
   translation,
   siteKind(parts),
   ...inOrder(parts.map(({ kind }) => kind)),
+  redirect,
   organization,
 ];
 

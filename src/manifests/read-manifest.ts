@@ -1,4 +1,5 @@
 /** Reader of one manifest: finds its sections and entries, checks them, and lets their kinds declare resources. */
+import { posix } from 'node:path';
 import { type Address, addressOf } from '../core/address.ts';
 import type { Problem } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
@@ -9,6 +10,7 @@ import { didYouMean, nearest, quote } from '../core/text/suggest.ts';
 import {
   type EntryPath,
   FileContent,
+  type FileLine,
   Reference,
   type WrittenFields,
   type WrittenResource,
@@ -114,6 +116,11 @@ export class ManifestReader {
   /** Returns where an offset of the text is. */
   sourceOf(offset: number): Source {
     return { file: this.shown, ...this.lines.positionOf(offset) };
+  }
+
+  /** Returns where a line of a file is that this manifest includes. */
+  sourceIn({ file, line }: FileLine): Source {
+    return { file: posix.join(posix.dirname(this.shown), file.file), line, column: 1 };
   }
 
   private placeOf(offset: number): string {
@@ -289,22 +296,36 @@ function declare(
   { address, source }: Pick<ReadEntry, 'address' | 'source'>,
 ): ReadResource[] | null {
   const written: WrittenResource[] = [];
-  const problems: { readonly path: EntryPath; readonly message: string }[] = [];
+  const problems: { readonly path: EntryPath; readonly message: string; readonly at?: FileLine | undefined }[] = [];
   pending.kind.manifest.declare(key, entry, {
     add: (resource) => void written.push(resource),
-    problem: (path, message) => void problems.push({ path, message }),
+    problem: (path, message, at) => void problems.push({ path, message, at }),
+    included(schema, value, at) {
+      const checked = checkEntry(schema, value);
+      append(
+        problems,
+        (checked.problems ?? []).map(({ message }) => ({ path: [], message, at })),
+      );
+      return checked.entry;
+    },
   });
   for (const resource of written) {
     append(problems, unknownIgnored(file.kinds, resource));
   }
   if (problems.length === 0) {
-    return written.map((resource) =>
-      place(file, pending, resource, resource.path.length === 0 ? source : keySource(file, pending, resource.path)),
-    );
+    return written.map((resource) => {
+      const { at, path } = resource;
+      const own = path.length === 0 ? source : keySource(file, pending, path);
+      return place(file, pending, resource, at === undefined ? own : file.sourceIn(at));
+    });
   }
   const owners = new Map(written.map((resource) => [JSON.stringify(resource.path), resource]));
-  for (const { path, message } of problems) {
-    file.report(pending.converter.offsetOfValue(pending.pair, path), message, ownerOf(owners, path) ?? address);
+  for (const { path, message, at } of problems) {
+    if (at === undefined) {
+      file.report(pending.converter.offsetOfValue(pending.pair, path), message, ownerOf(owners, path) ?? address);
+    } else {
+      file.problems.push({ ...file.sourceIn(at), address, message: maskUrls(message) });
+    }
   }
   return null;
 }
@@ -339,7 +360,10 @@ function place(file: ManifestReader, pending: PendingEntry, written: WrittenReso
     fields: found.length === 0 ? null : written.fields,
     source,
     idSource: id === undefined ? source : valueSource(file, pending, [...written.path, 'id']),
-    references: found.map((reference) => ({ reference, source: valueSource(file, pending, reference.path) })),
+    references: found.map((reference) => ({
+      reference,
+      source: written.at === undefined ? valueSource(file, pending, reference.path) : source,
+    })),
     declared: {
       address,
       kind: written.kind,

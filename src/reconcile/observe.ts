@@ -117,11 +117,8 @@ class RequiredFields implements RequiredDetails {
     );
   }
 
-  needsParts(actual: Actual, kind?: string): boolean {
-    return (
-      this.#parts.size > 0 &&
-      this.#of(actual).some(({ parts }) => (kind === undefined ? parts.size > 0 : parts.has(kind)))
-    );
+  needsParts(actual: Actual, kind: string): boolean {
+    return this.#parts.size > 0 && this.#of(actual).some(({ parts }) => parts.has(kind));
   }
 
   #of(actual: Actual): readonly RequiredEntry[] {
@@ -193,8 +190,8 @@ function namesStranger(
 export interface RequiredDetails {
   /** Returns true if a key that sets one of these fields may mean this resource. */
   needsFields(actual: Actual, fields: readonly string[]): boolean;
-  /** Returns true if a part, or a part of one kind, is declared or owned inside what may be this resource. */
-  needsParts(actual: Actual, kind?: string): boolean;
+  /** Returns true if a part of a kind is declared or owned inside what may be this resource. */
+  needsParts(actual: Actual, kind: string): boolean;
 }
 
 /** Resources and people that were read. */
@@ -231,10 +228,7 @@ interface PlatformSource extends ActualSource {
 
 /** Returns true if a key requires what a detail request of a resource returns. */
 function isRequired({ fields, parts }: DetailRequest, actual: Actual, required: RequiredDetails): boolean {
-  return (
-    (parts !== undefined && required.needsParts(actual, parts === 'any' ? undefined : parts)) ||
-    required.needsFields(actual, fields)
-  );
+  return (parts ?? []).some((kind) => required.needsParts(actual, kind)) || required.needsFields(actual, fields);
 }
 
 /** Iterates over a detail request and those that follow it, as long as they are required. */

@@ -108,8 +108,21 @@ describe.each(answering.map((operation) => [operation.name, operation] as const)
  * without them.
  */
 const NEEDED = [
-  ...['body', 'conversation', 'createdAt', 'id', 'issue', 'items', 'label', 'language'],
-  ...['organization', 'pages', 'parts', 'role', 'rule', 'slug', 'source', 'space', 'status', 'structure', 'team'],
+  ...['body', 'conversation', 'createdAt', 'destination', 'id', 'issue', 'items', 'kind', 'label', 'language'],
+  ...[
+    'organization',
+    'pages',
+    'parts',
+    'results',
+    'role',
+    'rule',
+    'slug',
+    'source',
+    'space',
+    'status',
+    'structure',
+    'team',
+  ],
   ...['title', 'type', 'updatedAt'],
 ];
 

@@ -14,7 +14,14 @@ let stage: Stage;
 beforeAll(async () => {
   stage = await openStage();
   // The client accepts everything that any version of the platform accepts.
-  const later = { authorMergeRules: true, systemTheme: true, traditionalChinese: true, visitorClaims: true };
+  const later = {
+    authorMergeRules: true,
+    bulkRedirects: true,
+    permanentRedirects: true,
+    systemTheme: true,
+    traditionalChinese: true,
+    visitorClaims: true,
+  };
   stage.emulator.setFeatures({ sectionParents: true, ...later });
 }, 60_000);
 afterAll(() => stage.close());

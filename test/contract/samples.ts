@@ -147,6 +147,19 @@ export const kindSamples: Readonly<Record<string, KindSample>> = {
     storedIn: 'siteSpaces',
     drift: ['PATCH', '/sites/{site}/site-spaces/{id}', { path: 'drifted', hidden: false }],
   },
+  redirect: {
+    created: siteSample(
+      `[{ section: a, title: First, path: a, spaces: [{ key: x, space: one, path: x }] }, ${REST_SAMPLE}], redirects: [{ from: /old, to: { section: a } }, { from: /stays, to: { section: rest } }]`,
+    ),
+    updated: siteSample(
+      `[{ section: a, title: First, path: a, spaces: [{ key: x, space: one, path: x }] }, ${REST_SAMPLE}], redirects: [{ from: /old, to: { siteSpace: rest/e } }, { from: /stays, to: { section: rest } }]`,
+    ),
+    gone: siteSample(
+      `[{ section: a, title: First, path: a, spaces: [{ key: x, space: one, path: x }] }, ${REST_SAMPLE}], redirects: [{ from: /stays, to: { section: rest } }]`,
+    ),
+    storedIn: 'redirects',
+    drift: ['PATCH', '/sites/{site}/redirects/{id}', { source: '/drifted' }],
+  },
   organization: {
     created:
       'organization: { title: Acme Docs, emailDomains: [acme.example, b.example], defaultRole: read, ai: false, inviteLinks: true, hostname: acme-docs, logo: "https://a.example/l.png" }',

@@ -13,7 +13,16 @@ const LINKS = `${SITE}/external-links`;
 const SORT = `${SITE}/structure/sort`;
 const STATUS = { title: 'Status', url: 'https://status.acme.example' };
 
-/** Operations that later versions have: context records, topics and findings of a site, and external links. */
+const REDIRECTS = `${SITE}/redirects`;
+const TO = {
+  section: { kind: 'site-section', siteSectionId: '{section}' },
+  space: { kind: 'site-space', siteSpaceId: '{own}' },
+  page: { kind: 'site-page', siteSpaceId: '{own}', pageId: '{page}' },
+  path: { kind: 'path', spaceId: '{one}', path: 'login' },
+  url: { kind: 'external', url: 'https://acme.example/new' },
+};
+
+/** Operations that later versions have: context records, topics and findings of a site, external links, and redirects. */
 export const laterRows: Rows = {
   'site context': [
     [`PUT ${RECORDS}`, [], 204],
@@ -50,6 +59,71 @@ export const laterRows: Rows = {
     [`PATCH ${FINDINGS}/{finding}`, { status: 'candidate' }, 200],
     [`POST ${FINDINGS}/{finding}/change-requests`, 202],
     [`GET ${FINDINGS}/{finding}/change-requests`, 200],
+  ],
+  redirects: [
+    [`GET ${REDIRECTS}`, 200, { count: 1, items: [{ object: 'site-redirect', source: '/old', draft: false }] }],
+    [`GET ${REDIRECTS}?search=LD&draft=false&orderBy=source`, 200, { count: 1 }],
+    [`GET ${REDIRECTS}?draft=true`, 200, { count: 0 }],
+    [`POST ${REDIRECTS}`, { source: '/a', destination: TO.section }, 201, { permanent: false, captureWildcard: false }],
+    [
+      `POST ${REDIRECTS}`,
+      { source: '/a/*', destination: TO.url, permanent: true, captureWildcard: true, draft: true },
+      201,
+      { draft: true, permanent: true, captureWildcard: true, destination: TO.url },
+    ],
+    [`POST ${REDIRECTS}`, { source: '/old', draft: true, destination: TO.page }, 201, { destination: TO.page }],
+    [`POST ${REDIRECTS}`, { source: '/p', destination: TO.path }, 201, { destination: TO.page }],
+    ...['old', '//evil.example', '/a//b', '/a/', '/*', '/a*b', '/a b', '/a?b', '/'].map(
+      (source): Row => [`POST ${REDIRECTS}`, { source, destination: TO.url }, 400, 'body.source: must be a path'],
+    ),
+    [`POST ${REDIRECTS}`, { source: `/${long(512)}`, destination: TO.url }, 400, 'body.source: must be at most 512'],
+    [`POST ${REDIRECTS}`, { source: '/old', destination: TO.url }, 400, 'body.source: source is already in use'],
+    [`POST ${REDIRECTS}`, { source: '/a', destination: { kind: 'external', url: 'javascript:alert(1)' } }, 400],
+    [
+      `POST ${REDIRECTS}`,
+      { source: '/a', destination: { ...TO.section, siteSectionId: 'none' } },
+      400,
+      'does not exist',
+    ],
+    [`POST ${REDIRECTS}`, { source: '/a', destination: { ...TO.page, pageId: 'none' } }, 400, 'does not exist'],
+    [`POST ${REDIRECTS}`, { source: '/a', destination: { ...TO.path, path: 'none' } }, 400, 'does not exist'],
+    [`PATCH ${REDIRECTS}/{redirect}`, { destination: TO.space, permanent: true }, 200, { permanent: true }],
+    [`PATCH ${REDIRECTS}/none`, { permanent: true }, 404, 'Site redirect "none" not found'],
+    [`DELETE ${REDIRECTS}/{redirect}`, 205],
+    [`DELETE ${REDIRECTS}/none`, 204],
+    [`GET ${SITE}/redirect?source=/old`, 200, { redirect: { id: '{redirect}' } }],
+    [`GET ${SITE}/redirect?source=/new`, 404, 'Site redirect "/new" not found'],
+    [
+      `PUT ${REDIRECTS}`,
+      {
+        redirects: [
+          { source: '/old', destination: TO.url },
+          { source: '/b', destination: TO.section, intent: 'draft' },
+          { source: '/b', intent: 'publish' },
+          { source: '/b', destination: null },
+          { source: '/b', destination: null },
+          { source: '/c', destination: { ...TO.space, siteSpaceId: 'none' } },
+        ],
+      },
+      200,
+      {
+        results: [
+          { status: 'updated', source: '/old', draft: false, id: '{redirect}' },
+          { status: 'created', source: '/b', draft: true },
+          { status: 'published', source: '/b', draft: false },
+          { status: 'deleted', source: '/b', draft: false },
+          { status: 'error', source: '/b', draft: false },
+          { status: 'error', source: '/c', draft: false },
+        ],
+      },
+    ],
+    [`PUT ${REDIRECTS}`, { redirects: [] }, 400, 'body.redirects: must not be empty'],
+    [
+      `PUT ${REDIRECTS}`,
+      { redirects: Array.from({ length: 501 }, (_, at) => ({ source: `/r${at}`, destination: TO.url })) },
+      400,
+      'body.redirects: must have at most 500 redirects',
+    ],
   ],
   'site issues': [
     [`GET ${ISSUES}?topic={topic}&status=open&priority=low`, 200],

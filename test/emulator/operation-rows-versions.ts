@@ -6,6 +6,10 @@ const SORT = `${SITE}/structure/sort`;
 const LINKS = `${SITE}/external-links`;
 const STATUS = { title: 'Status', url: 'https://status.acme.example' };
 
+const REDIRECTS = `${SITE}/redirects`;
+const TO = { kind: 'site-section', siteSectionId: '{section}' };
+const STATUS_URL = { kind: 'external', url: STATUS.url };
+
 /**
  * Operations and fields that only some versions have.
  * Source: docs/platform-notes.md#changes-by-version
@@ -13,6 +17,12 @@ const STATUS = { title: 'Status', url: 'https://status.acme.example' };
 export const versionRows: Readonly<Record<PlatformVersion, readonly Row[]>> = {
   '0.146': [
     [`PATCH ${SITE}/sections/{api}`, { siteSectionGroupId: '{group}' }, 400, 'siteSectionGroupId: unknown field'],
+    [`GET ${REDIRECTS}`, 200, { items: [{ draft: undefined, permanent: undefined }] }],
+    [`POST ${REDIRECTS}`, { source: '/a', destination: TO, draft: true }, 400, 'body.draft: unknown field'],
+    [`POST ${REDIRECTS}`, { source: '/a*', destination: TO }, 400, 'body.source'],
+    [`POST ${REDIRECTS}`, { source: '/a', destination: STATUS_URL }, 400, 'body.destination.kind'],
+    [`PUT ${REDIRECTS}`, { redirects: [{ source: '/a', destination: TO }] }, 404, 'No such operation'],
+    [`GET ${REDIRECTS}?draft=true`, 400, 'query.draft: unknown parameter'],
     [`GET ${ORG}/change-requests?status=draft`, 200, { count: 1 }],
     [`GET ${ORG}/change-requests?status=draft&status=open`, 400, 'query.status: must be one status'],
     [`PATCH ${ORG}`, { title: '  ' }, 400, 'body.title: must match'],
@@ -27,6 +37,10 @@ export const versionRows: Readonly<Record<PlatformVersion, readonly Row[]>> = {
     [`PATCH ${SORT}`, { item: at('site-external-link', 'x'), position: { after: at('site-section', '{api}') } }, 400],
   ],
   '0.167': [
+    [`PUT ${REDIRECTS}`, { redirects: [{ source: '/a*', destination: STATUS_URL }] }, 200],
+    [`PUT ${REDIRECTS}`, { redirects: [{ source: '/a', destination: TO, permanent: true }] }, 400, 'body.permanent'],
+    [`POST ${REDIRECTS}`, { source: '/a+b', destination: TO }, 400, 'body.source'],
+    [`GET ${REDIRECTS}?orderBy=source`, 400, 'query.orderBy: unknown parameter'],
     [`PUT ${SITE}/customization`, TAGGED, 200, { footer: TAGGED.footer }],
     [`PATCH ${SITE}`, { agentsContext: 'excluded' }, 400, 'body.agentsContext: unknown field'],
     [`PATCH ${ORG}`, { title: '  ' }, 400, 'body.title: must match'],
@@ -51,6 +65,7 @@ export const versionRows: Readonly<Record<PlatformVersion, readonly Row[]>> = {
     [`GET ${ORG}/members?sort=name`, 400, 'query.sort: "name" is not one of its values'],
   ],
   '0.201': [
+    [`POST ${REDIRECTS}`, { source: '/a+b', destination: TO, permanent: true }, 201, { permanent: true }],
     [`GET ${ORG}/members?sort=name`, 200, { count: 2 }],
     [`POST ${LINKS}`, STATUS, 201],
     ['GET /spaces/{one}/links', 404, 'No such operation'],

@@ -148,8 +148,8 @@ async function buildIntegrations({ call }: Fixture): Promise<Record<string, stri
   return { installation, event: items[0].id, invite };
 }
 
-/** Two context records of one topic with a finding each, and an external link. */
-async function buildLaterVersions({ org }: Fixture, site: string): Promise<Record<string, string>> {
+/** Two context records of one topic with a finding each, an external link, and a redirect. */
+async function buildLaterVersions({ org }: Fixture, site: string, section: string): Promise<Record<string, string>> {
   const record = (id: string, title: string, body: string) => ({ id, type: 'ticket', title, body });
   await org('PUT', `/sites/${site}/context-records`, [
     record('r-1', 'Login loops', 'The login with SSO loops for ever.'),
@@ -162,6 +162,12 @@ async function buildLaterVersions({ org }: Fixture, site: string): Promise<Recor
     topic: await first('topics'),
     finding: await first('findings'),
     link: (await org('POST', `/sites/${site}/external-links`, link)).id,
+    redirect: (
+      await org('POST', `/sites/${site}/redirects`, {
+        source: '/old',
+        destination: { kind: 'site-section', siteSectionId: section },
+      })
+    ).id,
   };
 }
 
@@ -178,7 +184,14 @@ export async function openOperationWorld(through = async (url: string) => url): 
   const made = await fixture({
     seed: SEED,
     processing: { conversations: 0 },
-    features: { contextRecords: true, siteIssues: true, siteFindings: true, externalLinks: true },
+    features: {
+      contextRecords: true,
+      siteIssues: true,
+      siteFindings: true,
+      externalLinks: true,
+      bulkRedirects: true,
+      permanentRedirects: true,
+    },
   });
   const world = { ...made, ...clientOf(await through(made.emulator.url), made.emulator) };
   return { ...world, ids: await buildWorld(world) };
@@ -221,7 +234,7 @@ async function buildWorld(made: Fixture): Promise<Record<string, string>> {
   const translation = await create('POST', '/translations', { source, language: 'fr' });
   const collaboration = await buildCollaboration(made, { one, bo, ...conversations });
   const integrations = await buildIntegrations(made);
-  const later = await buildLaterVersions(made, site);
+  const later = await buildLaterVersions(made, site, section);
   return {
     ...{ ana, bo, team, saml, col, nested, one, two, inside, dead, site, plain, section, api, variant, group, parent },
     ...{ own, spec, translation, ...conversations, ...collaboration, ...integrations, ...later },

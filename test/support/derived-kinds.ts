@@ -61,7 +61,11 @@ function isValidFor(rules: ManifestRules): (entry: Entry, key?: string) => boole
     const parsed = rules.entry.safeParse(entry);
     const problems: string[] = [];
     if (parsed.success) {
-      rules.declare(key, parsed.data, { add: () => undefined, problem: (_path, text) => problems.push(text) });
+      rules.declare(key, parsed.data, {
+        add: () => undefined,
+        included: () => null,
+        problem: (_path, text) => problems.push(text),
+      });
     }
     return parsed.success && problems.length === 0;
   };

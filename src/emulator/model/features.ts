@@ -73,6 +73,13 @@ export const ALL_FEATURES = {
    * A group has operations to add and remove sections: removed in 0.181. Source: docs/platform-notes.md#section-groups
    */
   sectionGroupMembers: true,
+  /**
+   * Redirects can be written together, be drafts, keep the rest of a path and lead to other sites: from 0.167.
+   * Source: docs/platform-notes.md#redirects
+   */
+  bulkRedirects: false,
+  /** Redirects can be permanent: from 0.201. Source: docs/platform-notes.md#redirects */
+  permanentRedirects: false,
   /** The update of a section takes its group: from 0.181. Source: docs/platform-notes.md#sections */
   sectionParents: false,
   /** Merge rules that require an approval or the author: from 0.167. Source: docs/platform-notes.md#merge-rules */
@@ -108,6 +115,7 @@ const CHANGES: Readonly<Record<PlatformVersion, Partial<Features>>> = {
     contextRecords: true,
     siteIssues: true,
     agentsContext: false,
+    bulkRedirects: true,
     changeRequestStatuses: true,
     strictPatterns: true,
     templateCreates: true,
@@ -122,7 +130,14 @@ const CHANGES: Readonly<Record<PlatformVersion, Partial<Features>>> = {
     systemTheme: true,
     traditionalChinese: true,
   },
-  '0.201': { externalLinks: true, linkListings: false, memberNames: true, minimalAnswers: true, visitorClaims: true },
+  '0.201': {
+    externalLinks: true,
+    linkListings: false,
+    memberNames: true,
+    minimalAnswers: true,
+    permanentRedirects: true,
+    visitorClaims: true,
+  },
   '0.202': { currentFields: true },
 };
 

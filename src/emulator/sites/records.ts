@@ -51,6 +51,18 @@ export interface SectionGroupRecord extends Ranked {
   readonly icon?: string | undefined;
 }
 
+/** An old path of a site, and where it leads. */
+export interface RedirectRecord extends Entity {
+  readonly site: string;
+  readonly source: string;
+  readonly draft: boolean;
+  readonly captureWildcard: boolean;
+  readonly permanent: boolean;
+  readonly destination: JsonObject;
+  readonly createdAt: string;
+  readonly updatedAt?: string | undefined;
+}
+
 /** A link to elsewhere among the sections of a site. */
 export interface ExternalLinkRecord extends Ranked {
   readonly site: string;
@@ -61,6 +73,11 @@ export interface ExternalLinkRecord extends Ranked {
   readonly url: string;
   readonly draft: boolean;
   readonly condition?: string | undefined;
+}
+
+/** Index key of a redirect: a draft and a live redirect can have the same source. */
+export function redirectKey(site: string, source: string, draft: boolean): string {
+  return placeKey(site, `${draft ? 'draft' : 'live'} ${source}`);
 }
 
 const siteOf = (record: { readonly site: string }) => record.site;
@@ -85,6 +102,10 @@ export function siteTables() {
     externalLinks: new IndexedTable<ExternalLinkRecord, 'site' | 'place'>({
       site: siteOf,
       place: (record) => record.group ?? record.site,
+    }),
+    redirects: new IndexedTable<RedirectRecord, 'site' | 'source'>({
+      site: siteOf,
+      source: ({ site, source, draft }) => redirectKey(site, source, draft),
     }),
     sectionGroups: new IndexedTable<SectionGroupRecord, 'site' | 'place'>({
       site: siteOf,

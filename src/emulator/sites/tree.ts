@@ -215,7 +215,7 @@ export function moveSectionTo(store: EmulatorStore, section: SectionRecord, grou
 
 /** Removes the site and its structure. */
 export function removeSite(store: EmulatorStore, site: SiteRecord): void {
-  for (const table of [store.siteSpaces, store.sections, store.sectionGroups, store.externalLinks]) {
+  for (const table of [store.siteSpaces, store.sections, store.sectionGroups, store.externalLinks, store.redirects]) {
     for (const record of table.by('site', site.id)) {
       table.remove(record.id);
     }

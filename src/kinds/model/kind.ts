@@ -32,8 +32,8 @@ export interface DetailRequest {
   readonly name: string;
   /** Fields that it returns. */
   readonly fields: readonly string[];
-  /** Kind of the parts that it returns; `any` for all kinds. Absent: no parts. */
-  readonly parts?: string;
+  /** Kinds of the parts that it returns. Absent: no parts. */
+  readonly parts?: readonly string[];
   /** `before` is the result of the request that this one follows. */
   read(actual: Actual, reader: Reader, before: Detail): Promise<Detail>;
   /** Request that depends on the result of this one. */
@@ -61,6 +61,8 @@ export interface Kind extends KindRules {
   readonly sharesKeysWith?: readonly string[];
   /** Returns texts from which an import makes a key for an undeclared resource, best first: usually its title. */
   suggestedKeys(actual: Actual, context: Pick<DescribeContext, 'keyOfRef'>): readonly string[];
+  /** Returns what the key of a part adds to that of the whole, for parts without an order: the path of a redirect. */
+  keyWithin?(actual: Actual): string;
   /** Lists all resources with as few requests as possible. Null for a kind that is read as part of another. */
   readonly observe: ((context: ObserveContext) => Promise<void>) | null;
   /** Reads what a deletion would destroy, with one request, for {@link KindRules.impact}. Throws AppError. */

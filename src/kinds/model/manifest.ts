@@ -46,6 +46,12 @@ export class Reference {
 /** Fields with unresolved {@link Reference}s. Absent members are not managed. */
 export type WrittenFields = { readonly [field: string]: unknown };
 
+/** A line, counted from 1, of a file that an entry includes. */
+export interface FileLine {
+  readonly file: FileContent;
+  readonly line: number;
+}
+
 /** A resource that a kind has read from an entry. */
 export interface WrittenResource {
   readonly kind: string;
@@ -53,6 +59,8 @@ export interface WrittenResource {
   readonly key: string;
   /** Path in the entry, used as the position in problems and plans; empty for the entry itself. */
   readonly path: EntryPath;
+  /** Where an included file declares it; absent for one that the entry itself declares. */
+  readonly at?: FileLine;
   readonly fields: WrittenFields;
   readonly within: Address | null;
   readonly place: { readonly list: Address; readonly index: number } | null;
@@ -72,8 +80,10 @@ export interface CommonFields {
 /** Callbacks for a kind that reads an entry. */
 export interface DeclareContext {
   add(resource: WrittenResource): void;
-  /** Reports a problem that the schema cannot detect. `path` is relative to the entry. */
-  problem(path: EntryPath, message: string): void;
+  /** Reports a problem that the schema cannot detect. `path` is relative to the entry; `at`: in a file that it includes. */
+  problem(path: EntryPath, message: string, at?: FileLine): void;
+  /** Validates a value of a file that the entry includes. Reports its problems, and returns null if there are any. */
+  included(schema: z.ZodType, value: unknown, at: FileLine): unknown;
 }
 
 /** A mapping to write to a manifest. Undefined members are left out. */
@@ -89,6 +99,8 @@ export interface DescribeContext {
   keyOfRef(reference: Json | undefined): string | null;
   /** Returns the direct parts of a resource, in display order. */
   partsOf(actual: Actual): readonly Actual[];
+  /** Returns the parts of one kind that a resource has in no order. */
+  unorderedParts(actual: Actual, kind: string): readonly Actual[];
   /** Returns the mapping that declares a resource: `members` and the common fields. */
   resource(actual: Actual, members: Described): Described;
   /** Writes a text to its own file, `folder/<key>.extension`, with the key of the entry. */

@@ -44,6 +44,13 @@ import {
 } from '../model/manifest.ts';
 import { commonShape, key, line, objectOrFile, text } from '../model/schema.ts';
 import { itemType, PART_KEY, readersOf, type StructurePart } from './part.ts';
+import {
+  declareRedirects,
+  describeRedirects,
+  readRedirects,
+  redirectsSchema,
+  type WrittenRedirects,
+} from './redirect.ts';
 
 /** Required description of the unsigned claims of visitors. */
 const UNSIGNED = 'Unsigned claims of the site visitor.';
@@ -197,7 +204,11 @@ const fields: FieldTable<Site> = {
 
 /** An item of a structure, as written. */
 type WrittenItem = CommonFields & Described;
-type Entry = WrittenItem & { readonly default?: string; readonly structure?: readonly WrittenItem[] };
+type Entry = WrittenItem & {
+  readonly default?: string;
+  readonly redirects?: WrittenRedirects;
+  readonly structure?: readonly WrittenItem[];
+};
 
 /**
  * Docs sites. A site's manifest also declares the parts of its structure.
@@ -218,7 +229,7 @@ export function siteKind(parts: readonly StructurePart[]): Kind {
     fields,
     facts: ({ siteSpaces }) => ({ siteSpaces: siteSpaces ?? 0 }),
     manifest: {
-      entry: z.strictObject({ ...table.shape, structure, ...commonShape }),
+      entry: z.strictObject({ ...table.shape, redirects: redirectsSchema.optional(), structure, ...commonShape }),
       declare(name, entry: Entry, context) {
         checkTitle(entry, 'title', 'site', (problem) => context.problem([], problem));
         const items = entry.structure ?? [];
@@ -227,6 +238,7 @@ export function siteKind(parts: readonly StructurePart[]): Kind {
         const first = entry.default ? new Reference([kind], entry.default, ['default'], `${name}/`) : undefined;
         context.add(resourceOf('site', name, { ...table.declare(entry, [], name), default: first }, entry));
         declareStructure(parts, name, items, isSectioned, context);
+        declareRedirects(name, entry.redirects, context);
       },
       describe: (actual, context) => describeSite(parts, table.describe(actual, context), actual, context),
     },
@@ -237,10 +249,11 @@ export function siteKind(parts: readonly StructurePart[]): Kind {
       {
         name: 'structure',
         fields: ['default'],
-        parts: 'any',
+        parts: parts.map(({ kind }) => kind.name),
         read: (site, reader) => readParts(parts, site, reader),
         ...hiddenParts(parts),
       },
+      { name: 'redirects', fields: [], parts: ['redirect'], read: readRedirects },
       { name: 'adaptive schema', fields: ['adaptiveSchema'], read: readAdaptiveSchema },
     ],
     writes: siteWrites,
@@ -276,6 +289,7 @@ function describeSite(
     // A site without content cannot be published, so `published: false` can be omitted.
     published: published === true || structure.length > 0 ? published : undefined,
     default: keyOf(first),
+    redirects: describeRedirects(actual, context),
     structure: structure.length > 0 ? structure : undefined,
   });
 }
@@ -300,7 +314,7 @@ function hiddenParts(parts: readonly StructurePart[]): Pick<DetailRequest, 'next
       next = {
         name: hidden.name,
         fields: [],
-        parts: kind.name,
+        parts: [kind.name],
         read: async ({ id }, reader, before) =>
           hidden.mayExist(id, before.parts ?? []) ? { parts: await hidden.read(id, reader) } : {},
         ...(next ? { next } : {}),

@@ -5,7 +5,7 @@ import { organizationOperations } from './organization.ts';
 import { siteOperations } from './sites.ts';
 
 export type { OpenApiSpec } from './organization.ts';
-export type { PublishResult, Section, SectionGroup, Site, SiteSpace, StructureItem } from './sites.ts';
+export type { PublishResult, Section, SectionGroup, Site, SiteRedirect, SiteSpace, StructureItem } from './sites.ts';
 export { isSection, isSectionGroup, isSiteSpace } from './sites.ts';
 
 /** Operations that code calls, by name. */

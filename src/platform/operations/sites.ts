@@ -120,6 +120,29 @@ const siteStructure = z.looseObject({
   structure: z.array(structureItem),
 });
 
+const redirect = z.looseObject({
+  id: string,
+  source: string,
+  destination: z.looseObject({
+    kind: string,
+    siteSectionId: optionalText,
+    siteSpaceId: optionalText,
+    pageId: optionalText,
+    url: optionalText,
+  }),
+  draft: optionalFlag,
+  captureWildcard: optionalFlag,
+  permanent: optionalFlag,
+});
+/** A redirect of a site, as read. */
+export type SiteRedirect = z.output<typeof redirect>;
+
+const redirectResults = z.looseObject({
+  results: z.array(
+    z.looseObject({ status: string, source: string, draft: optionalFlag, id: optionalText, error: optionalText }),
+  ),
+});
+
 /** Operations on docs sites and the items of their structure. */
 export const siteOperations = {
   listSites: list('listSites', site),
@@ -144,6 +167,11 @@ export const siteOperations = {
   deleteSectionGroup: write('deleteSectionGroup'),
   addSectionToGroup: write('addSectionToGroup', sectionGroup),
   removeSectionFromGroup: write('removeSectionFromGroup'),
+  listSiteRedirects: list('listSiteRedirects', redirect),
+  createSiteRedirect: write('createSiteRedirect', redirect),
+  updateSiteRedirectById: write('updateSiteRedirectById', redirect),
+  deleteSiteRedirectById: write('deleteSiteRedirectById'),
+  bulkUpsertSiteRedirects: write('bulkUpsertSiteRedirects', redirectResults),
 };
 
 /** Returns true if an item of a structure is a section. */

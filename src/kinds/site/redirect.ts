@@ -1,0 +1,278 @@
+/** Kind of the redirects of a site: old paths, each with what it leads to. */
+import { z } from 'zod';
+import { isObject, type Json } from '../../core/json.ts';
+import { compareText } from '../../core/lists.ts';
+import { type Actual, type Fields, idRef, isIdRef } from '../../core/resource.ts';
+import type { Reader } from '../../platform/client.ts';
+import { operations, type SiteRedirect } from '../../platform/operations/index.ts';
+import { itemWrites } from '../model/derived-kind.ts';
+import { type FieldTable, fieldTable } from '../model/field-table.ts';
+import { type Detail, type Kind, ref } from '../model/kind.ts';
+import {
+  type CommonFields,
+  commonFields,
+  type DeclareContext,
+  type DescribeContext,
+  type Described,
+  type EntryPath,
+  FileContent,
+  type FileLine,
+  Reference,
+} from '../model/manifest.ts';
+import { entry, fileOnly, key, reporting, text, url } from '../model/schema.ts';
+import { MAX_REDIRECTS, readRows } from './redirect-rows.ts';
+import { MAX_SOURCE, sourceProblem } from './redirect-source.ts';
+
+const PART = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}(?:\/[A-Za-z0-9][A-Za-z0-9._-]{0,99})?$/;
+
+const siteSpaceKey = z.string().regex(PART, { error: 'is not the key of a site space, such as guides/en' });
+
+/** What a redirect leads to, as written. */
+const target = z.union(
+  [
+    url('https://acme.example/new').refine((value) => !/\s/.test(value), { error: 'has white space; encode it' }),
+    z.strictObject({ section: key('The key of a section of this site.', 'section') }),
+    z.strictObject({
+      siteSpace: siteSpaceKey.describe('The key of a site space, with that of its section: `guides/en`.'),
+      page: text({ min: 1, max: 255, example: 'page_9x' })
+        .optional()
+        .describe('The id of a page in it, as `octavo api listPages` returns it.'),
+    }),
+  ],
+  { error: 'must be an address that begins with https://, { section: … } or { siteSpace: … }' },
+);
+
+const fields: FieldTable<SiteRedirect> = {
+  from: {
+    schema: z
+      .string()
+      .superRefine(reporting(sourceProblem))
+      .meta({ maxLength: MAX_SOURCE, examples: ['/old/*'] })
+      .describe('The old path on the site. A `*` at its end means everything that begins like this.'),
+    required: true,
+    read: ({ source }) => source,
+    parameter: 'source',
+  },
+  to: {
+    schema: target.describe('What visitors see instead: an address, a section, a site space, or a page in it.'),
+    required: true,
+    read: ({ destination }) => readDestination(destination),
+    toEntry: describeTarget,
+    references: (value) => [targetOf(value)].filter((address) => address !== null),
+    parameter: 'destination',
+    toParameter: destinationOf,
+  },
+  permanent: flag(
+    'Whether browsers may remember it (308 instead of 307). From platform 0.201 on.',
+    ({ permanent }) => permanent ?? undefined,
+    'permanent was not compared: this version of the platform has no permanent redirects (added in 0.201)',
+  ),
+  captureWildcard: flag(
+    'Whether the part of the path that `*` stands for is added to the destination. From platform 0.167 on.',
+    ({ captureWildcard }) => captureWildcard ?? undefined,
+    'captureWildcard was not compared: this version of the platform cannot keep a part of the path (added in 0.167)',
+  ),
+  draft: {
+    ...flag(
+      'Whether it is prepared, but not live. From platform 0.167 on.',
+      ({ draft }) => draft ?? undefined,
+      'draft was not compared: this version of the platform has no draft redirects (added in 0.167)',
+    ),
+    fixed: 'replace',
+  },
+};
+
+function flag(description: string, read: (item: SiteRedirect) => boolean | undefined, unsupportedNote: string) {
+  return {
+    schema: z.boolean().describe(description),
+    unsupportedNote,
+    read,
+    toEntry: (value: Json | undefined, { includeDefaults }: DescribeContext) =>
+      value === true || includeDefaults ? value : undefined,
+  };
+}
+
+const table = fieldTable(fields);
+const written = entry(table.shape);
+
+type Written = CommonFields & {
+  readonly [field: string]: unknown;
+  readonly from: string;
+  readonly to: string | { readonly section: string } | { readonly siteSpace: string; readonly page?: string };
+  readonly permanent?: boolean;
+  readonly captureWildcard?: boolean;
+  readonly draft?: boolean;
+};
+
+/** The redirects of a site as its entry writes them: a list, or a CSV file. */
+export type WrittenRedirects = readonly Written[] | FileContent;
+
+/** Schema of the member of a site that holds its redirects. */
+export const redirectsSchema: z.ZodType<WrittenRedirects> = z
+  .union([z.array(written).max(MAX_REDIRECTS), fileOnly], { error: 'must be a list of redirects, or { file: path }' })
+  .describe(
+    'Old paths and what they lead to, in any order. Redirects that are not listed are left as they are. `{ file: redirects.csv }` reads them from a CSV file.',
+  ) as unknown as z.ZodType<WrittenRedirects>;
+
+/** Redirects of a site, known by their source. Source: docs/platform-notes.md#redirects */
+export const redirect: Kind = {
+  name: 'redirect',
+  dependsOn: ['site', 'section', 'site-space'],
+  partOf: 'site',
+  creatable: true,
+  deletable: true,
+  fields: table.rules,
+  manifest: null,
+  observe: null,
+  suggestedKeys: ({ title }) => [title],
+  keyWithin: ({ title }) => title,
+  naturalKeys: ({ from, draft }) => [sourceKey(from, draft)],
+  actualKeys: ({ fields: { from, draft } }) => [sourceKey(from, draft)],
+  renamedKey: (from, { draft }) => sourceKey(from, draft),
+  impact: ({ fields: { from } }) => ({ weight: 0, text: `${String(from)} leads nowhere` }),
+  writes(change) {
+    const { draft, ...parameters } = table.parameters(change);
+    // False is the default of a new redirect, and a platform without the field refuses it.
+    const sent = change.action === 'create' ? withoutFalse({ ...parameters, draft }) : parameters;
+    return itemWrites(change, redirectOperations, sent, { siteId: ref(change.within) });
+  },
+};
+
+const redirectOperations = {
+  create: operations.createSiteRedirect,
+  update: operations.updateSiteRedirectById,
+  delete: operations.deleteSiteRedirectById,
+};
+
+function withoutFalse(parameters: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== false));
+}
+
+/** A draft and a live redirect can have the same source. */
+function sourceKey(from: Json | undefined, draft: Json | undefined) {
+  return { by: 'source', value: `${String(from)}${draft === true ? ' (draft)' : ''}` };
+}
+
+/** Reads the redirects of a site. */
+export async function readRedirects({ id }: { readonly id: string }, reader: Reader): Promise<Detail> {
+  const parts = [];
+  for await (const item of reader.pages(operations.listSiteRedirects, { path: { siteId: id } })) {
+    parts.push({
+      kind: redirect.name,
+      id: item.id,
+      title: item.source,
+      fields: table.observe(item),
+      within: id,
+      place: null,
+    });
+  }
+  return { parts };
+}
+
+/** Declares the redirects of a site as resources of their own. */
+export function declareRedirects(site: string, list: WrittenRedirects | undefined, context: DeclareContext): void {
+  const add = (redirect: Written, path: EntryPath, at?: FileLine) => {
+    const { from, to } = redirect;
+    context.add({
+      kind: 'redirect',
+      key: `${site}${from}`,
+      path,
+      ...(at === undefined ? {} : { at }),
+      fields: { ...table.declare(redirect, path, ''), to: referTo(to, site, [...path, 'to']) },
+      within: `site/${site}`,
+      place: null,
+      common: commonFields(redirect),
+    });
+  };
+  if (list instanceof FileContent) {
+    for (const { value, at } of readRows(list, (message, line) => context.problem(['redirects'], message, line))) {
+      const row = context.included(written, value, at);
+      if (row !== null) {
+        add(row as Written, ['redirects'], at);
+      }
+    }
+  } else {
+    for (const [index, each] of (list ?? []).entries()) {
+      add(each, ['redirects', index]);
+    }
+  }
+}
+
+function referTo(to: Written['to'], site: string, path: EntryPath): unknown {
+  if (typeof to === 'string') {
+    return to;
+  }
+  if ('section' in to) {
+    return new Reference(['section'], to.section, [...path, 'section'], `${site}/`);
+  }
+  const siteSpace = new Reference(['site-space'], to.siteSpace, [...path, 'siteSpace'], `${site}/`);
+  return to.page === undefined ? siteSpace : { siteSpace, page: to.page };
+}
+
+/** Returns the address that a target refers to; null for an address on the internet. */
+function targetOf(value: Json): string | null {
+  const address = isObject(value) ? value.siteSpace : value;
+  return typeof address === 'string' && /^(?:section|site-space)\//.test(address) ? address : null;
+}
+
+function readDestination({ kind, siteSectionId, siteSpaceId, pageId, url }: SiteRedirect['destination']): Json {
+  switch (kind) {
+    case 'site-section':
+      return idRef(siteSectionId ?? '', 'section');
+    case 'site-space':
+      return idRef(siteSpaceId ?? '', 'site-space');
+    case 'site-page':
+      return { siteSpace: idRef(siteSpaceId ?? '', 'site-space'), page: pageId ?? '' };
+    default:
+      // Whatever else it is cannot be declared, and is not the same as an address of the manifests.
+      return kind === 'external' && /^https?:/i.test(url ?? '') ? (url ?? '') : { kind };
+  }
+}
+
+function destinationOf(value: Json): unknown {
+  const address = targetOf(value);
+  if (address === null) {
+    return { kind: 'external', url: value };
+  }
+  if (isObject(value)) {
+    return { kind: 'site-page', siteSpaceId: ref(address), pageId: value.page };
+  }
+  return address.startsWith('section/')
+    ? { kind: 'site-section', siteSectionId: ref(address) }
+    : { kind: 'site-space', siteSpaceId: ref(address) };
+}
+
+/** Returns the target as written; undefined if no manifest can declare it. */
+function describeTarget(value: Json | undefined, context: DescribeContext): unknown {
+  if (typeof value === 'string') {
+    return value;
+  }
+  const { siteSpace = value ?? null, page } = (isObject(value) ? value : {}) as Fields;
+  const full = context.keyOfRef(siteSpace);
+  if (full === null) {
+    return undefined;
+  }
+  const local = full.slice(full.indexOf('/') + 1);
+  const isSection = isIdRef(siteSpace) && siteSpace.kinds.includes('section');
+  return isSection ? { section: local } : { siteSpace: local, ...(page === undefined ? {} : { page }) };
+}
+
+/** Describes the redirects of a site. Those that no manifest can declare are left out, with a note. */
+export function describeRedirects(site: Actual, context: DescribeContext): readonly Described[] | undefined {
+  const seen = new Set<string>();
+  const list = context
+    .unorderedParts(site, redirect.name)
+    .toSorted((a, b) => compareText(a.title, b.title) || Number(a.fields.draft) - Number(b.fields.draft))
+    .flatMap((actual): readonly Described[] => {
+      const described = table.describe(actual, context);
+      const isSecond = seen.has(actual.title);
+      seen.add(actual.title);
+      if (isSecond || described.to === undefined) {
+        const reason = isSecond ? 'it is a draft of a redirect that is live' : 'what it leads to cannot be declared';
+        context.note(site, `left out: the redirect from ${actual.title}, because ${reason}`);
+        return [];
+      }
+      return [context.resource(actual, described)];
+    });
+  return list.length === 0 ? undefined : list;
+}

@@ -1,0 +1,216 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { PlatformVersion } from '../../src/emulator/emulator.ts';
+import { getFeatures } from '../../src/emulator/model/features.ts';
+import { declare, openWorld, UNLIMITED, type World } from '../support/world.ts';
+import { problemsIn } from './problems.ts';
+
+const SPACES = 'spaces: { one: { title: One }, two: { title: Two } }\n';
+const STRUCTURE =
+  'structure: [{ section: guides, title: Guides, path: guides, spaces: [{ key: en, space: one, path: en }] }, { section: api, title: API, path: api, spaces: [{ key: v2, space: two, path: v2 }] }]';
+
+/** A site with two sections and these redirects. */
+function site(redirects: string, more = ''): string {
+  return `${SPACES}sites:\n  docs: { title: Docs, ${STRUCTURE}${more}, redirects: ${redirects} }\n`;
+}
+
+async function problemsOf(redirects: string, csv?: string): Promise<string[]> {
+  const files = { 'octavo.yaml': site(redirects), ...(csv === undefined ? {} : { 'moved/old.csv': csv }) };
+  return (await problemsIn(files)).map(({ file, line, message }) => `${file}:${line} ${message}`);
+}
+
+const FILE = '{ file: moved/old.csv }';
+
+describe('a source', () => {
+  test.each([
+    ['old', 'is not a path on the site'],
+    ['//evil.example/a', 'is not a path on the site'],
+    ['https://docs.example/a', 'is not a path on the site'],
+    ['javascript:alert(1)', 'is not a path on the site'],
+    ['/a/../b', 'is not a path on the site'],
+    ['/a/%2e%2e/b', 'is not a path on the site'],
+    ['/a/%2fb', 'is not a path on the site'],
+    ['/a\\u0000b', 'is not a path on the site'],
+    ['/a%0d%0aSet-Cookie', 'is not a path on the site'],
+    ['/%zz', 'is not a path on the site'],
+    ['/*', 'is not a path on the site'],
+    ['/a*b', 'is not a path on the site'],
+    ['/', 'is not a path on the site'],
+    ['/a/', 'has another normal form; write /a'],
+    ['/a//b', 'has another normal form; write /a/b'],
+    ['/a?x=1#top', 'has another normal form; write /a'],
+    ['/k\u00f6ln und', 'has another normal form; write /k%C3%B6ln%20und'],
+    ['/%41', 'has another normal form; write /A'],
+    [`/${'a'.repeat(512)}`, 'is 513 characters long, must be at most 512'],
+  ])('%j is refused: %s', async (from, says) => {
+    const [problem = '', ...others] = await problemsOf(`[{ from: "${from}", to: { section: api } }]`);
+    expect(problem).toContain('octavo.yaml:3 redirects[0].from ');
+    expect(problem).toContain(says);
+    expect(others).toEqual([]);
+  });
+
+  test('is a path, with or without a wildcard', async () => {
+    const sources = ['/a', '/a/b.html', '/a/*', '/a*', '/%C3%A4', '/a+b', '/~a_b'];
+    const list = sources.map((from) => `{ from: "${from}", to: { section: api } }`);
+    const declared = await declare(site(`[${list.join(', ')}]`));
+    expect([...declared.keys()].filter((address) => address.startsWith('redirect/')).toSorted()).toEqual(
+      sources.map((from) => `redirect/docs${from}`).toSorted(),
+    );
+  });
+});
+
+describe('a target', () => {
+  test.each([
+    ['{ section: apx }', 'no section "apx"; did you mean "api"'],
+    ['{ siteSpace: guides/de }', 'no site-space "guides/de"'],
+    ['{ siteSpace: a/b/c }', 'is not the key of a site space'],
+    ['{ section: ../other/api }', 'is not a key'],
+    ['"javascript:alert(1)"', 'is not an address that begins with https://'],
+    ['"//evil.example"', 'is not an address that begins with https://'],
+    ['"/new"', 'is not an address that begins with https://'],
+    ['"https://acme.example/a b"', 'has white space; encode it'],
+    [`"https://acme.example/${'a'.repeat(2048)}"`, 'must be at most 2048'],
+    ['{ section: api, siteSpace: api/v2 }', 'must be an address that begins with https://, { section'],
+  ])('%s is refused', async (to, says) => {
+    const problems = await problemsOf(`[{ from: /a, to: ${to} }]`);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toContain(says);
+    expect(problems[0]).toContain('octavo.yaml:3');
+  });
+});
+
+describe('a CSV file', () => {
+  const apply = async (csv: string) => declare({ 'octavo.yaml': site(FILE), 'moved/old.csv': csv });
+
+  test('declares one redirect in each row, at its line', async () => {
+    const declared = await apply(
+      '\ufeffto,from,permanent,captureWildcard,draft\nhttps://acme.example/new,/a,true,,\n\n"section:api","/b/*",,true,false\nsiteSpace:guides/en#page_1,/c\n',
+    );
+    const redirects = [...declared.values()].filter(({ kind }) => kind === 'redirect');
+    expect(redirects.map(({ fields, source }) => ({ ...fields, source }))).toEqual([
+      {
+        ...{ from: '/a', to: 'https://acme.example/new', permanent: true },
+        source: { file: 'moved/old.csv', line: 2, column: 1 },
+      },
+      {
+        ...{ from: '/b/*', to: 'section/docs/api', captureWildcard: true, draft: false },
+        source: { file: 'moved/old.csv', line: 4, column: 1 },
+      },
+      {
+        ...{ from: '/c', to: { siteSpace: 'site-space/docs/guides/en', page: 'page_1' } },
+        source: { file: 'moved/old.csv', line: 5, column: 1 },
+      },
+    ]);
+  });
+
+  test('has all its problems reported at once, each at its line', async () => {
+    const csv =
+      'from,to,permanent\n/a,section:apx,\n/b/,https://acme.example,\n/c,,\n/d,https://acme.example,yes\n/a,https://acme.example,\n/e,https://acme.example,true,more\n';
+    expect(await problemsOf(FILE, csv)).toEqual([
+      'moved/old.csv:3 from "/b/" has another normal form; write /b',
+      expect.stringMatching(/^moved\/old\.csv:4 to is missing/),
+      expect.stringMatching(/^moved\/old\.csv:5 permanent must be true or false, not "yes"/),
+      'moved/old.csv:7 has 4 values, and the header names 3',
+    ]);
+    const [first, second] = await problemsOf(FILE, 'from,to\n/a,section:apx\n/b,section:api\n/a,section:api\n');
+    expect(first).toContain('moved/old.csv:4 is declared twice; first at moved/old.csv:2');
+    expect(second).toContain('moved/old.csv:2 no section "apx"');
+  });
+
+  test.each([
+    ['', 1, 'must name the columns: from and to'],
+    ['from;to\n/a;b\n', 1, 'must name the columns: from and to'],
+    ['from,to,from\n', 1, 'must name the columns: from and to'],
+    ['from,to\n"/a,https://secret.example\n', 2, 'is not CSV'],
+    [`from,to\n"${'a'.repeat(9000)}`, 2, 'is too long, or has a quote that is not closed'],
+    [`from,to\n${'/a,https://acme.example\n'.repeat(10_001)}`, 10_002, 'must have at most 10000'],
+  ])('that is no list of redirects is refused', async (csv, line, says) => {
+    const [problem = '', ...others] = await problemsOf(FILE, csv);
+    expect(problem).toContain(`moved/old.csv:${line} `);
+    expect(problem).toContain(says);
+    expect(problem).not.toContain('secret');
+    expect(others).toEqual([]);
+  });
+});
+
+describe('on the platform', () => {
+  let world: World;
+
+  beforeAll(async () => {
+    world = await openWorld();
+  });
+  afterAll(() => world.close());
+  beforeEach(() => world.begin());
+
+  const policy = { policy: UNLIMITED };
+  const be = (version: PlatformVersion) => world.emulator.setFeatures(getFeatures(version));
+  const stored = () => world.emulator.state().redirects ?? [];
+  const changesOf = async (manifests: string) => (await world.plan(manifests, policy)).plan.changes;
+
+  test('every field is created, changed, compared and replaced', async () => {
+    be('0.201');
+    const before = site(
+      '[{ from: "/a/*", to: https://acme.example, permanent: true, captureWildcard: true }, { from: /b, to: { siteSpace: guides/en }, draft: true }]',
+    );
+    await world.settle(before, policy);
+    expect(stored()).toMatchObject([
+      { source: '/a/*', permanent: true, captureWildcard: true, draft: false, destination: { kind: 'external' } },
+      { source: '/b', permanent: false, captureWildcard: false, draft: true, destination: { kind: 'site-space' } },
+    ]);
+    expect(await changesOf(before)).toEqual([]);
+    const after = site(
+      '[{ from: "/a/*", to: { section: api }, permanent: false, captureWildcard: false }, { from: /b, to: { siteSpace: guides/en }, draft: false }]',
+    );
+    expect((await changesOf(after)).map(({ action, address }) => `${action} ${address}`).toSorted()).toEqual([
+      'create redirect/docs/b',
+      'delete redirect/docs/b',
+      'update redirect/docs/a/*',
+    ]);
+    await world.settle(after, policy);
+    expect(await changesOf(after)).toEqual([]);
+    expect(stored()).toMatchObject([
+      { source: '/a/*', permanent: false, captureWildcard: false, destination: { kind: 'site-section' } },
+      { source: '/b', draft: false },
+    ]);
+  });
+
+  test('redirects of others stay, and one with a declared source is adopted', async () => {
+    be('0.201');
+    await world.settle(site('[]'), policy);
+    const { id } = world.emulator.state().sites?.[0] ?? { id: '' };
+    const destination = { kind: 'external', url: 'https://old.example' };
+    for (const source of ['/theirs', '/ours']) {
+      await world.call('POST', `/sites/${id}/redirects`, { source, destination });
+    }
+    const manifests = site('[{ from: /ours, to: https://new.example }]');
+    const { plan } = await world.plan(manifests, policy);
+    expect(plan.adopted).toMatchObject([{ address: 'redirect/docs/ours' }]);
+    await world.settle(manifests, policy);
+    await world.settle(site('[]'), policy);
+    expect(stored()).toMatchObject([{ source: '/theirs' }]);
+  });
+
+  test('a site that declares no redirects costs no request for them', async () => {
+    be('0.201');
+    await world.settle(site('[]'), policy);
+    world.emulator.requests.reset();
+    await world.plan(site('[]'), policy);
+    expect(world.emulator.requests.count('listSiteRedirects')).toBe(0);
+    await world.settle(site('[{ from: /a, to: { section: api } }]'), policy);
+    world.emulator.requests.reset();
+    await world.plan(site('[{ from: /a, to: { section: api } }]'), policy);
+    expect(world.emulator.requests.count('listSiteRedirects')).toBe(1);
+  });
+
+  test('a platform before 0.167 has sections and site spaces as targets, and what it lacks is a note', async () => {
+    be('0.146');
+    const manifests = site(
+      '[{ from: /a, to: { section: api }, draft: false }, { from: /b, to: { siteSpace: api/v2 } }]',
+    );
+    await world.settle(manifests, policy);
+    const { plan } = await world.plan(manifests, policy);
+    expect(plan.changes).toEqual([]);
+    expect(plan.notes).toMatchObject([
+      { address: 'redirect/docs/a', text: expect.stringContaining('draft was not compared') },
+    ]);
+  });
+});
