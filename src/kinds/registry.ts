@@ -1,4 +1,5 @@
 /** Registry of all kinds. */
+import { agentInstructions } from './agent-instructions.ts';
 import { collection } from './collection.ts';
 import { member } from './member.ts';
 import type { Kind } from './model/kind.ts';
@@ -27,6 +28,7 @@ export const kinds: readonly Kind[] = [
   space,
   openapi,
   translation,
+  agentInstructions,
   siteKind(parts),
   ...inOrder(parts.map(({ kind }) => kind)),
   redirect,

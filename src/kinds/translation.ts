@@ -4,12 +4,12 @@ import { present } from '../core/json.ts';
 import type { Reader } from '../platform/client.ts';
 import { operations } from '../platform/operations/index.ts';
 import type { Answer } from '../platform/operations/model/operation.ts';
-import { toDocument } from '../platform/rich-text/from-markdown.ts';
-import { normalizeMarkdown, toMarkdown } from '../platform/rich-text/to-markdown.ts';
+import type { toDocument } from '../platform/rich-text/from-markdown.ts';
 import { fieldTable } from './model/field-table.ts';
+import { instructionsField } from './model/instructions.ts';
 import { creating, type Kind, ref, request, unlessMissing } from './model/kind.ts';
 import { manifestRules, resourceOf } from './model/manifest.ts';
-import { entry, key, LANGUAGES, type Language, plainKey, text, textOrFile } from './model/schema.ts';
+import { entry, key, LANGUAGES, type Language, plainKey, text } from './model/schema.ts';
 
 type Document = ReturnType<typeof toDocument>;
 type Translation = Answer<typeof operations.listTranslations>['items'][number];
@@ -34,16 +34,10 @@ const table = fieldTable<Translation>({
     fixed: 'replace',
     read: ({ language }) => language,
   },
-  instructions: {
-    schema: textOrFile({ max: 20_000, example: 'Use the formal *vous*.' }).describe(
-      'Instructions for the translator, in Markdown; inline or as `{ file: path }`.',
-    ),
-    normalize: (value) => (typeof value === 'string' ? normalizeMarkdown(value) : value),
-    read: ({ instructions }) => (instructions ? toMarkdown(instructions) : null),
-    // Normalized as for comparison, because the platform does not keep what Markdown cannot express.
-    toEntry: (value) => (typeof value === 'string' ? normalizeMarkdown(value) : '') || undefined,
-    toParameter: (value) => ({ ...toDocument(String(value)) }),
-  },
+  instructions: instructionsField('Instructions for the translator', {
+    max: 20_000,
+    example: 'Use the formal *vous*.',
+  }),
   rerun: {
     schema: z
       .enum(['on-change', 'never'])

@@ -160,6 +160,13 @@ export const kindSamples: Readonly<Record<string, KindSample>> = {
     storedIn: 'redirects',
     drift: ['PATCH', '/sites/{site}/redirects/{id}', { source: '/drifted' }],
   },
+  'agent-instructions': {
+    created: 'agentInstructions: { text: "Write *short* sentences." }',
+    updated: 'agentInstructions: { text: "- Name files.\\n- Say why." }',
+    cleared: 'agentInstructions: { text: "" }',
+    storedIn: 'organizations',
+    drift: ['PUT', '/agent-instructions', { instructions: { object: 'document', data: {}, nodes: [] } }],
+  },
   organization: {
     created:
       'organization: { title: Acme Docs, emailDomains: [acme.example, b.example], defaultRole: read, ai: false, inviteLinks: true, hostname: acme-docs, logo: "https://a.example/l.png" }',

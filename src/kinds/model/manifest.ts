@@ -59,7 +59,7 @@ export interface WrittenResource {
   readonly key: string;
   /** Path in the entry, used as the position in problems and plans; empty for the entry itself. */
   readonly path: EntryPath;
-  /** Where an included file declares it; absent for one that the entry itself declares. */
+  /** Line of an included file that declares it; absent for one that the entry itself declares. */
   readonly at?: FileLine;
   readonly fields: WrittenFields;
   readonly within: Address | null;

@@ -27,7 +27,7 @@ const PART = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}(?:\/[A-Za-z0-9][A-Za-z0-9._-]{0,9
 
 const siteSpaceKey = z.string().regex(PART, { error: 'is not the key of a site space, such as guides/en' });
 
-/** What a redirect leads to, as written. */
+/** Destination of a redirect, as written. */
 const target = z.union(
   [
     url('https://acme.example/new').refine((value) => !/\s/.test(value), { error: 'has white space; encode it' }),

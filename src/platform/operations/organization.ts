@@ -32,6 +32,8 @@ const organization = z.looseObject({
   permissions,
 });
 
+const agentInstructions = z.looseObject({ instructions: z.unknown().optional() });
+
 const teamMember = z.looseObject({
   organization: member,
   team: z.looseObject({ role: string }),
@@ -69,6 +71,8 @@ export const organizationOperations = {
   getAuthenticatedUser: read('getAuthenticatedUser', user),
   getOrganization: read('getOrganization', organization),
   updateOrganization: write('updateOrganization', organization),
+  getAgentInstructions: read('getAgentInstructions', agentInstructions),
+  updateAgentInstructions: write('updateAgentInstructions', agentInstructions),
   listMembers: list('listMembers', member),
   updateMember: write('updateMember', member),
   deleteMember: write('deleteMember'),

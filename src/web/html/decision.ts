@@ -1,4 +1,4 @@
-/** What waits for the decision of a person: as data, and as HTML. */
+/** Changes that wait for the decision of a person: as data, and as HTML. */
 
 import { html } from 'hono/html';
 import { approvalsOf } from '../../plan/guard.ts';

@@ -31,6 +31,7 @@ export interface Inputs {
   readonly deleteTranslation: { readonly path: { readonly organizationId?: string; readonly translationId: string }; readonly query?: undefined; readonly body?: undefined };
   readonly duplicateSpace: { readonly path: { readonly spaceId: string }; readonly query?: undefined; readonly body?: undefined };
   readonly getAdaptiveSchema: { readonly path: { readonly organizationId?: string; readonly siteId: string }; readonly query?: undefined; readonly body?: undefined };
+  readonly getAgentInstructions: { readonly path?: { readonly organizationId?: string }; readonly query?: undefined; readonly body?: undefined };
   readonly getAuthenticatedUser: { readonly query?: undefined; readonly body?: undefined };
   readonly getChangeRequest: { readonly path: { readonly spaceId: string; readonly changeRequestId: string }; readonly query?: undefined; readonly body?: undefined };
   readonly getConversation: { readonly path: { readonly organizationId?: string; readonly conversationId: string }; readonly query?: undefined; readonly body?: undefined };
@@ -80,6 +81,7 @@ export interface Inputs {
   readonly sortSiteStructure: { readonly path: { readonly organizationId?: string; readonly siteId: string }; readonly query?: undefined; readonly body: { readonly item: { readonly type: 'site-space' | 'site-section' | 'site-section-group' | 'site-external-link'; readonly id: string }; readonly position: { readonly before?: { readonly type: 'site-space' | 'site-section' | 'site-section-group' | 'site-external-link'; readonly id: string }; readonly after?: { readonly type: 'site-space' | 'site-section' | 'site-section-group' | 'site-external-link'; readonly id: string } } } };
   readonly unpublishSite: { readonly path: { readonly organizationId?: string; readonly siteId: string }; readonly query?: undefined; readonly body?: undefined };
   readonly updateAdaptiveSchema: { readonly path: { readonly organizationId?: string; readonly siteId: string }; readonly query?: undefined; readonly body: { readonly jsonSchema: { readonly [name: string]: unknown } } };
+  readonly updateAgentInstructions: { readonly path?: { readonly organizationId?: string }; readonly query?: undefined; readonly body: { readonly instructions: RichDocument } };
   readonly updateChangeRequest: { readonly path: { readonly spaceId: string; readonly changeRequestId: string }; readonly query?: undefined; readonly body: { readonly subject?: string; readonly description?: RichDocument; readonly links?: readonly { readonly id?: string; readonly ref: { readonly kind: 'url'; readonly url: string }; readonly title?: string }[]; readonly status?: 'draft' | 'open' | 'archived' } };
   readonly updateCollection: { readonly path: { readonly collectionId: string }; readonly query?: undefined; readonly body: { readonly title?: string; readonly description?: string; readonly defaultLevel?: 'admin' | 'create' | 'edit' | 'review' | 'comment' | 'read' | null | 'inherit' } };
   readonly updateConversationCluster: { readonly path: { readonly organizationId?: string; readonly clusterId: string }; readonly query?: undefined; readonly body: { readonly muted: boolean } };
