@@ -143,20 +143,6 @@ test('puts no variable into the comment for the configuration of an untrusted pu
   expect(JSON.stringify([fake.comments, fake.statuses, ended])).not.toContain('a-private-value');
 });
 
-test('shortens a long comment, and prints the whole plan', async () => {
-  await using fake = await openFake();
-  const pull = await openPull();
-  await using work = pull.work;
-  const many = Array.from({ length: 2500 }, (_, at) => `  team-${at}: { title: Team number ${at} }`).join('\n');
-  const head = work.repository.commit('Many', { 'teams.yaml': `${TEAMS}${many}\n` });
-  const env = environment(fake, 'github', { ...pull, head });
-  const { code, stdout } = await work.inside(['plan', '.', '--comment', '--format', 'markdown'], env);
-  expect(code).toBe(0);
-  expect(stdout).toContain('+ Team number 1799 (team/team-1799)\n');
-  expect(fake.own[0]?.body.length).toBeLessThanOrEqual(65_536);
-  expect(fake.own[0]?.body).toContain(`[the job](${fake.url}/acme/docs/actions/runs/1) contains the whole plan`);
-});
-
 test('reports a base commit that the clone lacks, with a fix', async () => {
   await using fake = await openFake();
   const { work } = pull;
@@ -187,21 +173,4 @@ test('plans a push without a comment, and refuses --comment outside of a CI job'
     stdout: '',
     stderr: expect.stringContaining('--comment requires a pull request job of GitHub'),
   });
-});
-
-test('prints the plan in the job output at Bitbucket, with a note', async () => {
-  const { work } = pull;
-  work.repository.git('update-ref', 'refs/remotes/origin/main', pull.base);
-  const ended = await work.inside(['plan', '.', '--comment'], {
-    BITBUCKET_BUILD_NUMBER: '1',
-    BITBUCKET_PR_ID: '12',
-    BITBUCKET_REPO_FULL_NAME: 'acme/docs',
-    BITBUCKET_COMMIT: pull.head,
-    BITBUCKET_PR_DESTINATION_BRANCH: 'main',
-    OCTAVO_FORGE_TOKEN: FakeForge.token,
-  });
-  expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining(`over ${pull.base.slice(0, 7)}`) });
-  expect(ended.stderr).toBe(
-    'No comment: Octavo does not comment on Bitbucket. The plan is in the output of this job.\n',
-  );
 });

@@ -71,16 +71,6 @@ test('a plan that is refused cannot be approved', async () => {
   expect(work.emulator.requests.count('deleteCollection')).toBe(0);
 });
 
-test('a plan that needs two people is not applied after one approval', async () => {
-  await using work = await openWorkspace();
-  const { daemon, checksum } = await holding(work, { approvals: { count: 2 } });
-  const { stdout } = await run(work, 'approve', checksum);
-  expect(stdout).toMatch(/Deletes the collection B\n.*\nMore people have to approve it\n$/);
-  await run(work, 'approve', checksum);
-  await daemon.pass();
-  expect(work.emulator.requests.count('deleteCollection')).toBe(0);
-});
-
 test('a paused organization plans and does not write, until it is resumed', async () => {
   await using work = await openWorkspace();
   work.repository.commit('One', { 'a.yaml': teams('Writers') });

@@ -276,7 +276,7 @@ test('where two people have to approve, two accounts do, whose names the configu
   await pull.daemon.idle();
   expect(pull.deletions()).toBe(0);
   const [held = ''] = pull.checksums();
-  await pull.say(WRITER, `Octavo approve ${held.slice(0, 8)}`);
+  await pull.say(WRITER, `  Octavo approve ${held.slice(0, 8)}\r\n`);
   await eventually('the deletion', () => pull.deletions() === 1);
 });
 

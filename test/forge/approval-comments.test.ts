@@ -2,7 +2,6 @@
 import { describe, expect, test } from 'vitest';
 import { openApprovalReader } from '../../src/forge/approval-comments.ts';
 import { writeMarker } from '../../src/forge/comment.ts';
-import { readCommand } from '../../src/forge/webhooks.ts';
 import { FakeForge, FakeGitHubPull, FakeGitLabPull } from '../support/fake-forge.ts';
 import type { Answer } from '../support/fake-status-forge.ts';
 import { createInstantClock } from './samples.ts';
@@ -99,17 +98,4 @@ test('an approval ends a day after the merge, and a new comment begins another o
     kind: 'refused',
     reasons: ['the comment is more than a day old; write a new one'],
   });
-});
-
-test.each([
-  ['octavo approve', ''],
-  ['  Octavo approve\r\n', ''],
-  ['octavo approve 1CEFED34', '1cefed34'],
-  [`octavo approve sha256:${CHECKSUM}`, CHECKSUM],
-  ['octavo approve 1cefed3', null],
-  [`octavo approve ${CHECKSUM}0`, null],
-  ['octavo approve\u200b', null],
-  ['octavo approve\u00a0', ''],
-])('reads %j as %j', (text, digits) => {
-  expect(readCommand(text)).toBe(digits);
 });

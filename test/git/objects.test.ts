@@ -27,14 +27,6 @@ test('a name with a line break finds nothing, and the names after it are found',
   expect(await findObjects(open, ['main:b\nmain', 'main^{commit}'])).toEqual([null, { id: commit, type: 'commit' }]);
 });
 
-test('contents are read in the order of the names, byte by byte', async () => {
-  const [tagged, empty, text] = await readObjects(open, ['main^{commit}', 'main:b/c d.yaml', 'main:a.yaml']);
-  expect(tagged).toMatchObject({ id: commit, type: 'commit' });
-  expect(String(tagged?.content)).toContain('author Ana <ana@acme.example>');
-  expect(empty?.content).toHaveLength(0);
-  expect(String(text?.content)).toBe('ä: 1\n\n');
-});
-
 test('reading an object that does not exist fails with its name', async () => {
   await expect(readObjects(open, ['main', 'nowhere'])).rejects.toThrow('the object nowhere does not exist');
 });

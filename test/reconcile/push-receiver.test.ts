@@ -44,17 +44,6 @@ function send(receiver: PushReceiver, options: Partial<PushOptions> = {}) {
 }
 
 describe('a delivery', () => {
-  test('requests one fetch, and is remembered as the last one', async () => {
-    const receiver = open();
-    expect(await receiver.status()).toEqual({ last: null, refusedAt: null });
-    expect(await send(receiver)).toEqual({ status: 202, outcome: 'accepted', reason: null });
-    expect(fetches).toBe(1);
-    expect(await receiver.status()).toEqual({
-      last: { at: START, outcome: 'accepted', mismatch: null },
-      refusedAt: null,
-    });
-  });
-
   test('that is repeated is acknowledged and does nothing, also after a restart', async () => {
     const path = join(mkdtempSync(join(tmpdir(), 'octavo-')), 'state.db');
     store = openSqliteStore(path);

@@ -78,55 +78,11 @@ describe('the control socket', () => {
     expect(act).not.toHaveBeenCalled();
   });
 
-  test('returns the view model of a page for the user who asks, and refuses unknown pages', async () => {
-    control = await openControl(path, handlers, loadView, '1.2.3');
-    expect(await callControl(path, { command: 'views', user: 'ana', path: '/audit' })).toEqual({
-      path: '/audit',
-      by: { name: 'ana', method: 'socket' },
-    });
-    await expect(callControl(path, { command: 'views', path: '/nowhere' })).rejects.toThrow(
-      'the daemon refused: there is no page "/nowhere"',
-    );
-  });
-
-  test('handles approvals and subcommands', async () => {
-    control = await openControl(path, handlers, loadView, '1.2.3');
-    expect(await callControl(path, APPROVAL)).toEqual(APPROVED);
-    const request = { subcommand: 'resync', source: 'zendesk', since: 5 } as const;
-    expect(await callControl(path, { command: 'conversations', organization: 'org_1', request })).toEqual({
-      organization: 'org_1',
-      ...request,
-    });
-    const clusterRequest = { subcommand: 'open', cluster: 'c_1', space: null, dryRun: false } as const;
-    expect(await callControl(path, { command: 'clusters', request: clusterRequest })).toEqual({
-      organization: null,
-      ...clusterRequest,
-    });
-    const none = { subcommand: 'open' } as unknown as ClusterRequest;
-    await expect(callControl(path, { command: 'clusters', request: none })).rejects.toThrow(
-      'request "open" is not valid: cluster: ',
-    );
-    const unknown = { subcommand: 'other' } as unknown as ConversationRequest;
-    await expect(callControl(path, { command: 'conversations', request: unknown })).rejects.toThrow(
-      'unknown subcommand "other"; valid subcommands: status, dead list, dead show, dead retry, dead drop, resync, push',
-    );
-  });
-
   test('is accessible only to its user, and removed by close', async () => {
     control = await openControl(path, handlers, loadView, '1.2.3');
     expect(statSync(path).mode & 0o777).toBe(0o600);
     await control.close();
     expect(existsSync(path)).toBe(false);
-  });
-
-  test('returns the reason of a refusal', async () => {
-    control = await openControl(path, handlers, loadView, '1.2.3');
-    await expect(callControl(path, approval('sha256:2'))).rejects.toThrow(
-      new RefusedPlanError('the daemon refused: no held plan has the checksum sha256:2'),
-    );
-    await expect(callControl(path, approval(''))).rejects.toThrow(
-      'request "approve" is not valid: checksum: is missing',
-    );
   });
 
   test('accepts a push of 5,000 files', async () => {

@@ -44,22 +44,6 @@ describe.each(storeCases())('a store in %s', (_name, open) => {
     expect((await record.read()).head).toEqual({ commit: null, at: 5 });
   });
 
-  test('keeps the last note of each topic', async () => {
-    expect(await store.note('flapping/org_1').read()).toBeNull();
-    await store.note('flapping/org_1').write([{ path: 'title' }]);
-    await store.note('flapping/org_1').write([{ path: 'icon' }]);
-    await store.note('flapping/org_2').write('other');
-    expect(await store.note('flapping/org_1').read()).toEqual([{ path: 'icon' }]);
-  });
-
-  test('replaces and removes by address', async () => {
-    const record = store.organization('org_1');
-    await record.put([entry('team/a'), entry('team/b')]);
-    await record.put([entry('team/a', { id: 'id_2', fields: { title: 'B' } })]);
-    await record.remove(['team/b', 'team/never-there']);
-    expect((await record.read()).entries).toEqual([entry('team/a', { id: 'id_2', fields: { title: 'B' } })]);
-  });
-
   test('uses an approval once, and lists decisions oldest first', async () => {
     const record = store.organization('org_1');
     await record.decide(decision('sha256:b', 1));
@@ -68,18 +52,6 @@ describe.each(storeCases())('a store in %s', (_name, open) => {
     expect(await record.decisions()).toEqual([decision('sha256:b', 1), decision('sha256:a', 2)]);
     await record.moveHead({ commit: null, at: 4 }, ['sha256:b', 'sha256:unknown']);
     expect(await record.decisions()).toEqual([decision('sha256:a', 2)]);
-  });
-
-  test('replaces decisions on a plan by those with the other verdict', async () => {
-    const record = store.organization('org_1');
-    const rejected = decision('sha256:a', 3, { verdict: 'rejected', by: { name: 'eva@example.com', method: 'oidc' } });
-    await record.decide(decision('sha256:a', 1));
-    await record.decide(decision('sha256:a', 2, { by: { name: 'bob', method: 'token' } }));
-    await record.decide(decision('sha256:b', 2));
-    await record.decide(rejected);
-    expect(await record.decisions()).toEqual([decision('sha256:b', 2), rejected]);
-    await record.decide(decision('sha256:a', 4));
-    expect(await record.decisions()).toEqual([decision('sha256:b', 2), decision('sha256:a', 4)]);
   });
 
   test('keeps a session until it expires or is removed', async () => {

@@ -1,7 +1,7 @@
 /** Commands between a replica that is asked and the owner of the organization. */
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { ConfigError, LeaseLostError, RefusedPlanError, TransientError } from '../../../src/core/errors.ts';
+import { LeaseLostError, RefusedPlanError, TransientError } from '../../../src/core/errors.ts';
 import { EventBus } from '../../../src/core/event-bus.ts';
 import type { JsonObject } from '../../../src/core/json.ts';
 import { openCommandSender } from '../../../src/daemon/command-sender.ts';
@@ -96,24 +96,6 @@ function openFleet() {
     approve: () => sender.send('acme', 'act', APPROVE, ANA),
   };
 }
-
-test('the owner carries out a command, and its answer arrives by a message', async () => {
-  const { approve, start, clock } = openFleet();
-  const { done } = start(1, async (request) => ({ checksum: request.checksum }));
-  const from = clock.now();
-  expect(await clock.run(approve())).toEqual({ checksum: 'sha256:1' });
-  expect(done).toEqual(['approve']);
-  expect(clock.now() - from).toBeLessThan(100);
-});
-
-test('errors of the owner keep their class', async () => {
-  for (const error of [new ConfigError('not paused'), new RefusedPlanError('no such plan')]) {
-    const { approve, start, clock } = openFleet();
-    start(1, () => Promise.reject(error));
-    await expect(clock.run(approve())).rejects.toBeInstanceOf(error.constructor);
-    await expect(clock.run(approve())).rejects.toThrow(error.message);
-  }
-});
 
 test('both sides check regularly if messages are lost', async () => {
   const { approve, start, clock, bus } = openFleet();

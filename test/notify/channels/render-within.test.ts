@@ -6,26 +6,6 @@ import { sampleItem, sampleMessage } from '../../support/notify/sample-message.t
 const sizeOf = (message: Notification) => JSON.stringify(message).length;
 const within = (message: Notification, limit: number) => renderWithin(message, limit, (each) => each, sizeOf);
 
-const long = sampleMessage({
-  items: Array.from({ length: 30 }, () => sampleItem({ details: Array.from({ length: 30 }, () => 'x'.repeat(600)) })),
-  more: 5,
-});
-
-test.each([200_000, 50_000, 20_000, 8_000, 3_000, 700])(
-  'a message fits in %i characters, and counts what is left out',
-  (limit) => {
-    const message = within(long, limit);
-    expect(sizeOf(message)).toBeLessThanOrEqual(limit);
-    expect(message.items.length).toBeGreaterThan(0);
-    expect(message.items.length).toBeLessThanOrEqual(20);
-    expect(message.items.length + message.more).toBe(35);
-  },
-);
-
-test('an impossible limit gets the shortest message', () => {
-  expect(within(long, 1).items).toHaveLength(1);
-});
-
 test.each([
   ['javascript:alert(1)', null],
   ['data:text/html,x', null],
