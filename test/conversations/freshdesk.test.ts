@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { freshdeskWebhook, openFreshdesk } from '../../src/conversations/sources/freshdesk.ts';
+import { openFreshdesk } from '../../src/conversations/sources/freshdesk.ts';
 import { type Listed, scanUpdated, type UpdatedList } from '../../src/conversations/sources/updated-list.ts';
 import { NotThePlatformError, RejectedError } from '../../src/core/errors.ts';
 import { FakeFreshdesk, type FakeFreshdeskOptions, type FakeFreshdeskTicket } from '../support/fake-freshdesk.ts';
@@ -216,17 +216,4 @@ describe('a list ordered by the last change', () => {
     );
     await expect(scan(listOf(() => ['yesterday']))).rejects.toBeInstanceOf(NotThePlatformError);
   });
-});
-
-describe('a webhook', () => {
-  const webhook = freshdeskWebhook({ name: 'support', header: 'X-Octavo-Secret', secret: 'the-secret' });
-  const headers = { 'content-type': 'application/json', 'x-octavo-secret': 'the-secret' };
-
-  test.each(['{"ticket_id":7}', '{"ticket_id":"7"}', '{"ticket":{"id":7}}', '{"freshdesk_webhook":{"ticket_id":7}}'])(
-    'returns a hint for its ticket: %s',
-    (body) => {
-      const result = webhook.read({ headers, body: Buffer.from(body), receivedAt: START });
-      expect(result).toEqual({ kind: 'hints', delivery: null, ids: ['7'] });
-    },
-  );
 });

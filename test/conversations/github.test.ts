@@ -1,8 +1,8 @@
-import { createHmac, generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync } from 'node:crypto';
 import { channel } from 'node:diagnostics_channel';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Batch } from '../../src/conversations/model/source.ts';
-import { githubWebhook, openGithub } from '../../src/conversations/sources/github.ts';
+import { openGithub } from '../../src/conversations/sources/github.ts';
 import { AuthError, ConfigError, NotThePlatformError, RejectedError } from '../../src/core/errors.ts';
 import { FakeGithub, type FakeGithubOptions, type FakeIssue, type FakeRepository } from '../support/fake-github.ts';
 import {
@@ -423,48 +423,5 @@ describe('a hint', () => {
   test('for a pull request is refused', async () => {
     const issue = closed('A change', { isPullRequest: true });
     expect(await fetch(hintOf(issue))).toMatchObject({ kind: 'rejected' });
-  });
-});
-
-describe('a webhook', () => {
-  const secret = "It's a Secret to Everybody";
-  const webhook = githubWebhook({ name: 'issues', secret, repositories: ['Acme/Product'] });
-  const event = {
-    action: 'closed',
-    repository: { full_name: 'acme/product' },
-    issue: { number: 12, node_id: 'I_kwDO12' },
-  };
-
-  function readWebhook(content: unknown, headers: Record<string, string | string[] | undefined> = {}) {
-    const body = typeof content === 'string' ? content : JSON.stringify(content);
-    const signature = createHmac('sha256', secret).update(body).digest('hex');
-    return webhook.read({
-      headers: {
-        'content-type': 'application/json',
-        'x-github-event': 'issues',
-        'x-github-delivery': 'delivery-1',
-        'x-hub-signature-256': `sha256=${signature}`,
-        ...headers,
-      },
-      body: Buffer.from(body),
-      receivedAt: START,
-    });
-  }
-
-  test.each(['closed', 'reopened', 'edited', 'deleted', 'transferred'])(
-    'returns a hint for its issue: %s',
-    (action) => {
-      const result = { kind: 'hints', delivery: 'delivery-1', ids: ['Acme/Product#12:I_kwDO12'] };
-      expect(readWebhook({ ...event, action })).toEqual(result);
-      expect(readWebhook({ ...event, comment: {} }, { 'x-github-event': 'issue_comment' })).toEqual(result);
-    },
-  );
-
-  test('returns no hint for a ping, another event, a pull request or another repository', () => {
-    const nothing = { kind: 'hints', delivery: 'delivery-1', ids: [] };
-    expect(readWebhook({ zen: 'Keep it logically awesome.' }, { 'x-github-event': 'ping' })).toEqual(nothing);
-    expect(readWebhook(event, { 'x-github-event': 'star' })).toEqual(nothing);
-    expect(readWebhook({ ...event, issue: { ...event.issue, pull_request: {} } })).toEqual(nothing);
-    expect(readWebhook({ ...event, repository: { full_name: 'other/product' } })).toEqual(nothing);
   });
 });

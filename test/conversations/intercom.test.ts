@@ -1,7 +1,6 @@
-import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { Batch } from '../../src/conversations/model/source.ts';
-import { intercomWebhook, openIntercom } from '../../src/conversations/sources/intercom.ts';
+import { openIntercom } from '../../src/conversations/sources/intercom.ts';
 import { NotThePlatformError, TransientError } from '../../src/core/errors.ts';
 import type { Json } from '../../src/core/json.ts';
 import {
@@ -300,45 +299,5 @@ describe('a failure', () => {
     expect(error).toBeInstanceOf(NotThePlatformError);
     expect(String(error)).toContain('not as documented: conversations');
     expect(String(error)).not.toContain('S3cret');
-  });
-});
-
-const SECRET = 'c1ient-s3cret';
-const webhook = intercomWebhook({ name: 'chat', secret: SECRET });
-const CLOSED = {
-  type: 'notification_event',
-  app_id: 'ab12cd',
-  topic: 'conversation.admin.closed',
-  id: 'notif_8b1b1cb0',
-  data: { type: 'notification_event_data', item: { type: 'conversation', id: '215468', conversation_parts: {} } },
-};
-
-const sign = (body: Uint8Array, secret = SECRET) => `sha1=${createHmac('sha1', secret).update(body).digest('hex')}`;
-
-function deliver(content: unknown, headers: Record<string, string | string[] | undefined> = {}) {
-  const body = content instanceof Uint8Array ? content : Buffer.from(JSON.stringify(content));
-  return webhook.read({
-    headers: { 'content-type': 'application/json; charset=utf-8', 'x-hub-signature': sign(body), ...headers },
-    body,
-    receivedAt: 0,
-  });
-}
-
-describe('an Intercom webhook', () => {
-  test('names its conversation by text or by number', () => {
-    expect(deliver({ ...CLOSED, data: { item: { type: 'conversation', id: 215468 } } })).toMatchObject({
-      ids: ['215468'],
-    });
-  });
-
-  test.each([
-    [
-      'a ping',
-      { type: 'notification_event', topic: 'ping', id: null, data: { item: { type: 'ping', message: 'hi' } } },
-    ],
-    ['another topic', { ...CLOSED, topic: 'contact.created' }],
-    ['a topic that is not about a conversation', { ...CLOSED, data: { item: { type: 'tag', id: '1' } } }],
-  ])('of %s returns no hint', (_, body) => {
-    expect(deliver(body)).toMatchObject({ kind: 'hints', ids: [] });
   });
 });

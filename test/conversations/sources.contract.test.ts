@@ -395,6 +395,8 @@ const hmac = (
 };
 const AT = new Date(START).toISOString();
 
+const ISSUE = { repository: { full_name: 'acme/product' }, issue: { number: 12, node_id: 'I_kwDO12' } };
+
 interface WebhookCase {
   readonly name: string;
   readonly webhook: Webhook;
@@ -403,6 +405,14 @@ interface WebhookCase {
   readonly proof: (body: Uint8Array, secret?: string) => Readonly<Record<string, string>>;
   readonly others?: Readonly<Record<string, string>>;
   readonly result: object;
+  /** Other bodies, the tickets that they name, and headers that they have. */
+  readonly events: readonly (readonly [
+    body: object,
+    ids: readonly string[],
+    headers?: Readonly<Record<string, string>>,
+  ])[];
+  /** True if it is signed with a time. */
+  readonly isTimed?: boolean;
   /** Valid JSON that names no ticket. */
   readonly nameless: readonly string[];
 }
@@ -418,6 +428,11 @@ const WEBHOOKS: readonly WebhookCase[] = [
     }),
     others: { 'x-zendesk-webhook-invocation-id': 'delivery-1' },
     result: { kind: 'hints', delivery: 'delivery-1', ids: ['35436'] },
+    events: [
+      [{ type: 'zen:event-type:user.active_changed', detail: { id: '35436' } }, []],
+      [{ type: 'zen:event-type:ticket.created' }, []],
+    ],
+    isTimed: true,
     nameless: ['[1]', '{}', '{"type":"zen:event-type:ticket.x","detail":{"id":"../1"}}'],
   },
   {
@@ -426,6 +441,12 @@ const WEBHOOKS: readonly WebhookCase[] = [
     body: { topic: 'conversation.admin.closed', id: 'notif_8', data: { item: { type: 'conversation', id: '215468' } } },
     proof: (body, secret = SECRET) => ({ 'x-hub-signature': `sha1=${hmac('sha1', 'hex', secret, body)}` }),
     result: { kind: 'hints', delivery: 'notif_8', ids: ['215468'] },
+    events: [
+      [{ topic: 'conversation.admin.closed', data: { item: { type: 'conversation', id: 215468 } } }, ['215468']],
+      [{ topic: 'ping', id: null, data: { item: { type: 'ping', message: 'hi' } } }, []],
+      [{ topic: 'contact.created', data: { item: { type: 'conversation', id: '1' } } }, []],
+      [{ topic: 'conversation.admin.closed', data: { item: { type: 'tag', id: '1' } } }, []],
+    ],
     nameless: [
       '{}',
       '{"topic":"conversation.admin.closed"}',
@@ -438,15 +459,24 @@ const WEBHOOKS: readonly WebhookCase[] = [
     body: { freshdesk_webhook: { ticket_id: 7 } },
     proof: (_, secret = SECRET) => ({ 'x-octavo-secret': secret }),
     result: { kind: 'hints', delivery: null, ids: ['7'] },
+    events: [{ ticket_id: 7 }, { ticket_id: '7' }, { ticket: { id: 7 } }].map((body) => [body, ['7']] as const),
     nameless: ['[]', '{"ticket_id":"../7"}', '{"ticket_id":-1}', '"7"'],
   },
   {
     name: 'GitHub',
     webhook: githubWebhook({ name: 'support', secret: SECRET, repositories: ['Acme/Product'] }),
-    body: { repository: { full_name: 'acme/product' }, issue: { number: 12, node_id: 'I_kwDO12' } },
+    body: ISSUE,
     proof: (body, secret = SECRET) => ({ 'x-hub-signature-256': `sha256=${hmac('sha256', 'hex', secret, body)}` }),
     others: { 'x-github-event': 'issues', 'x-github-delivery': 'delivery-1' },
     result: { kind: 'hints', delivery: 'delivery-1', ids: ['Acme/Product#12:I_kwDO12'] },
+    events: [
+      [{ ...ISSUE, action: 'transferred' }, ['Acme/Product#12:I_kwDO12']],
+      [{ ...ISSUE, comment: {} }, ['Acme/Product#12:I_kwDO12'], { 'x-github-event': 'issue_comment' }],
+      [{ zen: 'Keep it logically awesome.' }, [], { 'x-github-event': 'ping' }],
+      [ISSUE, [], { 'x-github-event': 'star' }],
+      [{ ...ISSUE, issue: { ...ISSUE.issue, pull_request: {} } }, []],
+      [{ ...ISSUE, repository: { full_name: 'other/product' } }, []],
+    ],
     nameless: ['[]', '{"action":"closed"}'],
   },
   {
@@ -459,19 +489,37 @@ const WEBHOOKS: readonly WebhookCase[] = [
       'webhook-signature': `v1,${hmac('sha256', 'base64', Buffer.from(secret, 'base64'), `msg_1.${START / 1000}.`, body)}`,
     }),
     result: { kind: 'found', delivery: 'msg_1', found: [expect.objectContaining({ kind: 'ticket' })] },
+    events: [],
+    isTimed: true,
     nameless: ['"text"', '7', 'null', 'true', '{"parts":[]}'],
   },
 ];
 
-describe.each(WEBHOOKS)('a webhook of $name', ({ webhook, body, proof, others, result, nameless }) => {
+describe.each(WEBHOOKS)('a webhook of $name', (given) => {
+  const { webhook, body, proof, others, result, events, isTimed = false, nameless } = given;
   const bytes = Buffer.from(JSON.stringify(body));
-  function deliver(content: Uint8Array, headers: Record<string, string | string[] | undefined> = proof(content)) {
+  function deliver(
+    content: Uint8Array,
+    headers: Record<string, string | string[] | undefined> = proof(content),
+    receivedAt = START + 2000,
+  ) {
     const type = { 'content-type': 'application/json; charset=utf-8' };
-    return webhook.read({ headers: { ...type, ...others, ...headers }, body: content, receivedAt: START + 2000 });
+    return webhook.read({ headers: { ...type, ...others, ...headers }, body: content, receivedAt });
   }
 
   test('names what changed', () => {
     expect(deliver(bytes)).toEqual(result);
+    for (const [event, ids, headers] of events) {
+      const content = Buffer.from(JSON.stringify(event));
+      expect(deliver(content, { ...proof(content), ...headers })).toMatchObject({ kind: 'hints', ids });
+    }
+  });
+
+  test.runIf(isTimed)('is refused more than five minutes before or after its signature', () => {
+    for (const late of [-300_001, -300_000, 300_000, 300_001]) {
+      const { kind } = deliver(bytes, proof(bytes), START + late);
+      expect([late, kind]).toEqual([late, Math.abs(late) > 300_000 ? 'refused' : (result as { kind: string }).kind]);
+    }
   });
 
   test('is refused without its proof, or with that of another secret', () => {
@@ -507,4 +555,15 @@ describe.each(WEBHOOKS)('a webhook of $name', ({ webhook, body, proof, others, r
       expect(deliver(content, proof(content, 'other'))).toMatchObject({ kind: 'refused', status: 401 });
     }
   });
+});
+
+test('a webhook of Zendesk with an invalid timestamp is refused, even if it is signed', () => {
+  const body = Buffer.from('{"type":"zen:event-type:ticket.created","detail":{"id":"1"}}');
+  const headers = {
+    'content-type': 'application/json',
+    'x-zendesk-webhook-signature': hmac('sha256', 'base64', SECRET, 'yesterday', body),
+    'x-zendesk-webhook-signature-timestamp': 'yesterday',
+  };
+  const webhook = zendeskWebhook({ name: 'support', secret: SECRET });
+  expect(webhook.read({ headers, body, receivedAt: START })).toMatchObject({ status: 401 });
 });

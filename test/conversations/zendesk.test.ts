@@ -1,6 +1,5 @@
-import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { openZendesk, readZendeskRate, zendeskWebhook } from '../../src/conversations/sources/zendesk.ts';
+import { openZendesk, readZendeskRate } from '../../src/conversations/sources/zendesk.ts';
 import { TransientError } from '../../src/core/errors.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import { type FakeUser, FakeZendesk, type FakeZendeskOptions } from '../support/fake-zendesk.ts';
@@ -284,64 +283,6 @@ describe('rate limits', () => {
     expect(ticketsOf(await poll())).toHaveLength(8);
     expect(helpdesk.count(EXPORT, 429)).toBeLessThanOrEqual(1);
     expect(clock.now() - before).toBeLessThan(4 * 60_000);
-  });
-});
-
-const SECRET = 'dGhpc19zZWNyZXRfaXNfZm9yX3Rlc3Rpbmc=';
-const AT = '2026-03-01T12:00:00Z';
-const RECEIVED = Date.parse(AT) + 2000;
-const webhook = zendeskWebhook({ name: 'support', secret: SECRET });
-const EVENT = {
-  type: 'zen:event-type:ticket.status_changed',
-  account_id: 1,
-  id: '2b24ef10-19d4-4740-93cf-8f98ec4776c0',
-  detail: { id: '35436', status: 'SOLVED' },
-  event: { current: 'SOLVED', previous: 'OPEN' },
-};
-
-function sign(body: Uint8Array, timestamp = AT, secret = SECRET): string {
-  return createHmac('sha256', secret).update(timestamp).update(body).digest('base64');
-}
-
-function deliver(content: unknown, headers: Record<string, string | string[] | undefined> = {}, receivedAt = RECEIVED) {
-  const body = content instanceof Uint8Array ? content : Buffer.from(JSON.stringify(content));
-  return webhook.read({
-    headers: {
-      'content-type': 'application/json; charset=utf-8',
-      'x-zendesk-webhook-signature': sign(body),
-      'x-zendesk-webhook-signature-timestamp': AT,
-      'x-zendesk-webhook-invocation-id': '01FZJCXS6AVR4JNBW1ZFYSRWB2',
-      ...headers,
-    },
-    body,
-    receivedAt,
-  });
-}
-
-describe('a Zendesk webhook', () => {
-  test('of any other event returns no hint', () => {
-    expect(deliver({ ...EVENT, type: 'zen:event-type:user.active_changed' })).toMatchObject({ kind: 'hints', ids: [] });
-    expect(deliver({ type: 'zen:event-type:ticket.created' })).toMatchObject({ kind: 'hints', ids: [] });
-  });
-
-  test.each([
-    [-300_001, 401],
-    [-300_000, undefined],
-    [300_000, undefined],
-    [300_001, 401],
-  ])('that arrives %i ms after its timestamp gets %s', (late, status) => {
-    expect(deliver(EVENT, {}, Date.parse(AT) + late)).toMatchObject(
-      status === undefined ? { kind: 'hints' } : { status },
-    );
-  });
-
-  test('with an invalid timestamp is refused, even if it is signed', () => {
-    const body = Buffer.from(JSON.stringify(EVENT));
-    const headers = {
-      'x-zendesk-webhook-signature': sign(body, 'yesterday'),
-      'x-zendesk-webhook-signature-timestamp': 'yesterday',
-    };
-    expect(deliver(body, headers)).toMatchObject({ status: 401 });
   });
 });
 
