@@ -25,6 +25,14 @@ const FORGES: readonly (readonly [string, PushWebhook, (options: PushOptions) =>
   ],
 ];
 
+const hookOf = (forge: PushWebhook['forge'], secret = SECRET): PushWebhook => ({
+  forge,
+  secret,
+  repository: 'acme/docs',
+  ref: 'main',
+  hasComments: false,
+});
+
 /** Reads a request that arrives when it is signed. */
 function read(webhook: PushWebhook, { headers, body }: PushDelivery, receivedAt = AT) {
   return readPush(webhook, { headers, body, receivedAt });
@@ -72,27 +80,10 @@ describe('a signed body', () => {
     expect(invalid).not.toEqual(body);
     expect(read(webhook, { headers, body: invalid })).toEqual(REFUSED);
   });
-
-  test('with the example of the documentation of GitHub is genuine', () => {
-    const webhook = {
-      forge: 'github',
-      secret: "It's a Secret to Everybody",
-      repository: 'a/b',
-      ref: 'main',
-      hasComments: false,
-    } as const;
-    const headers = {
-      'x-hub-signature-256': 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17',
-      'x-github-event': 'push',
-      'content-type': 'application/json',
-    };
-    const body = Buffer.from('Hello, World!');
-    expect(read(webhook, { headers, body })).toMatchObject({ status: 400, reason: 'the body is not a push event' });
-  });
 });
 
 describe('a signing token of GitLab', () => {
-  const webhook = { forge: 'gitlab', secret: KEY, repository: 'acme/docs', ref: 'main', hasComments: false } as const;
+  const webhook = hookOf('gitlab', KEY);
 
   test.each([
     [300_000, 'push'],
@@ -123,13 +114,12 @@ test('a ping of GitHub or Bitbucket is answered', () => {
     ['github', 'ping'],
     ['bitbucket', 'diagnostics:ping'],
   ] as const) {
-    const webhook = { forge, secret: SECRET, repository: 'acme/docs', ref: 'main', hasComments: false };
-    expect(read(webhook, PUSHES[forge]({ secret: SECRET, event }))).toEqual({ kind: 'ping' });
+    expect(read(hookOf(forge), PUSHES[forge]({ secret: SECRET, event }))).toEqual({ kind: 'ping' });
   }
 });
 
 test.each(['x-forgejo-signature', 'x-hub-signature-256'])('Forgejo may sign in %s', (name) => {
-  const webhook = { forge: 'gitea', secret: SECRET, repository: 'acme/docs', ref: 'main', hasComments: false } as const;
+  const webhook = hookOf('gitea');
   const { headers, body } = PUSHES.gitea({ secret: SECRET });
   const { 'x-gitea-signature': signature = '', ...rest } = headers;
   const forgejo = { ...rest, [name]: name === 'x-hub-signature-256' ? `sha256=${signature}` : signature };
@@ -137,7 +127,7 @@ test.each(['x-forgejo-signature', 'x-hub-signature-256'])('Forgejo may sign in %
 });
 
 test('a push in a form, which GitHub selects by default, is read', () => {
-  const webhook = { forge: 'gitea', secret: SECRET, repository: 'acme/docs', ref: 'main', hasComments: false } as const;
+  const webhook = hookOf('gitea');
   const json = PUSHES.gitea({ secret: SECRET }).body.toString();
   const body = Buffer.from(new URLSearchParams({ payload: json }).toString());
   const headers = {
@@ -150,13 +140,7 @@ test('a push in a form, which GitHub selects by default, is read', () => {
 });
 
 test('a push of several refs at Bitbucket counts if one is followed, also when it is deleted', () => {
-  const webhook = {
-    forge: 'bitbucket',
-    secret: SECRET,
-    repository: 'acme/docs',
-    ref: 'main',
-    hasComments: false,
-  } as const;
+  const webhook = hookOf('bitbucket');
   const changes = [
     { new: { type: 'branch', name: 'other' }, old: null },
     { new: null, old: { type: 'branch', name: 'main' } },
@@ -177,13 +161,7 @@ test.each([
   ['a list', Buffer.from('[1]')],
   ['without members', Buffer.from('{"__proto__":{"ref":"refs/heads/main"}}')],
 ])('a genuine body that is %s is refused', (_name, body) => {
-  const webhook = {
-    forge: 'github',
-    secret: SECRET,
-    repository: 'acme/docs',
-    ref: 'main',
-    hasComments: false,
-  } as const;
+  const webhook = hookOf('github');
   const headers = {
     'content-type': 'application/json',
     'x-github-event': 'push',
