@@ -2,7 +2,7 @@
 import { findDigitRuns, sequencesFrom } from './model/digits.ts';
 import type { Finder, PrivateValue } from './model/found.ts';
 import { matchesIn } from './model/matches.ts';
-import { viewOf } from './model/view.ts';
+import type { Reading } from './model/reading.ts';
 
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
 /** Longest text between two words of a value that recurs, and most words of a value. */
@@ -48,10 +48,12 @@ export function recurrenceFinder(known: readonly KnownValue[]): Finder | null {
   }
   return byWords.size + byDigits.size === 0
     ? null
-    : (text) => {
-        const view = viewOf(text);
-        const found = [...inWords(view.text, byWords, lengths), ...inDigits(view.text, byDigits)];
-        return found.map((each) => ({ ...each, ...view.place(each.start, each.end) }));
+    : (reading) => {
+        const found = [
+          ...inWords(reading.text, byWords, lengths),
+          ...(byDigits.size === 0 ? [] : inDigits(reading, byDigits)),
+        ];
+        return found.map((each) => ({ ...each, ...reading.place(each.start, each.end) }));
       };
 }
 
@@ -139,9 +141,12 @@ function withSigns(text: string, start: number, end: number, value: string): rea
   return [from, text.startsWith(after, end) ? end + after.length : end];
 }
 
-function inDigits(text: string, byDigits: ReadonlyMap<string, KnownValue>): readonly PrivateValue[] {
+const SEPARATOR = { pattern: /^[ .()/+\u00a0-]{1,3}$/, longest: 3 };
+
+function inDigits(reading: Reading, byDigits: ReadonlyMap<string, KnownValue>): readonly PrivateValue[] {
+  const { text } = reading;
   const found: PrivateValue[] = [];
-  for (const run of byDigits.size === 0 ? [] : findDigitRuns(text, /^[ .()/+\u00a0-]{1,3}$/, 3)) {
+  for (const run of findDigitRuns(reading, SEPARATOR, MIN_DIGITS)) {
     for (let first = 0; first < run.groups.length; first += 1) {
       const match = sequencesFrom(text, run, first, MIN_DIGITS, MAX_DIGITS).find(
         ({ digits, start, end }) => byDigits.has(digits) && isApart(text, start, end),

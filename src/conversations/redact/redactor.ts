@@ -23,6 +23,7 @@ import { findAccessLinks } from './credentials/access-links.ts';
 import { findKubernetesSecrets } from './credentials/kubernetes.ts';
 import { findSecrets } from './credentials/secrets.ts';
 import { type Finder, type PrivateValue, settle } from './model/found.ts';
+import { type Reading, readingOf } from './model/reading.ts';
 import { viewOf } from './model/view.ts';
 import { announcedNames } from './names/announced-names.ts';
 import { createNameGuesser, productWords } from './names/guessed-names.ts';
@@ -88,31 +89,30 @@ export function createConversationRedactor(
   const { patterns = [], allow = [], regions = ['US'], off = [], guessNames = true, products = [] } = options;
   const scanFor = scansFor(options);
   const notNames = productWords(products);
-  const namesIn = (fields: readonly Pick<TicketField, 'place' | 'text'>[], people: readonly Person[]) => {
-    if (off.includes('person')) {
-      return [];
-    }
-    const texts = fields.map(({ place, text }) => ({ place, text: viewOf(text).text }));
-    const guess = guessNames ? createNameGuesser(notNames) : () => [];
-    const announced = announcedNames(
-      texts.map(({ text }) => text),
-      people,
-    );
-    return [...announced, ...guess(texts.filter(({ place }) => isProse(place)).map(({ text }) => text))];
-  };
   const survey = (fields: readonly TicketField[], people: readonly Person[]): Survey => {
+    const guess = guessNames ? createNameGuesser(notNames) : () => [];
+    const namesIn = (texts: readonly ReadField[], known: readonly Person[]) =>
+      off.includes('person')
+        ? []
+        : [
+            ...announcedNames(
+              texts.map(({ reading }) => reading),
+              known,
+            ),
+            ...guess(texts.filter(({ place }) => isProse(place)).map(({ reading }) => reading.text)),
+          ];
+    const read: readonly ReadField[] = fields.map((field) => ({ ...field, reading: readingOf(field.text) }));
     let names: readonly string[] = [];
-    let further = namesIn(fields, people);
+    let further = namesIn(read, people);
     for (let round = 1; ; round += 1) {
       // The longest first: a part of a name belongs to the person with the whole one.
       names = [...new Set([...names, ...further])].sort((a, b) => b.length - a.length);
-      const found = surveyOf(fields, scanFor(people, names));
+      const found = surveyOf(read, scanFor(people, names));
       // A name may show only once something next to it was removed: redacting twice must change nothing.
-      const changed = found.explained.filter(({ spans }) => spans.length > 0);
-      further = namesIn(
-        changed.map(({ place, redacted }) => ({ place, text: redacted })),
-        [],
-      ).filter((name) => !names.includes(name));
+      const changed = found.explained.flatMap(({ place, spans, redacted }): readonly ReadField[] =>
+        spans.length === 0 ? [] : [{ place, kind: 'text', text: redacted, reading: readingOf(redacted) }],
+      );
+      further = namesIn(changed, []).filter((name) => !names.includes(name));
       if (further.length === 0 || round === NAME_ROUNDS) {
         return found;
       }
@@ -138,12 +138,9 @@ export function createConversationRedactor(
 
 type ScanFor = (people: readonly Person[], announced: readonly string[]) => Scan;
 
-/** A digit, unless it is the first one of a placeholder. */
-const DIGIT = /(?<!_)\d/;
-
 /** Runs a finder of values that have a digit only where there is one. */
 function withDigit(find: Finder): Finder {
-  return (text) => (DIGIT.test(text) ? find(text) : []);
+  return (reading) => (reading.digits.length > 0 ? find(reading) : []);
 }
 
 /**
@@ -171,7 +168,7 @@ function scansFor({ patterns = [], allow = [], regions = ['US'], off = [] }: Red
       ? noPeople
       : createPeopleMatcher(people, (name) => isAllowed({ type: 'person', key: name }), announced);
     const ownerOf = (email: PrivateValue) => (isAllowed(email) ? undefined : own.ownerOf(email.key));
-    const emails: Finder = (text) => emailsOf(findEmails(text), ownerOf, off.includes('email'));
+    const emails: Finder = (reading) => emailsOf(findEmails(reading), ownerOf, off.includes('email'));
     const order = REDACTION_TYPES.flatMap((type): readonly Finder[] => {
       if (type === 'email') {
         return [emails];
@@ -206,6 +203,11 @@ function emailsOf(
   });
 }
 
+/** A field with the reading of its text. */
+interface ReadField extends TicketField {
+  readonly reading: Reading;
+}
+
 interface Survey {
   readonly explained: readonly Explained[];
   /** Redacts another text with the same placeholders. */
@@ -220,7 +222,7 @@ function isProse(place: string): boolean {
   return place === 'text' || place === 'subject' || place.startsWith('parts[');
 }
 
-function surveyOf(fields: readonly TicketField[], scan: Scan): Survey {
+function surveyOf(fields: readonly ReadField[], scan: Scan): Survey {
   const placeholders = placeholdersFor(fields.map(({ text }) => text));
   const scanned = fields.map((field) => ({ field, found: foundIn(field, scan) }));
   const find = recurrenceFinder(
@@ -228,29 +230,29 @@ function surveyOf(fields: readonly TicketField[], scan: Scan): Survey {
       found.map((each) => ({ found: each, text: viewOf(text.slice(each.start, each.end)).text })),
     ),
   );
-  const explain = (field: TicketField, found: readonly PrivateValue[]) =>
+  const explain = (field: ReadField, found: readonly PrivateValue[]) =>
     explainField(field, withRecurrences(field, found, find), placeholders);
   return {
     explained: scanned.map(({ field, found }) => explain(field, found)),
     again(text) {
-      const field = { place: '', kind: 'text', text } as const;
+      const field = { place: '', kind: 'text', text, reading: readingOf(text) } as const;
       return explain(field, foundIn(field, scan)).redacted;
     },
   };
 }
 
-function foundIn({ kind, text }: TicketField, scan: Scan): readonly PrivateValue[] {
-  const found = scanText(text, scan);
+function foundIn({ kind, text, reading }: ReadField, scan: Scan): readonly PrivateValue[] {
+  const found = scanText(reading, scan);
   return kind === 'url' ? spansOfUrl(text, found) : found;
 }
 
 /** Adds the places where values of the conversation recur. */
 function withRecurrences(
-  { kind, text }: TicketField,
+  { kind, text, reading }: ReadField,
   found: readonly PrivateValue[],
-  find: Finder | null,
+  find: ReturnType<typeof recurrenceFinder>,
 ): readonly PrivateValue[] {
-  const recurrences = find?.(text) ?? [];
+  const recurrences = find?.(reading) ?? [];
   const further = kind === 'url' ? spansOfUrl(text, recurrences) : recurrences;
   return further.length === 0 ? found : settle([...found, ...further], [], text);
 }

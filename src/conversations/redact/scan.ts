@@ -2,14 +2,14 @@
 
 import { largest } from '../../core/lists.ts';
 import { type Finder, type PrivateValue, settle } from './model/found.ts';
-import { viewOf } from './model/view.ts';
+import { type Reading, readingOf } from './model/reading.ts';
 
 /** Finders and allow list of a scan. */
 export interface Scan {
   /** In order of precedence: the first finder determines the type of a value. */
   readonly finders: readonly Finder[];
   /** Also finds values in the text as written, where a view would break lines: files in a ticket. */
-  readonly asWritten: Finder;
+  readonly asWritten: (text: string) => readonly PrivateValue[];
   readonly isAllowed: (found: PrivateValue) => boolean;
 }
 
@@ -25,8 +25,9 @@ const REACH = 600;
  * Returns the values to redact in a text, by position and without overlaps. The lines around each value are scanned
  * again until nothing more is found, so that redaction is idempotent.
  */
-export function scanText(text: string, scan: Scan): readonly PrivateValue[] {
-  let spans = scanStretch(text, scan);
+export function scanText(reading: Reading, scan: Scan): readonly PrivateValue[] {
+  const text = reading.written;
+  let spans = scanStretch(reading, scan);
   let fresh = spans;
   for (let round = 1; round < ROUNDS && fresh.length > 0; round += 1) {
     const draft = draftOf(text, spans);
@@ -34,7 +35,7 @@ export function scanText(text: string, scan: Scan): readonly PrivateValue[] {
       draft.text,
       fresh.map(({ start, end }) => [draft.at(start), draft.at(end)]),
     ).flatMap(([from, to]) =>
-      scanStretch(draft.text.slice(from, to), scan).map((found) => ({
+      scanStretch(readingOf(draft.text.slice(from, to)), scan).map((found) => ({
         ...found,
         start: draft.origin(from + found.start),
         end: draft.origin(from + found.end - 1) + 1,
@@ -45,17 +46,19 @@ export function scanText(text: string, scan: Scan): readonly PrivateValue[] {
   return spans;
 }
 
-function scanStretch(text: string, { finders, asWritten, isAllowed }: Scan): readonly PrivateValue[] {
-  if (text === '') {
-    return [];
+function scanStretch(reading: Reading, { finders, asWritten, isAllowed }: Scan): readonly PrivateValue[] {
+  const { written, text } = reading;
+  const all: PrivateValue[] = [];
+  for (const find of finders) {
+    for (const found of find(reading)) {
+      all.push(found.rule === undefined ? { ...found, rule: nameOf(find, found) } : found);
+    }
   }
-  const view = viewOf(text);
-  const all = finders.flatMap((find) => find(view.text).map((found) => ({ rule: nameOf(find, found), ...found })));
   const allowed = all.filter((found) => isAllowed(found));
   const wanted = allowed.length === 0 ? all : all.filter((found) => !isAllowed(found));
-  const seen = settle(wanted, allowed, view.text).map((found) => ({ ...found, ...view.place(found.start, found.end) }));
-  const written = asWritten(text);
-  return written.length === 0 ? seen : settle([...written, ...seen], [], text);
+  const seen = settle(wanted, allowed, text).map((found) => ({ ...found, ...reading.place(found.start, found.end) }));
+  const inFiles = asWritten(written);
+  return inFiles.length === 0 ? seen : settle([...inFiles, ...seen], [], written);
 }
 
 /** Returns the name of a finder in words: `national ids` for `findNationalIds`; its type if it has none. */

@@ -54,7 +54,7 @@ function compile({ name, pattern, flags = '' }: UserPattern): Pattern {
 }
 
 function finderOf(pattern: Pattern, label: string): Finder {
-  return (text) =>
+  return ({ text }) =>
     windowsOf(text).flatMap((from) =>
       [...pattern.matchAll(text.slice(from, from + WINDOW))]
         .filter(([value]) => value !== '')

@@ -10,12 +10,13 @@ import { matchesIn } from '../model/matches.ts';
 const FEWEST = 13;
 const MOST = 19;
 /** Separator between groups: a space or two, a dash, a dot or a line end; lines may be quoted. */
-const CARD_SEPARATOR = /^(?: {1,2}|-|\.| - |\s?\r?\n[ >]{0,4})$/;
+const CARD_SEPARATOR = { pattern: /^(?: {1,2}|-|\.| - |\s?\r?\n[ >]{0,4})$/, longest: 8 };
 
 /** Finds payment cards by the issuer's prefix and length and the Luhn check digit. */
-export const findCards: Finder = (text) => {
+export const findCards: Finder = (reading) => {
+  const { text } = reading;
   const found: PrivateValue[] = [];
-  for (const run of findDigitRuns(text, CARD_SEPARATOR, 8)) {
+  for (const run of findDigitRuns(reading, CARD_SEPARATOR, FEWEST)) {
     for (let first = 0; first < run.groups.length; first += 1) {
       const card = sequencesFrom(text, run, first, FEWEST, MOST).find(
         ({ digits, sizes, start, end }) =>
@@ -95,7 +96,7 @@ const IBAN = /(?<![A-Za-z0-9])(?:IBAN[ :]{0,2})?([A-Za-z]{2}[ -]?\d{2})/dg;
 const IBAN_SEPARATOR = /^(?:[ .-]{1,2}|\s?\r?\n[ >]{0,4})/;
 
 /** Finds international bank account numbers by the length for the country and the check digits (ISO 13616, mod 97). */
-export const findIbans: Finder = (text) => {
+export const findIbans: Finder = ({ text }) => {
   const found: PrivateValue[] = [];
   for (const { 1: head, indices } of matchesIn(text, IBAN)) {
     const start = indices?.[1]?.[0] ?? 0;

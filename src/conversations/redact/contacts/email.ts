@@ -21,7 +21,7 @@ const DOMAIN =
 const ASCII_TAIL =
   /(?<=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Hangul}])[A-Za-z0-9][A-Za-z0-9._%+ -]*$/u;
 
-export const findEmails: Finder = (text) => [...plainEmails(text), ...spelledOut(text)];
+export const findEmails: Finder = ({ text }) => [...plainEmails(text), ...spelledOut(text)];
 
 function email(rule: string, start: number, end: number, key: string): PrivateValue {
   return { type: 'email', label: 'EMAIL', rule, start, end, key: key.normalize('NFC').toLowerCase() };

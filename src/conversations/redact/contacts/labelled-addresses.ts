@@ -3,6 +3,7 @@ import data from '../data/labels.json' with { type: 'json' };
 import type { Finder, PrivateValue } from '../model/found.ts';
 import { labelBefore, labelsFrom, phraseBefore } from '../model/label-words.ts';
 import { matchesIn } from '../model/matches.ts';
+import { bitOf } from '../model/reading.ts';
 import { cellsUnder, isTechnicalTable } from '../model/table-columns.ts';
 import { addressKey } from './street-addresses.ts';
 
@@ -20,7 +21,8 @@ const MAX_LENGTH = 240;
 const LINES = 5;
 
 /** Finds postal addresses by the label before them, up to the end of the line, the cell or the quotes. */
-export const findAddresses: Finder = (text) => {
+export const findAddresses: Finder = ({ text, bits }) => {
+  const hasLabel = (bits & LABEL) !== 0;
   const found: PrivateValue[] = [];
   const add = ({ start, end }: Value) => {
     const key = addressKey(text.slice(start, end));
@@ -28,23 +30,25 @@ export const findAddresses: Finder = (text) => {
     return end;
   };
   let done = 0;
-  for (const { index, 0: sign } of matchesIn(text, SEPARATOR)) {
+  for (const { index, 0: sign } of hasLabel ? matchesIn(text, SEPARATOR) : []) {
     const isOnLine = sign !== '\n';
     if (index >= done && (isOnLine || isEndOfLabel(text, index)) && isAddressLabel(text, index)) {
       const value = valueAfter(text, isOnLine ? index + sign.length : index);
       done = value === null ? done : add(value);
     }
   }
-  for (const { index } of LIVING.test(text) ? matchesIn(text, DIGITS) : []) {
+  for (const { index } of (bits & LIVING_BIT) !== 0 && LIVING.test(text) ? matchesIn(text, DIGITS) : []) {
     const phrase =
       index < done ? undefined : LIVING_BEFORE.exec(text.slice(Math.max(0, index - LIVING_REACH), index))?.[1];
     const value = phrase === undefined ? null : valueAfter(text, index - phrase.length);
     done = value === null ? done : add(value);
   }
-  const cells = cellsUnder(
-    text,
-    (heading, headings) => isAddressLabel(`${heading}:`, heading.length + 1) && !isTechnicalTable(headings),
-  );
+  const cells = hasLabel
+    ? cellsUnder(
+        text,
+        (heading, headings) => isAddressLabel(`${heading}:`, heading.length + 1) && !isTechnicalTable(headings),
+      )
+    : [];
   for (const { cell } of cells) {
     if (isPlace(cell.text)) {
       add(cell);
@@ -72,6 +76,7 @@ const NOT_POSTAL = new RegExp(
 const PHRASE = 4;
 /** Word for an address in Thai, which has no spaces between words; the label starts with it. */
 const THAI = 'ที่อยู่';
+const LABEL = LABELS.bit | bitOf([...ADDRESS_WORDS, THAI]);
 
 /** Reports whether a label precedes: a few words, one of them for an address, as in `Adres do faktury`. */
 function isAddressLabel(text: string, at: number): boolean {
@@ -107,6 +112,12 @@ const LIVING_REACH = 64;
 /** Phrases before an address. */
 const LIVING =
   /(?:(?<![\p{L}])(?:live at|reside at|residing at|[Ss]hip(?: it)? to|[Dd]eliver(?: it)? to|[Ww]ohnhaft in|[Ii]ch wohne in|j['’]habite(?: au)?|demeurant(?: au)?|[Vv]ivo en|[Mm]oro na|[Rr]esidente in|[Aa]bito in|أسكن في|أعيش في|أقيم في|אני גר ב|אני גרה ב|mieszkam w|bydlím na|jag bor på|jeg bor på|jeg bor i|проживаю по адресу|ik woon op|asun osoitteessa|mieszkam przy|[Mm]ój adres to|[Aa]dresim|[Ss]end (?:it|them|this) to|(?:[Pp]ostal|[Hh]ome|[Mm]ailing|[Ss]hipping|[Bb]illing|[Dd]elivery|[Ss]treet) address)[ :：]{1,3}|(?:居住在|住在)[ :：]{0,2})/u;
+/** A word of each of these phrases. */
+const LIVING_BIT = bitOf(
+  'live reside residing ship deliver wohnhaft wohne habite demeurant vivo moro residente abito أسكن أعيش أقيم אני mieszkam bydlím bor проживаю woon asun mój adresim send postal home mailing shipping billing delivery street 在'.split(
+    ' ',
+  ),
+);
 /** A phrase, and the address up to its first number. */
 const LIVING_BEFORE = new RegExp(`${LIVING.source}([^\\n\\d:：]{0,32})$`, 'u');
 

@@ -2,8 +2,9 @@
 
 import data from '../data/labels.json' with { type: 'json' };
 import type { Finder, PrivateValue } from '../model/found.ts';
-import { isHeading, type Labels, labelBefore, labelsFrom } from '../model/label-words.ts';
-import { matchesIn } from '../model/matches.ts';
+import { isHeading, type Labels, labelBefore, labelsFrom, mayEndLabel } from '../model/label-words.ts';
+import { ending, isBefore, matchesIn } from '../model/matches.ts';
+import { bitOf, type Reading } from '../model/reading.ts';
 import { cellsUnder } from '../model/table-columns.ts';
 import { passesLuhn } from './accounts.ts';
 
@@ -12,29 +13,32 @@ interface LabelledValue extends Pick<PrivateValue, 'type' | 'label' | 'rule'> {
   readonly labels: Labels;
   /** Notations of the value, which are tried in this order. Sticky. */
   readonly patterns: readonly RegExp[];
-  /** Text that can belong to the value before its first digit, the shortest first. It ends where the digit begins. */
+  /** Text that can belong to the value before its first digit, the shortest first: the first group of patterns that end there. */
   readonly heads: readonly RegExp[];
   /** Checks a value, such as its check digit. `label`: the label as it is in the list; empty for other context. */
   readonly isValue: (key: string, label: string) => boolean;
   /** Reports whether something else than a label marks the value. */
-  readonly isMarked?: (before: string, after: string) => boolean;
+  readonly isMarked?: (text: string, start: number, end: number) => boolean;
+  /** Reports whether a text has what marks a value. */
+  readonly mayMark?: (reading: Reading) => boolean;
 }
-
-const DIGITS = /\d{1,40}/g;
-/** Characters before and after a value that are read as its context, and those that can belong to it before its first digit. */
-const CONTEXT = 60;
-const LONGEST_HEAD = 40;
 
 /** Creates a finder for values after their label, or below the heading of their column. */
 function labelledFinder(value: LabelledValue): Finder {
   const { type, label, rule = label } = value;
-  return (text) => {
+  return (reading) => {
+    const mayBeMarked = value.mayMark?.(reading) === true;
+    if ((reading.bits & value.labels.bit) === 0 && !mayBeMarked) {
+      return [];
+    }
+    const { text, digits } = reading;
     const found: PrivateValue[] = [];
     const add = (start: number, written: string) =>
       found.push({ type, label, rule, start, end: start + written.length, key: keyOf(written) });
     let done = 0;
-    for (const { index } of matchesIn(text, DIGITS)) {
-      const match = index < done ? null : valueAt(text, index, value);
+    for (let group = 0; group < digits.length; group += 2) {
+      const index = digits[group] as number;
+      const match = index < done ? null : valueAt(text, index, value, mayBeMarked);
       if (match !== null) {
         done = match.start + match.written.length;
         add(match.start, match.written);
@@ -51,22 +55,29 @@ function labelledFinder(value: LabelledValue): Finder {
   };
 }
 
-/** Returns the value with this first digit; null if nothing marks it. Words before it are read only before a notation of a value. */
-function valueAt(text: string, digit: number, { labels, patterns, heads, isValue, isMarked }: LabelledValue) {
-  const before = text.slice(Math.max(0, digit - LONGEST_HEAD), digit);
+/** Returns the value with this first digit; null if nothing marks it. */
+function valueAt(
+  text: string,
+  digit: number,
+  { labels, patterns, heads, isValue, isMarked }: LabelledValue,
+  mayBeMarked: boolean,
+) {
   for (const head of heads) {
-    const start = digit - (head.exec(before)?.[0].length ?? Number.NaN);
-    for (const pattern of Number.isNaN(start) ? [] : patterns) {
+    head.lastIndex = digit;
+    const start = digit - (head.exec(text)?.[1]?.length ?? Number.NaN);
+    if (Number.isNaN(start) || !(mayBeMarked || mayEndLabel(text, start, labels.lastWords))) {
+      continue;
+    }
+    for (const pattern of patterns) {
       const written = matchAt(pattern, text, start)?.trimEnd() ?? '';
       const key = keyOf(written);
       if (written === '' || !isValue(key, '')) {
         continue;
       }
       const label = labelBefore(text, start, labels);
-      const context = text.slice(Math.max(0, start - CONTEXT), start);
-      const after = text.slice(start + written.length, start + written.length + CONTEXT);
-      if (label === null ? isMarked?.(context, after) === true : isValue(key, label)) {
-        return AFTER_PLACEHOLDER.test(before) ? null : { start, written };
+      const isOne = label === null ? isMarked?.(text, start, start + written.length) === true : isValue(key, label);
+      if (isOne) {
+        return isBefore(AFTER_PLACEHOLDER, text, digit) ? null : { start, written };
       }
     }
   }
@@ -74,7 +85,7 @@ function valueAt(text: string, digit: number, { labels, patterns, heads, isValue
 }
 
 /** Text before a value that follows one that is redacted already: the word in its placeholder is not a label. */
-const AFTER_PLACEHOLDER = /\[[A-Z_]{1,20}_\d{1,7}\]["' ]{0,2}(?:[|\t,;]["' ]{0,2}|\s?\n[ \t>]{0,4})$/;
+const AFTER_PLACEHOLDER = ending(/\[[A-Z_]{1,20}_\d{1,7}\]["' ]{0,2}(?:[|\t,;]["' ]{0,2}|\s?\n[ \t>]{0,4})/);
 
 function matchAt(pattern: RegExp, text: string, at: number): string | undefined {
   pattern.lastIndex = at;
@@ -86,12 +97,18 @@ function keyOf(written: string): string {
 }
 
 /** A word of a script without spaces may adjoin a value. */
-const AFTER_UNSPACED = /(?<=[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Thai}])$/u;
+const AFTER_UNSPACED = ending(/((?<=[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Thai}]))/u);
 
 /** Words and signs before and after a date that mark it as one of birth: `(* 12.03.1980)`, `nata a Roma il …`. */
-const BORN_BEFORE =
-  /\(\* ?$|(?<!\p{L})nat[oa] a [\p{L}' ]{2,30} il["':：*_|\t ]{0,4}$|<(?:birth[_-]?da(?:te|y)|dob|date[_-]?of[_-]?birth|geburtsdatum)(?: [^<>]{0,40})?>\s?$/iu;
-const BORN_AFTER = /^\s?(?:生まれ|生(?![\p{L}])|출생|doğumlu|geboren|né\b|nascid)/u;
+const BORN_BEFORE = ending(
+  /\(\* ?|(?<!\p{L})nat[oa] a [\p{L}' ]{2,30} il["':：*_|\t ]{0,4}|<(?:birth[_-]?da(?:te|y)|dob|date[_-]?of[_-]?birth|geburtsdatum)(?: [^<>]{0,40})?>\s?/iu,
+);
+const BORN_AFTER = /\s?(?:生まれ|生(?![\p{L}])|출생|doğumlu|geboren|né\b|nascid)/uy;
+
+const BORN = bitOf(
+  'nato nata birth birthdate birthday dob date geburtsdatum 生 생 doğumlu geboren né'.split(' '),
+  /^nascid/,
+);
 
 export const findBirthDates = labelledFinder({
   type: 'birthdate',
@@ -105,13 +122,14 @@ export const findBirthDates = labelledFinder({
     /(?:\d{1,2}(?:st|nd|rd|th|er|º|ª|\.)?[ -](?:de |of |d['’]|ng |tháng )?\p{L}[\p{L}\p{M}.׳'’]{1,14}\.?,?[ -](?:de |del |năm |ค\.ศ\. ?|พ\.ศ\. ?)?\d{2,4}(?: (?:г|р)\.?| года| року)?|\d{1,2} (?:tháng|thg) \d{1,2},? (?:năm )?\d{4}|\p{L}[\p{L}\p{M}]{2,14}\.? \d{1,2}(?:st|nd|rd|th|\.)?,? \d{4}|\d{4}[. ]{1,3}\p{L}[\p{L}\p{M}]{2,14}\.? \d{1,2}\.?)(?![\p{L}\p{N}])/uy,
   ],
   heads: [
-    /(?<![\p{L}\p{N}_])$/u,
+    ending(/((?<![\p{L}\p{N}_]))/u),
     AFTER_UNSPACED,
-    /(?:昭和|平成|令和|大正|民国|民國) ?$/,
-    /(?<![\p{L}\p{N}])\p{L}[\p{L}\p{M}]{2,14}\.? $/u,
+    ending(/((?:昭和|平成|令和|大正|民国|民國) ?)/),
+    ending(/((?<![\p{L}\p{N}])\p{L}[\p{L}\p{M}]{2,14}\.? )/u),
   ],
   isValue: () => true,
-  isMarked: (before, after) => BORN_BEFORE.test(before) || BORN_AFTER.test(after),
+  isMarked: (text, start, end) => isBefore(BORN_BEFORE, text, start) || matchAt(BORN_AFTER, text, end) !== undefined,
+  mayMark: ({ text, bits }) => (bits & BORN) !== 0 || text.includes('(*'),
 });
 
 /** Shortest and longest number of a document, in letters and digits, and the fewest digits of one. */
@@ -130,7 +148,7 @@ const CHECKS: ReadonlyMap<string, (key: string) => boolean> = new Map([
 ]);
 
 /** The start of a number of letters and digits, not of a part of a longer one or of an argument: `sin(046454286)`. */
-const NUMBER_HEAD = /(?<![\p{L}\p{N}_./-]|\d:|[\w.]\()[A-Z]{0,6}-?$/iu;
+const NUMBER_HEAD = ending(/((?<![\p{L}\p{N}_./-]|\d:|[\w.]\()[A-Z]{0,6}-?)/iu);
 
 export const findNationalIds = labelledFinder({
   type: 'national_id',
@@ -155,7 +173,7 @@ export const findCardCodes = labelledFinder({
   rule: 'security code of a card',
   labels: labelsFrom(data.cardCode.join('|')),
   patterns: [/\d{3,4}(?![\w/-]|[.,:]\d)/y],
-  heads: [/(?<![\w./-]|\d:)$/],
+  heads: [ending(/((?<![\w./-]|\d:))/)],
   isValue: () => true,
 });
 
@@ -171,16 +189,16 @@ const findLabelledSsns = labelledFinder({
   rule: 'social security number',
   labels: labelsFrom(data.ssn.join('|')),
   patterns: [/\d{9}(?!\w)/y],
-  heads: [/(?<![\w.-])$/],
+  heads: [ending(/((?<![\w.-]))/)],
   isValue: isSsn,
 });
 
 /** Finds US social security numbers by the valid range of each group (SSA: invalid and unassigned numbers). */
-export const findSsns: Finder = (text) => [
-  ...matchesIn(text, SSN).flatMap(({ index, 0: written }): readonly PrivateValue[] => {
+export const findSsns: Finder = (reading) => [
+  ...matchesIn(reading.text, SSN).flatMap(({ index, 0: written }): readonly PrivateValue[] => {
     const key = keyOf(written);
     const end = index + written.length;
     return isSsn(key) ? [{ type: 'ssn', label: 'SSN', rule: 'social security number', start: index, end, key }] : [];
   }),
-  ...findLabelledSsns(text),
+  ...findLabelledSsns(reading),
 ];

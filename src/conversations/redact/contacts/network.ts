@@ -27,7 +27,7 @@ const SIX =
 const CONTEXT = 40;
 
 /** Finds public IP addresses that `node:net` accepts. */
-export const findIps: Finder = (text) => {
+export const findIps: Finder = ({ text }) => {
   const four = matchesIn(text, FOUR);
   const versions = new Set(
     four.length === 0 ? [] : cellsUnder(text, (heading) => VERSION_HEADING.test(heading)).map(({ cell }) => cell.start),
@@ -103,7 +103,7 @@ const EXAMPLES =
   /^(?:(.)\1+|00005e0053..|aabbccddeeff|112233445566|001122334455|0123456789ab|123456789abc|010203040506|deadbeefcafe)$/;
 
 /** Finds hardware addresses of network interfaces (MAC, EUI-48). */
-export const findMacs: Finder = (text) => [
+export const findMacs: Finder = ({ text }) => [
   ...matchesIn(text, PAIRS).flatMap(mac),
   ...matchesIn(text, QUADS)
     .filter(([value]) => /[a-f]/i.test(value))

@@ -1,6 +1,7 @@
 /** Finds postal addresses without a label, in sentences and in signatures: a street with a number, and a place or its code. */
 import type { Finder, PrivateValue } from '../model/found.ts';
 import { matchesIn } from '../model/matches.ts';
+import { bitOf, type Reading } from '../model/reading.ts';
 
 const WORD = "\\p{Lu}[\\p{L}\\p{M}'’.-]{0,30}";
 const PARTICLE =
@@ -51,6 +52,13 @@ const IN_SENTENCE = new RegExp(
   `(?<![\\p{L}\\p{N}_./$€£#-])(?:(?:${UNIT})(?:,? |/)){0,3}(?:${STREETS.join('|')})(?:,? (?:${UNIT})){0,2}(?:(?:, | [-–] )${WORD}(?: (?:${WORD}|${PARTICLE})){0,2}){0,2}(?:(?:,? |,| [-–] |\\s?\\n[ \\t>]{0,8}| (?:in|à|en|i|w) )(?:${CODE_PLACE}|${PLACE_CODE})|, ?${CITY})(?![\\p{L}\\p{N}_-])`,
   'gu',
 );
+/** Words for a street in `WORDS`, and their ends. */
+const STREET_BIT = bitOf(
+  'Street St Road Rd Lane Ln Drive Dr Avenue Ave Boulevard Blvd Way Court Ct Square Sq Terrace Crescent Close Gardens Grove Parade Highway Hwy Parkway Pkwy Place Pl Quay Row Mews rue av bd allée chemin impasse cours route passage calle C carrera avenida avda avd paseo plaza camino rua R travessa praça alameda estrada rodovia via viale vicolo piazza corso largo ul ulica al aleja os strada str bulevardul calea Cra Cl Diagonal Transversal utca út tér körút'.split(
+    ' ',
+  ),
+  new RegExp(`(?:${WORDS.ended}|${WORDS.last})$`.replaceAll('\\.', ''), 'u'),
+);
 /** Quick test for a word for a street where `IN_SENTENCE` has one; most texts have none. */
 const STREET_NAMED = new RegExp(
   ` ${WORDS.after}(?![\\p{L}\\p{N}])|(?:${WORDS.before}|${WORDS.southern}|${WORDS.grid}) |(?:${WORDS.ended}|${WORDS.last}) \\d`,
@@ -86,79 +94,124 @@ const BEFORE_PLACE = new RegExp(
 );
 const REACH = 130;
 
+/** What the addresses of `WHOLE` have: one of these words, or letters of a script. */
+const IN = {
+  latin: bitOf(
+    'R Rua Av Avenida Tv Travessa Al Alameda Praça Pça Rod Rodovia Estrada Largo Caddesi Cad Sokak Sokağı Sok Sk Bulvarı Mahallesi Mah Jl Jln Jalan Gg Box Postfach Apartado Caixa Postbus Casella'.split(
+      ' ',
+    ),
+  ),
+  vietnamese: bitOf([], /[ơưạảấầậắằệếềọộốồịỉụủứừữỳỵđ]/i),
+  cyrillic: bitOf([], /[а-яё]/i),
+  greekHebrewArabic: bitOf([], /[α-ωά-ώ\u05d0-\u05ea\u0620-\u064a]/i),
+  unspaced: bitOf([...'都道府県号號로길동읍면리']),
+} as const;
 /** Addresses in scripts and languages that write words for their parts, such as a district. */
-const WHOLE: readonly { readonly script: RegExp; readonly address: RegExp }[] = [
+const WHOLE: readonly { readonly bit: number; readonly address: RegExp }[] = [
+  { bit: IN.latin, address: BOX },
   {
-    script: /(?:^|[^\p{L}])(?:R|Rua|Av|Avenida|Tv|Travessa|Al|Alameda|Praça|Pça|Rod|Rodovia|Estrada|Largo)[. ]/u,
+    bit: IN.latin,
     address:
       /(?<![\p{L}])(?:R\.|Rua|Av\.?|Avenida|Tv\.|Travessa|Al\.|Alameda|Praça|Pça\.?|Rod\.|Rodovia|Estrada|Largo) \p{Lu}[\p{L}. '’]{1,40}, ?(?:n[º°o.]{1,2} ?)?\d{1,5}(?:(?:, | [-–] )[^\n,;!?–]{1,30}){0,4}?(?:(?: ?[/–-] ?|, )[A-Z]{2}(?![\p{L}])(?:,? (?:CEP:? ?)?\d{5}-?\d{3})?|[, –-]{1,3}(?:CEP:? ?)?\d{5}-\d{3})(?![\p{L}\p{N}])/gu,
   },
   {
-    script: /[α-ωά-ώ]/i,
+    bit: IN.greekHebrewArabic,
     address:
       /(?<![\p{L}])(?:(?:[ΟΌοό]δ[όο]ς?|Λεωφ(?:όρος|\.)|Λ\.|Πλ(?:ατεία|\.)) )?\p{Lu}[\p{L}.]{2,25}(?: \p{Lu}[\p{L}.]{2,25}){0,2},? \d{1,4}(?:[-–]\d{1,4})?[Α-Ω]?(?:(?:, | [-–] )\p{Lu}[\p{L} ]{2,25}?)?,? (?:Τ\.?Κ\.? ?)?(?:\d{3} ?\d{2},? \p{Lu}\p{L}{2,20}|\p{Lu}\p{L}{2,20}(?: \p{Lu}\p{L}{2,20})?,? (?:Τ\.?Κ\.? ?)?\d{3} ?\d{2})(?![\p{L}\p{N}])|(?<![\p{L}])(?:[ΟΌοό]δ[όο]ς?|Λεωφ(?:όρος|\.)|Πλ(?:ατεία|\.)) \p{Lu}[\p{L}.]{2,25}(?: \p{Lu}[\p{L}.]{2,25}){0,2},? \d{1,4}[Α-Ω]?, \p{Lu}\p{L}{2,20}/gu,
   },
   {
-    script: /[а-яё]/i,
+    bit: IN.cyrillic,
     address:
       /(?:\d{5,6}, )?(?:(?<![\p{L}])(?:г|м|пос|смт)\. ?\p{Lu}[\p{L}-]{1,30}, )?(?<![\p{L}])(?:ул|вул|пр-т|просп|пер|пров|бульв|бул|наб|пл)\.? \p{Lu}[\p{L}. -]{2,30},? (?:(?:д|буд|дом|зд)\.? ?)?\d{1,4}[\p{L}/\d]{0,4}(?:,? (?:к|корп|стр|кв|оф|под|эт)\.? ?\d{1,5}){0,3}(?:, (?:г|м)\. ?\p{Lu}[\p{L}-]{1,30})?(?:, \d{5,6})?(?![\p{L}\p{N}])/gu,
   },
   {
-    script: /(?:cad|sok|bulv|mah|sk)/i,
+    bit: IN.latin,
     address:
       /(?:(?!Ofisimiz|Adresim|Evim)\p{Lu}\p{Ll}{1,20} ){1,3}(?:Caddesi|Cad\.|Sokak|Sokağı|Sok\.|Sk\.|Bulvarı|Mahallesi|Mah\.)[ ,]{1,2}(?:No:? ?)?\d{1,4}(?:[ /][^\n,|]{1,20})?(?:, ?\p{Lu}[\p{L}/ -]{2,40})?/gu,
   },
   {
-    script: /(?:jl|jln|jalan|gg)[. ]/i,
+    bit: IN.latin,
     address:
       /(?<![\p{L}])(?:Jl|Jln|Jalan|Gg)\.? \p{Lu}[\p{L} .]{2,40}?,? (?:No\.? ?|no )\d{1,4}[a-zA-Z]?(?:, ?\p{Lu}[\p{L} ]{2,30}){0,3}(?: \d{5})?/gu,
   },
   {
-    script: /[ơưạảấầậắằệếềọộốồịỉụủứừữỳỵđ]/i,
+    bit: IN.vietnamese,
     address:
       /(?<![\p{N}.])\d{1,4}[A-Z]?(?:\/\d{1,4})? (?:đường |phố )?\p{Lu}\p{L}{1,10}(?: \p{Lu}\p{L}{1,10}){0,4}(?:, ?(?:Phường|P\.|Quận|Q\.|Huyện|Xã|TP\.?|Thành phố|Tỉnh) ?[\p{Lu}\d][\p{L}\d ]{0,25}){1,4}/gu,
   },
   {
-    script: /[\u05d0-\u05ea]/,
+    bit: IN.greekHebrewArabic,
     address:
       /(?<![\p{L}])(?:רחוב|רח['׳]|שדרות|שד['׳]|דרך) [\u05d0-\u05ea'"׳״ -]{2,30} \d{1,4}(?:, ?[\u05d0-\u05ea -]{2,20})?/gu,
   },
   {
-    script: /[\u0620-\u064a]/,
+    bit: IN.greekHebrewArabic,
     address:
       /(?<![\p{L}])(?:شارع|طريق|خیابان|کوچه|بلوار) [\p{L} ]{2,30}[،,]? (?:رقم |مبنى |پلاک )?\d{1,5}(?:[،,] ?[\p{L} ]{2,30}){0,3}/gu,
   },
   {
-    script: /[都道府県]/,
+    bit: IN.unspaced,
     address:
       /(?:〒 ?\d{3}-\d{4}\s{0,2})?(?:北海道|東京都|京都府|大阪府|\p{Script=Han}{2,3}県)[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ーヶケ]{2,20}?\d{1,4}(?:丁目|番地?|号|[-−ー－]\d{1,4}){1,4}(?:[ 　]?[\p{Script=Han}\p{Script=Katakana}ー]{1,20}\d{1,4}(?:号室|号|階|F)?)?/gu,
   },
   {
-    script: /[号號]/,
+    bit: IN.unspaced,
     address:
       /(?:(?![在于於到至是为為我])\p{Script=Han}){2,8}?[省市区區縣县]\p{Script=Han}{1,20}?[路街道巷弄](?:\p{Script=Han}{1,4}段)?\d{1,5}(?:巷\d{1,4})?(?:弄\d{1,4})?[号號](?:[\p{Script=Han}\dA-Za-z-]{1,12}?[楼樓室层層座单])?/gu,
   },
   {
-    script: /[로길동읍면리] ?\d/,
+    bit: IN.unspaced,
     address:
       /(?:(?:[가-힣]{2,8}(?:특별시|광역시|특별자치시|특별자치도|도|시)|서울|부산|대구|인천|광주|대전|울산|세종|경기|강원|충북|충남|전북|전남|경북|경남|제주) )?[가-힣]{1,6}[시구군](?: [가-힣]{1,6}구)?(?: [가-힣]{1,8}[읍면동])? (?:[가-힣\d]{1,12}[로길] ?\d{1,4}(?:-\d{1,4})?(?:번길 ?\d{1,4})?|[가-힣\d]{1,8}[동읍면리] \d{1,4}(?:-\d{1,4})?(?:번지)?(?![가-힣\d]))(?:,? [가-힣A-Za-z\d]{2,20}(?:빌딩|타워|센터|아파트|오피스텔|빌라|스퀘어)|,? [가-힣A-Za-z]{2,20}(?= [A-Z가-힣\d]{0,4}(?:층|호|동)))?(?:,? ?[A-Z가-힣\d]{1,4}동(?![가-힣]{2}))?(?:,? ?(?:지하 ?)?\d{1,3}층)?(?:,? ?\d{1,5}호)?/gu,
   },
 ];
 
-export const findStreetAddresses: Finder = (text) => {
-  const sentences = (STREET_NAMED.test(text) ? matchesIn(text, IN_SENTENCE) : [])
+export const findStreetAddresses: Finder = (reading) => {
+  const { text, bits } = reading;
+  const sentences = ((bits & STREET_BIT) !== 0 && STREET_NAMED.test(text) ? matchesIn(text, IN_SENTENCE) : [])
     .filter(({ index }) => !NO_NUMBER_BEFORE.test(text.slice(Math.max(0, index - 12), index)))
     .map(({ index, 0: value }) => addressAt(text, index, index + value.length));
   const known = new Set(sentences.map(({ end }) => end));
   return [
     ...sentences,
-    ...byCode(text, CODE_FIRST, BEFORE_CODE).filter(({ end }) => !known.has(end)),
-    ...byCode(text, CODE_LAST, BEFORE_PLACE).filter(({ end }) => !known.has(end)),
-    ...[BOX, ...WHOLE.filter(({ script }) => script.test(text)).map(({ address }) => address)].flatMap((address) =>
-      matchesIn(text, address).map(({ index, 0: value }) => addressAt(text, index, index + value.trimEnd().length)),
+    ...(mayBeCode(reading, isBeforePlace) ? byCode(text, CODE_FIRST, BEFORE_CODE) : []).filter(
+      ({ end }) => !known.has(end),
+    ),
+    ...(mayBeCode(reading, isAfterCapital) ? byCode(text, CODE_LAST, BEFORE_PLACE) : []).filter(
+      ({ end }) => !known.has(end),
+    ),
+    ...WHOLE.flatMap(({ bit, address }) => ((bits & bit) === 0 ? [] : matchesIn(text, address))).map(
+      ({ index, 0: value }) => addressAt(text, index, index + value.trimEnd().length),
     ),
   ];
 };
+
+/** Reports whether a group of digits is where a postal code may be. Most texts have none. */
+function mayBeCode({ text, digits }: Reading, isAt: (text: string, start: number, end: number) => boolean): boolean {
+  for (let group = 0; group < digits.length; group += 2) {
+    if (isAt(text, digits[group] as number, digits[group + 1] as number)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/** The last group of `CODE`, before a place or two letters: a space and a capital follow. */
+function isBeforePlace(text: string, start: number, end: number): boolean {
+  const size = end - start;
+  const isLast = size >= 4 || ((size === 2 || size === 3) && (text[start - 1] === '-' || text[start - 1] === ' '));
+  return isLast && size <= 6 && text[end] === ' ' && isCapital(text.charCodeAt(end + 1));
+}
+
+/** A group of `CODE_LAST`: capitals are directly before it, or before a space. */
+function isAfterCapital(text: string, start: number): boolean {
+  return isCapital(text.charCodeAt(text[start - 1] === ' ' ? start - 2 : start - 1));
+}
+
+/** Reports whether a UTF-16 unit is a capital of ASCII, or not of ASCII. */
+function isCapital(unit: number): boolean {
+  return (unit >= 65 && unit <= 90) || unit > 127;
+}
 
 function byCode(text: string, code: RegExp, before: RegExp): readonly PrivateValue[] {
   return matchesIn(text, code).flatMap(({ index, 0: place }) => {

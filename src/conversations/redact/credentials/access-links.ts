@@ -22,7 +22,7 @@ const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/i;
 const WORDS = /^(?:[a-z]{1,40}[-_.]){0,40}[a-z]{1,40}(?:[-_.]?\d{1,4})?(?:\.[a-z]{2,5})?$/i;
 
 /** A link is removed from the secret part of its path on, or loses the values of its parameters: the host stays visible. */
-export const findAccessLinks: Finder = (text) =>
+export const findAccessLinks: Finder = ({ text }) =>
   (text.includes('/') ? matchesIn(text, LINK) : []).flatMap(({ 1: host = '', 2: rest = '', indices }) => {
     const offset = indices?.[2]?.[0] ?? 0;
     const tail = (rest.split(/\]\(|\*\*|:\/\//, 1)[0] as string).replace(/[.,;:!?)\]*_~]{1,8}$/, '');

@@ -1,6 +1,7 @@
 /** Names of passwords, PINs, keys and tokens (`data/credential-labels.json`), and the patterns of what follows them. */
 import labels from '../data/credential-labels.json' with { type: 'json' };
 import { fold } from '../model/fold.ts';
+import { bitOf } from '../model/reading.ts';
 
 /** Credential names of one language, and the words that link them to a value. */
 interface CredentialLanguage {
@@ -78,6 +79,19 @@ const SHORT_NAMES: readonly CredentialName[] = ['pass', 'pw', 'creds'].map((name
 export const NAMES: ReadonlyMap<string, readonly CredentialName[]> = Map.groupBy(
   [...CREDENTIAL_NAMES, ...SHORT_NAMES],
   ({ name }) => fold(name.replaceAll('\u200c', '')).text,
+);
+/** Bit of the readings of texts with the first word of a name, also inside of another word: `DBPASSWORD`. */
+export const NAMED = bitOf(
+  [...CREDENTIAL_NAMES.map(({ name }) => name)],
+  new RegExp(
+    [
+      ...new Set(
+        [...CREDENTIAL_NAMES.map(({ name }) => name), ...NAMES.keys()].map((name) => name.split(/[ _-]/, 1)[0]),
+      ),
+    ]
+      .map((word) => escapeLiteral(word ?? ''))
+      .join('|'),
+  ),
 );
 const byLength = (a: string, b: string) => b.length - a.length || (a < b ? -1 : 1);
 const isAscii = (name: string) => /^[ -~]+$/.test(name);

@@ -3,24 +3,27 @@ import shapes from '../data/credential-shapes.json' with { type: 'json' };
 import { fold } from '../model/fold.ts';
 import type { Finder } from '../model/found.ts';
 import { matchesIn } from '../model/matches.ts';
+import { bitOf, type Reading, startsOf } from '../model/reading.ts';
 import { cellsUnder } from '../model/table-columns.ts';
-import { NAMES } from './credential-labels.ts';
+import { NAMED, NAMES } from './credential-labels.ts';
 import { findPairs, isSecretValue } from './credential-pairs.ts';
 import { findKeys, looksDrawn, patternOf, type TextSpan } from './keys.ts';
 import { findKubernetesSecrets } from './kubernetes.ts';
 import { isAlgorithm, isExpression, isPlaceholder, isProse } from './non-secrets.ts';
 
-export const findSecrets: Finder = (text) =>
-  [
+export const findSecrets: Finder = (reading) => {
+  const { text, bits } = reading;
+  return [
     ...pemBlocks(text),
     ...findKeys(text),
-    ...SHAPES.flatMap(({ pattern, isSecret, rule, word }) =>
-      word.test(text) ? matchSpans(pattern, text, isSecret, rule) : [],
+    ...SHAPES.flatMap(({ pattern, isSecret, rule, sign }) =>
+      (typeof sign === 'string' ? text.includes(sign) : (bits & sign) !== 0)
+        ? matchSpans(pattern, text, isSecret, rule)
+        : [],
     ),
     ...findKubernetesSecrets(text),
-    ...inContext(text),
-    ...findPairs(text, fold(text)),
-    ...inColumns(text),
+    ...inContext(reading),
+    ...((bits & NAMED) === 0 ? [] : [...findPairs(text, fold(text)), ...inColumns(text)]),
   ].map(({ start, end, rule = 'password or key after its name' }) => ({
     type: 'secret',
     label: 'SECRET',
@@ -29,6 +32,7 @@ export const findSecrets: Finder = (text) =>
     key: text.slice(start, end),
     rule,
   }));
+};
 
 const PEM_BEGIN = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 const PEM_END = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
@@ -77,44 +81,46 @@ function endOfRest(text: string, start: number): number {
 
 interface Shape {
   readonly rule: string;
-  /** Quick test; most texts do not match. */
-  readonly word: RegExp;
+  /** What a text has, a sign or the bit of a word. Most texts have none. */
+  readonly sign: string | number;
   readonly pattern: RegExp;
   readonly isSecret: (value: string) => boolean;
 }
+
+const HEADER = bitOf(['authorization', 'bearer', 'basic', 'auth', 'cookie']);
 
 /** Credentials that their surroundings identify: the first group of each pattern. */
 const SHAPES: readonly Shape[] = [
   {
     // An unencoded password may contain a slash or an @.
     rule: 'user and password in a URL',
-    word: /:\/\//,
+    sign: '://',
     pattern: /:\/\/([^\s/?#"'<>`\\]{1,512}(?=@)|[^\s/:@"'<>`]{1,64}:(?!\d{1,5}\/)[^\s@"'<>`]{1,128}(?=@))/dg,
     isSecret: (value) => !PUBLIC_USER.test(value) && !isPlaceholder(value.slice(value.indexOf(':') + 1)),
   },
   {
     rule: 'password after an email address',
-    word: /@[^\s:]{1,300}:[^\s/]/,
+    sign: '@',
     pattern: /@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,4}:([^\s"'<>,;:/]{5,128})(?=[\s"',;<)]|$)/dg,
     isSecret: (value) => /\d/.test(value) && /\p{L}/u.test(value),
   },
   {
     rule: 'Authorization header',
-    word: /authorization/i,
+    sign: HEADER,
     pattern:
       /(?<![A-Za-z0-9])(?:proxy-)?authorization\\{0,2}["']?[ \t]{0,3}[:=][ \t]{0,3}\\{0,2}["']?(?:[A-Za-z][\w-]{1,24}[ \t]{1,3})?([^\s"'`\\,;<>]{4,4000})/dgi,
     isSecret: isHeaderValue,
   },
   {
     rule: 'Authorization header',
-    word: /bearer|basic|_?auth/i,
+    sign: HEADER,
     pattern:
       /(?<![A-Za-z0-9])(?:(?:bearer:?|basic)\s{1,3}["'`]?|_?auth\\{0,2}["']?[ \t]{0,3}[:=][ \t]{0,3}\\{0,2}["']?)([A-Za-z0-9._~+/=-]{8,4000})/dgi,
     isSecret: isHeaderValue,
   },
   {
     rule: 'cookie',
-    word: /cookie/i,
+    sign: HEADER,
     pattern: /(?<![A-Za-z0-9])(?:set-)?cookie["']?\s{0,3}:\s{0,3}["']?([A-Za-z0-9_.-]{1,80}=[^\r\n"'`]{4,4000})/dgi,
     isSecret: (line) =>
       line
@@ -140,16 +146,24 @@ const BY_KEYWORD = Map.groupBy(
 );
 const KEYWORD = new RegExp(
   `(?<![\\w.])(?:${[...BY_KEYWORD.keys()].toSorted((a, b) => b.length - a.length).join('|')})(?![A-Za-z])`,
-  'gi',
+  'iy',
 );
+const KEYWORD_BIT = bitOf(BY_KEYWORD.keys());
 /** Longest distance from a keyword to the end of its value, in characters. */
 const CONTEXT = 1000;
 
 /** Finds the values that follow a keyword in a known way (`data/credential-shapes.json`): options of commands, SQL, forms. */
-function inContext(text: string): readonly TextSpan[] {
-  return matchesIn(text, KEYWORD).flatMap(({ index, 0: keyword }) => {
-    const from = index + keyword.length;
-    return (BY_KEYWORD.get(keyword.toLowerCase()) ?? []).flatMap(({ pattern, name, random }) => {
+function inContext(reading: Reading): readonly TextSpan[] {
+  const { text } = reading;
+  let done = 0;
+  return startsOf(reading, KEYWORD_BIT).flatMap((start) => {
+    const keyword = start < done ? undefined : keywordAt(text, start);
+    if (keyword === undefined) {
+      return [];
+    }
+    const from = keyword.index + keyword[0].length;
+    done = from;
+    return (BY_KEYWORD.get(keyword[0].toLowerCase()) ?? []).flatMap(({ pattern, name, random }) => {
       const matcher = patternOf(pattern, 'i').matcher(text.slice(from, from + CONTEXT));
       const isMatch = matcher.lookingAt();
       const group = [1, 2, 3].find((each) => isMatch && each <= matcher.groupCount() && matcher.group(each)) ?? 0;
@@ -166,6 +180,21 @@ function inContext(text: string): readonly TextSpan[] {
       return value === '' || isNone ? [] : [{ start, end: start + value.length, rule: name }];
     });
   });
+}
+
+/** Returns the keyword whose first letter is here; some have up to two other signs before it: `<input`, `--from-literal`. */
+function keywordAt(text: string, letter: number): RegExpExecArray | undefined {
+  for (let start = letter; start >= 0 && start >= letter - 2; start -= 1) {
+    if (start < letter && !/[<7-]/.test(text.charAt(start))) {
+      return undefined;
+    }
+    KEYWORD.lastIndex = start;
+    const keyword = KEYWORD.exec(text);
+    if (keyword !== null) {
+      return keyword;
+    }
+  }
+  return undefined;
 }
 
 /** Finds the cells of columns whose heading is the name of a credential. */

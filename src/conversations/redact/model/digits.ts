@@ -1,38 +1,49 @@
 /** Consecutive groups of digits with at most a few separators between them, as numbers are written. */
-import { matchesIn } from './matches.ts';
+import type { Reading } from './reading.ts';
+
 export interface DigitRun {
   /** Position of each group. */
   readonly groups: readonly { readonly start: number; readonly end: number }[];
 }
 
-const GROUP = /\d{1,64}/g;
+/** Separator between groups: a pattern of a whole one, and its most characters. */
+export interface Separator {
+  readonly pattern: RegExp;
+  readonly longest: number;
+}
 
 /**
- * Returns the runs of a text: groups of digits with only an allowed separator between them. Each digit is in one run,
- * so that all runs together are at most as long as the text.
+ * Returns the runs of a text with at least `fewest` digits: groups of digits with only a separator between them. Each
+ * digit is in one run, so that all runs together are at most as long as the text.
  */
-export function findDigitRuns(text: string, separator: RegExp, longestSeparator: number): readonly DigitRun[] {
-  const runs: { start: number; end: number }[][] = [];
-  for (const {
-    index,
-    0: { length },
-  } of matchesIn(text, GROUP)) {
-    const group = { start: index, end: index + length };
-    const run = runs.at(-1);
-    const last = run?.at(-1);
-    const gap = last === undefined ? 0 : index - last.end;
-    if (
-      run !== undefined &&
-      last !== undefined &&
-      gap <= longestSeparator &&
-      separator.test(text.slice(last.end, index))
-    ) {
-      run.push(group);
-    } else {
-      runs.push([group]);
+export function findDigitRuns(
+  { text, digits }: Reading,
+  { pattern, longest }: Separator,
+  fewest: number,
+): readonly DigitRun[] {
+  const runs: DigitRun[] = [];
+  for (let first = 0; first < digits.length; ) {
+    let count = 0;
+    let end = -1;
+    let next = first;
+    for (; next < digits.length; next += 2) {
+      const start = digits[next] as number;
+      if (end >= 0 && (start - end > longest || !pattern.test(text.slice(end, start)))) {
+        break;
+      }
+      end = digits[next + 1] as number;
+      count += end - start;
     }
+    if (count >= fewest) {
+      const groups: { readonly start: number; readonly end: number }[] = [];
+      for (let at = first; at < next; at += 2) {
+        groups.push({ start: digits[at] as number, end: digits[at + 1] as number });
+      }
+      runs.push({ groups });
+    }
+    first = next;
   }
-  return runs.map((groups) => ({ groups }));
+  return runs;
 }
 
 /** A sequence of whole groups of a run. */

@@ -72,8 +72,7 @@ export function fold(text: string): Folded {
 }
 
 function folded(text: string): Folded {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII
-  if (!/[^\x00-\x7f]/.test(text)) {
+  if (isAscii(text)) {
     return { text: text.toLowerCase(), place: (start, end) => ({ start, end }) };
   }
   const pieces: string[] = [];
@@ -83,7 +82,7 @@ function folded(text: string): Folded {
   let length = 0;
   for (const { index, 0: cluster } of matchesIn(text, CLUSTER)) {
     const end = index + cluster.length;
-    const plain = foldCluster(cluster, isLatin(text[index - 1]) || isLatin(text[end]));
+    const plain = foldCluster(cluster, isLatin(text, index - 1) || isLatin(text, end));
     if (plain === cluster) {
       continue;
     }
@@ -136,8 +135,20 @@ function originOf(shifts: readonly Shift[], at: number): { readonly start: numbe
   return { start: origin, end: origin + 1 };
 }
 
-function isLatin(neighbor: string | undefined): boolean {
-  return neighbor !== undefined && /[A-Za-z]/.test(neighbor);
+/** Reports whether a text has only ASCII characters. */
+export function isAscii(text: string): boolean {
+  for (let at = 0; at < text.length; at += 1) {
+    if (text.charCodeAt(at) > 127) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/** Reports whether there is a letter of ASCII at a position. */
+function isLatin(text: string, at: number): boolean {
+  const lower = text.charCodeAt(at) | 32;
+  return lower >= 97 && lower <= 122;
 }
 
 function foldCluster(cluster: string, isBesideLatin: boolean): string {

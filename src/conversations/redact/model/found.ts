@@ -2,6 +2,7 @@
 
 import type { RedactionType } from '../../model/ticket.ts';
 import { matchesIn } from './matches.ts';
+import type { Reading } from './reading.ts';
 
 /** A private value in a text, from `start` to `end` in UTF-16 units. */
 export interface PrivateValue {
@@ -17,7 +18,7 @@ export interface PrivateValue {
 }
 
 /** Finds the values of one kind in a text. Pure; takes linear time. */
-export type Finder = (text: string) => readonly PrivateValue[];
+export type Finder = (reading: Reading) => readonly PrivateValue[];
 
 /** A placeholder, new or existing. It is not scanned, so that redaction is idempotent. */
 export const PLACEHOLDER = /\[([A-Z][A-Z0-9_]{0,39})_([1-9]\d{0,6})\]/g;
@@ -41,11 +42,11 @@ export function settle(
   if (found.length === 0) {
     return [];
   }
-  const placeholders = matchesIn(text, PLACEHOLDER).map(({ index, 0: whole }) => ({
+  const placeholders = (text.includes('_') ? matchesIn(text, PLACEHOLDER) : []).map(({ index, 0: whole }) => ({
     start: index,
     end: index + whole.length,
   }));
-  const kept = joined([...placeholders, ...allowed]);
+  const kept = allowed.length === 0 ? placeholders : joined([...placeholders, ...allowed]);
   const ranked = found
     .flatMap((item, rank) =>
       outside(item, item.type === 'secret' ? placeholders : kept, text).map((piece) => ({ piece, rank })),

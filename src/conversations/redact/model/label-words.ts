@@ -1,4 +1,5 @@
 /** Reads the words before a position in a text, to recognize a label such as "date of birth:". */
+import { bitOf } from './reading.ts';
 
 /** Words of labels, lower case: `date of birth`, `生年月日`. */
 export interface Labels {
@@ -8,6 +9,8 @@ export interface Labels {
   readonly glyphs: ReadonlySet<string>;
   /** Last words of all phrases, for a quick test that excludes most words. */
   readonly lastWords: ReadonlySet<string>;
+  /** Bit of the readings of texts with such a word. */
+  readonly bit: number;
 }
 
 /** Longest label, in words and in characters of a script without spaces. */
@@ -28,15 +31,13 @@ export function labelsFrom(list: string): Labels {
     .map((label) => plainWord(label.trim()))
     .filter((label) => label !== '');
   const phrases = all.filter((label) => !UNSPACED.test(label) || label.includes(' '));
+  const glyphs = all.filter((label) => UNSPACED.test(label)).map((label) => label.replaceAll(' ', ''));
+  const bare = phrases.map((phrase) => phrase.split(/[^\p{L}\p{M}\p{N}]+/u).findLast((word) => word !== '') ?? '');
   return {
     phrases: new Set(phrases),
-    glyphs: new Set(all.filter((label) => UNSPACED.test(label)).map((label) => label.replaceAll(' ', ''))),
-    lastWords: new Set(
-      phrases.flatMap((phrase) => [
-        phrase.split(/[^\p{L}\p{M}\p{N}]+/u).findLast((word) => word !== '') ?? '',
-        phrase.slice(phrase.lastIndexOf(' ') + 1),
-      ]),
-    ),
+    glyphs: new Set(glyphs),
+    lastWords: new Set([...bare, ...phrases.map((phrase) => phrase.slice(phrase.lastIndexOf(' ') + 1))]),
+    bit: bitOf([...bare, ...glyphs]),
   };
 }
 
@@ -99,7 +100,7 @@ export function phraseBefore(text: string, at: number, last: ReadonlySet<string>
 /**
  * Tests quickly whether the word before a position may end a label. Words with non-ASCII letters or inner capitals may.
  */
-function mayEndLabel(text: string, at: number, lastWords: ReadonlySet<string>): boolean {
+export function mayEndLabel(text: string, at: number, lastWords: ReadonlySet<string>): boolean {
   const end = endOfWord(text, at);
   if (end < 0) {
     return false;

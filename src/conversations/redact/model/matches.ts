@@ -1,3 +1,5 @@
+/** Searches with patterns that copy neither the pattern nor the text. */
+
 /**
  * Returns the matches of a pattern with the flag `g`, by position. `matchAll` copies the pattern with each call, which
  * takes longer than the search of a short text.
@@ -13,4 +15,18 @@ export function matchesIn(text: string, pattern: RegExp): readonly RegExpExecArr
     }
   }
   return matches;
+}
+
+/**
+ * Returns a pattern for the text that ends at a position, for `isBefore`. It is read from its end to its start, and most
+ * texts differ in the last character. Every repeat must have a bound.
+ */
+export function ending(pattern: RegExp): RegExp {
+  return new RegExp(`(?<=${pattern.source})`, `${pattern.flags}y`);
+}
+
+/** Reports whether the text before a position ends with a pattern made by `ending`. */
+export function isBefore(pattern: RegExp, text: string, at: number): boolean {
+  pattern.lastIndex = at;
+  return pattern.test(text);
 }

@@ -2,7 +2,9 @@
 
 import type { Person } from '../../model/ticket.ts';
 import data from '../data/name-words.json' with { type: 'json' };
-import { matchesIn } from '../model/matches.ts';
+import { isAscii } from '../model/fold.ts';
+import { ending, isBefore, matchesIn } from '../model/matches.ts';
+import { bitOf, type Reading, startsOf } from '../model/reading.ts';
 import { namesInContext } from './cjk-names.ts';
 import { fold } from './fold-name.ts';
 import { labelledNames } from './labelled-names.ts';
@@ -35,6 +37,7 @@ interface Phrase {
 }
 
 const WORD = /[\p{L}\p{M}](?:[\p{L}\p{M}'’]|["״](?=[\u05d0-\u05ea])){0,30}/gu;
+const FIRST_WORD = new RegExp(WORD.source, 'uy');
 const NEXT_WORD = /[ \u00a0'’.-]{1,2}([\p{L}\p{M}](?:[\p{L}\p{M}'’]|["״](?=[\u05d0-\u05ea])){0,30})/uy;
 
 /** Phrases by their first word, the longest first. */
@@ -50,10 +53,11 @@ for (const [kind, lists] of Object.entries(LISTS) as [Kind, readonly string[]][]
 for (const phrases of PHRASES.values()) {
   phrases.sort((a, b) => b.rest.length - a.rest.length);
 }
+const PHRASE = bitOf([...PHRASES.keys(), ...Object.values(LISTS).flatMap((lists) => lists.join('|').split('|'))]);
 
 function key(word: string): string {
   const folded = plain(word);
-  const same = /[’״]/.test(folded) ? folded.replaceAll('’', "'").replaceAll('״', '"') : folded;
+  const same = isAscii(folded) ? folded : folded.replaceAll('’', "'").replaceAll('״', '"');
   return same.endsWith("'") ? same.slice(0, -1) : same;
 }
 
@@ -92,9 +96,11 @@ const EARLIER = new RegExp(`(?<![\\p{L}\\p{M}])(${TOKEN}(?: ${TOKEN})?) $`, 'u')
 const DASH = /[–—~]|--|__/;
 const DASHES = /^[ \t>]{0,4}(?:[–—~]|--|__)[ \t]{0,2}(?:\r?\n)?/gmu;
 /** The end of the text before a phrase that opens a line, or a clause. */
-const OPENS_LINE = /(?:^|\n|[.!?…] )[ \t>*_~–—-]{0,8}$/;
-const OPENS_CLAUSE =
-  /(?:^|[\n.!?,;:()"“”«»>|*_–—-]|(?:^|\P{L})(?:and|und|et|y|e|og|och|en|и|і|hi|hello|hey|hallo|hola|bonjour|olá|ciao|merhaba|cześć|привет|привіт|so|but|here))[ \t>*_]{0,4}$/iu;
+const OPENS_LINE = ending(/(?:^|\n|[.!?…] )[ \t>*_~–—-]{0,8}/);
+const OPENS_CLAUSE = ending(
+  /(?:^|[\n.!?,;:()"“”«»>|*_–—-]|(?:^|\P{L})(?:and|und|et|y|e|og|och|en|и|і|hi|hello|hey|hallo|hola|bonjour|olá|ciao|merhaba|cześć|привет|привіт|so|but|here))[ \t>*_]{0,4}/iu,
+);
+const GERMAN_DETERMINER = ending(/(?<!\p{L})(?:(?:[mds]?ein|unser|ihr)(?:e[mnrs]?)?|d(?:er|ie|en|em)) /iu);
 const ENGLISH = /(?<!\p{L})(?:the|and|with|is|to|for|of|in|my)(?!\p{L})/iu;
 /** Maximum number of characters that are read around a phrase. */
 const REACH = 120;
@@ -102,11 +108,16 @@ const REACH = 120;
 const MAX_CLOSING_LENGTH = 60;
 
 /** Returns the names that any of the texts announces, without duplicates. */
-export function announcedNames(texts: readonly string[], people: readonly Person[] = []): readonly string[] {
+export function announcedNames(readings: readonly Reading[], people: readonly Person[] = []): readonly string[] {
   const names = new Set<string>();
-  for (const text of texts) {
-    for (const { index, 0: word } of matchesIn(text, WORD)) {
-      for (const name of namesAfter(text, index, word)) {
+  for (const reading of readings) {
+    const { text } = reading;
+    let done = 0;
+    for (const start of (reading.bits & PHRASE) === 0 ? [] : startsOf(reading, PHRASE)) {
+      FIRST_WORD.lastIndex = start;
+      const word = start < done ? undefined : FIRST_WORD.exec(text)?.[0];
+      done = word === undefined ? done : start + word.length;
+      for (const name of word === undefined ? [] : namesAfter(text, start, word)) {
         names.add(name);
       }
     }
@@ -115,29 +126,29 @@ export function announcedNames(texts: readonly string[], people: readonly Person
       // `--END` and `__DATA__` are marks in code.
       addName(names, /\S$/.test(dashes) && /^\p{Lu}{3,}$/u.test(signed ?? '') ? undefined : signed, 'strong');
     }
-    for (const { name } of namesInContext(text)) {
+    for (const { name } of namesInContext(reading)) {
       if (name.length >= SHORTEST_FULL_NAME) {
         names.add(name);
       }
     }
-    for (const name of labelledNames(text)) {
+    for (const name of labelledNames(reading)) {
       names.add(name);
     }
   }
-  for (const name of withFamilyNames(texts, [...people.flatMap((person) => person.names), ...names])) {
+  for (const name of withFamilyNames(readings, [...people.flatMap((person) => person.names), ...names])) {
     names.add(name);
   }
   return [...names];
 }
 
 /** Returns the first names that are known or announced, with the unknown family names after them. */
-function withFamilyNames(texts: readonly string[], known: readonly string[]): ReadonlySet<string> {
+function withFamilyNames(readings: readonly Reading[], known: readonly string[]): ReadonlySet<string> {
   const words = known.map((name) => fold(name).text.split(' '));
   const firsts = new Set(words.map(([first = '']) => first));
   const pairs = new Set(words.map(([first, second]) => `${first} ${second}`));
   const names = new Set<string>();
   const isFirst = (word: string) => /^\p{Lu}/u.test(word) && firsts.has(fold(word).text) && !isWordToo(fold(word).text);
-  for (const text of firsts.size === 0 ? [] : texts) {
+  for (const { text } of firsts.size === 0 ? [] : readings) {
     for (const { index, 0: word } of matchesIn(text, WORD)) {
       const family =
         word.length >= SHORTEST_FIRST && isFirst(word) ? match(FAMILY, text, index + word.length) : undefined;
@@ -172,8 +183,9 @@ function match(pattern: RegExp, text: string, at: number): string | undefined {
 function namesAfter(text: string, start: number, word: string): ReadonlySet<string> {
   const names = new Set<string>();
   let longest = 0;
+  const next: NextWord[] = [];
   for (const { kind, rest, isCapital } of PHRASES.get(key(word)) ?? []) {
-    const end = rest.length < longest ? -1 : endOfPhrase(text, start + word.length, rest);
+    const end = rest.length < longest ? -1 : endOfPhrase(text, start + word.length, rest, next);
     if (end < 0) {
       continue;
     }
@@ -210,38 +222,47 @@ function nameBefore(text: string, start: number): string | undefined {
 const LINE_BELOW = /[^\n]{0,60}\n(?:[ \t>\r]{0,8}\n){0,2}/y;
 const STRONG: ReadonlySet<Kind> = new Set(['greeting', 'closing', 'introduction']);
 
-/** Returns the end of a phrase whose first word ends here, or -1. */
-function endOfPhrase(text: string, from: number, rest: readonly string[]): number {
+/** A word after the first one of a phrase; empty if there is none. */
+interface NextWord {
+  readonly key: string;
+  readonly end: number;
+}
+
+/** Returns the end of a phrase whose first word ends here, or -1. `next` collects the words that were read. */
+function endOfPhrase(text: string, from: number, rest: readonly string[], next: NextWord[]): number {
   let end = from;
-  for (const expected of rest) {
-    NEXT_WORD.lastIndex = end;
-    const next = NEXT_WORD.exec(text);
-    if (next === null || key(next[1] ?? '') !== expected) {
+  for (const [index, expected] of rest.entries()) {
+    const word = next[index] ?? wordAfter(text, end);
+    next[index] = word;
+    if (word.key !== expected) {
       return -1;
     }
-    end = NEXT_WORD.lastIndex;
+    end = word.end;
   }
   return end;
 }
 
+function wordAfter(text: string, from: number): NextWord {
+  NEXT_WORD.lastIndex = from;
+  const word = NEXT_WORD.exec(text)?.[1];
+  return { key: word === undefined ? '' : key(word), end: NEXT_WORD.lastIndex };
+}
+
 /** Reports whether a phrase is at a place where it announces a name. */
 function mayAnnounce(text: string, start: number, kind: Kind, isCapital: boolean): boolean {
-  const before = text.slice(Math.max(0, start - 24), start);
   switch (kind) {
     case 'greeting':
     case 'closing':
-      return OPENS_LINE.test(before);
+      return isBefore(OPENS_LINE, text, start);
     case 'introduction':
     case 'weak':
       return (
-        OPENS_CLAUSE.test(before) || (kind === 'introduction' && /^[\u0370-\uffff]/.test(text.slice(start, start + 1)))
+        isBefore(OPENS_CLAUSE, text, start) ||
+        (kind === 'introduction' && /^[\u0370-\uffff]/.test(text.slice(start, start + 1)))
       );
     case 'role':
     case 'colleague':
-      return (
-        /^\P{Lu}/u.test(text.slice(start, start + 2)) ||
-        /(?<!\p{L})(?:(?:[mds]?ein|unser|ihr)(?:e[mnrs]?)?|d(?:er|ie|en|em)) $/iu.test(before)
-      );
+      return /^\P{Lu}/u.test(text.slice(start, start + 2)) || isBefore(GERMAN_DETERMINER, text, start);
     case 'foreign':
       return (
         (!isCapital || /^\p{Lu}/u.test(text.slice(start, start + 2))) &&
@@ -250,7 +271,7 @@ function mayAnnounce(text: string, start: number, kind: Kind, isCapital: boolean
     case 'honorific':
       // `ms` is a unit, `MS` a company and `MR` a request.
       return (
-        !/\d ?$/.test(before) &&
+        !/\d ?$/.test(text.slice(Math.max(0, start - 2), start)) &&
         !/^(?:ms\W|(?:MS|MR|SR) \P{Lu}|(?:MS|MR|SR) \p{Lu}\p{Ll})/u.test(text.slice(start, start + 5))
       );
     default:

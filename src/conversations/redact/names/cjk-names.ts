@@ -1,6 +1,7 @@
 /** Finds Chinese, Japanese and Korean names: parts of known names, and names with an honorific or a phrase. */
 import data from '../data/name-words.json' with { type: 'json' };
 import { matchesIn } from '../model/matches.ts';
+import { bitOf, type Reading } from '../model/reading.ts';
 
 const {
   chineseFamily: CHINESE_FAMILY,
@@ -20,7 +21,7 @@ const NO_NAMES = new Set(data.cjk.notNames.split(' '));
 const HAN = '[\\p{Script=Han}々ヶ]';
 const KATAKANA = '[\\u30a1-\\u30fa\\u30fc]';
 const HANGUL = '[\\uac00-\\ud7a3]';
-const SCRIPT = /[\p{Script=Thai}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
+const SCRIPT = bitOf([], /[\p{Script=Thai}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u);
 const FAMILY_HAN = `(?:${CHINESE_FAMILY_TWO}|[${CHINESE_FAMILY}])`;
 const FAMILY_HANGUL = `(?:${KOREAN_FAMILY_TWO}|[${KOREAN_FAMILY}])`;
 
@@ -29,8 +30,8 @@ const HANGUL_END = `(?=\\s?(?:${KOREAN_HONORIFICS})|(?:은|는|이|가|을|를|�
 const HONORIFIC_END = `(?=\\s?(?:${JAPANESE_HONORIFICS}|${CHINESE_HONORIFICS}|${KOREAN_HONORIFICS})(?![様々]))`;
 
 /** Reports whether a text contains a letter of these scripts. */
-export function hasCjk(text: string): boolean {
-  return SCRIPT.test(text);
+export function hasCjk({ bits }: Reading): boolean {
+  return (bits & SCRIPT) !== 0;
 }
 
 /** Returns patterns for a known name and its parts; none for names in other scripts. */
@@ -142,10 +143,11 @@ export interface CjkName {
 }
 
 /** Returns the names with an honorific or a phrase, with the position of both. */
-export function namesInContext(text: string): readonly CjkName[] {
-  if (!hasCjk(text)) {
+export function namesInContext(reading: Reading): readonly CjkName[] {
+  if (!hasCjk(reading)) {
     return [];
   }
+  const { text } = reading;
   return [...found(text, ADDRESSED, true), ...found(text, ANNOUNCED, false)];
 }
 

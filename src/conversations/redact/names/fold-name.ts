@@ -1,8 +1,10 @@
 /** Compares names without regard to case and accents: `Müller`, `MULLER`. */
 
+import { isAscii } from '../model/fold.ts';
+
 /** Removes case, accents and ligatures, and maps each character to its origin. */
 export function fold(text: string): { readonly text: string; from(at: number): number; to(end: number): number } {
-  if (/^[\0-\x7f]*$/.test(text)) {
+  if (isAscii(text)) {
     return { text: text.toLowerCase(), from: (at) => at, to: (end) => end };
   }
   const origins: number[] = [];

@@ -2,6 +2,7 @@
 import data from '../data/name-words.json' with { type: 'json' };
 import { labelBefore, labelsFrom } from '../model/label-words.ts';
 import { matchesIn } from '../model/matches.ts';
+import type { Reading } from '../model/reading.ts';
 import { cellsUnder, isTechnicalTable } from '../model/table-columns.ts';
 import { fold } from './fold-name.ts';
 import { isCommon, isGivenName, NEVER, nameIn, namePattern } from './name-words.ts';
@@ -29,9 +30,10 @@ const GIVEN =
 const WHOLE = new RegExp(`^${NAME}(?:,[ ]${NAME})?$`, 'u');
 
 /** Returns the names that a form, a table, a chat or a mail header announces, in order. */
-export function labelledNames(text: string): readonly string[] {
+export function labelledNames({ text, bits }: Reading): readonly string[] {
   const names: (string | null)[] = [];
-  for (const { index, 0: sign } of matchesIn(text, SEPARATOR)) {
+  const hasLabel = (bits & LABELS.bit) !== 0;
+  for (const { index, 0: sign } of hasLabel ? matchesIn(text, SEPARATOR) : []) {
     VALUE.lastIndex = index + sign.length;
     const value = VALUE.exec(text)?.[1];
     const label = value === undefined ? null : labelBefore(text, index, LABELS);
@@ -44,7 +46,9 @@ export function labelledNames(text: string): readonly string[] {
       );
     }
   }
-  return [...names, ...columnNames(text), ...mailboxNames(text), ...speakers(text)].filter((name) => name !== null);
+  return [...names, ...(hasLabel ? columnNames(text) : []), ...mailboxNames(text), ...speakers(text)].filter(
+    (name) => name !== null,
+  );
 }
 
 function labelledName(value: string, label: string, isPart = false): string | null {
@@ -76,6 +80,7 @@ function columnNames(text: string): readonly (string | null)[] {
 
 /** An address in angle brackets, or in square brackets after `mailto:`, as Outlook writes it. */
 const MAILBOX = /[ \t]{0,3}(?:<|\[mailto:)(?:mailto:)?([\p{L}\p{N}._%+'-]{1,64})@[\p{L}\p{N}]/gu;
+const MAILBOX_START = /<|\[mailto:/;
 const LISTED = `${NAME}(?:, ?${NAME})?`;
 /** The end of the text before an address: a name in quotes, or a name after the start of a line or punctuation. */
 const BEFORE = new RegExp(
@@ -93,16 +98,20 @@ const REACH = 120;
 
 /** Returns the names before addresses, without those of shared mailboxes. */
 function mailboxNames(text: string): readonly (string | null)[] {
-  return (text.includes('@') ? matchesIn(text, MAILBOX) : []).map(({ index, 1: local = '' }) => {
-    const [, quoted, plain] = BEFORE.exec(text.slice(Math.max(0, index - REACH), index)) ?? [];
-    const name = inOrder(quoted ?? plain ?? '');
-    const isRole = (word: string) => NEVER.has(fold(word).text) || MAILBOXES.has(word.toLowerCase());
-    const isShared =
-      local.split(/[._+-]/).some(isRole) || name.split(' ').some((word) => /^\p{Lu}/u.test(word) && isRole(word));
-    const own = nameIn(name, 'strong');
-    // "Example Archive Signing Key": an ordinary word ends the name, so it is that of an organization.
-    return isShared || !name.includes(' ') || own === null || !name.replace(/[.,\s]+$/, '').endsWith(own) ? null : own;
-  });
+  return (text.includes('@') && MAILBOX_START.test(text) ? matchesIn(text, MAILBOX) : []).map(
+    ({ index, 1: local = '' }) => {
+      const [, quoted, plain] = BEFORE.exec(text.slice(Math.max(0, index - REACH), index)) ?? [];
+      const name = inOrder(quoted ?? plain ?? '');
+      const isRole = (word: string) => NEVER.has(fold(word).text) || MAILBOXES.has(word.toLowerCase());
+      const isShared =
+        local.split(/[._+-]/).some(isRole) || name.split(' ').some((word) => /^\p{Lu}/u.test(word) && isRole(word));
+      const own = nameIn(name, 'strong');
+      // "Example Archive Signing Key": an ordinary word ends the name, so it is that of an organization.
+      return isShared || !name.includes(' ') || own === null || !name.replace(/[.,\s]+$/, '').endsWith(own)
+        ? null
+        : own;
+    },
+  );
 }
 
 /** Converts `Smith, Ana` to `Ana Smith`. */

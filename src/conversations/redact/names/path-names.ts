@@ -2,6 +2,7 @@
 import data from '../data/name-words.json' with { type: 'json' };
 import type { Finder, PrivateValue } from '../model/found.ts';
 import { matchesIn } from '../model/matches.ts';
+import { bitOf, type Reading, startsOf } from '../model/reading.ts';
 import { isCommon, isGivenName, isParticle } from './name-words.ts';
 
 const listOf = (lists: readonly string[]) => new Set(lists.join(' ').split(' '));
@@ -12,59 +13,65 @@ const SYSTEM = listOf(data.systemUsers);
 
 const LOGIN = '[\\p{L}\\p{N}_][\\p{L}\\p{M}\\p{N}._-]{1,38}[\\p{L}\\p{N}]';
 const USER_LABEL = `(?<![\\p{L}\\p{N}./])(?:${data.userLabels.join('|')})`;
-const USER_LABELLED = new RegExp(`${USER_LABEL}["']?[ \\t]{0,2}(?:[:=：]|(?<= as))`, 'iu');
-/** Places of user names: folders, commands, settings, each with a quick test. The start of a name after `\\Users` may be read as an escape. */
-const USERS: readonly { readonly word: RegExp; readonly place: RegExp }[] = [
+const LABELLED = bitOf(data.userLabels.flatMap((labels) => labels.split('|')));
+const PATH = bitOf(['users', 'home']);
+const COMMAND = bitOf(
+  'ssh scp sftp rsync mosh sshfs docker podman buildah helm oras skopeo npm mysql psql mongo mongosh svn az oc ldapsearch smbclient sudo wget'.split(
+    ' ',
+  ),
+);
+/** Places of user names: folders, commands, settings, each with the bit of its words. The start of a name after `\\Users` may be read as an escape. */
+const USERS: readonly { readonly bit: number; readonly place: RegExp }[] = [
   {
-    word: /\/(?:Users|home)\//,
+    bit: PATH,
     place: new RegExp(`(?<![\\w.)}\\]-])(?:/(?:mnt/)?[a-z])?/(?:Users|home)/(${LOGIN})(?=[/\\s"'\`:;,)\\]<]|$)`, 'gu'),
   },
   {
-    word: /[Uu]sers[\\/\t\n]/,
+    bit: PATH,
     place: new RegExp(
       `(?<![\\p{L}\\p{N}])[A-Za-z]:[\\\\/]{1,2}[Uu]sers(?:[\\\\/]{1,2}|(?=[\\t\\n]))([\\t\\n]?${LOGIN}(?: [\\p{L}\\p{N}._-]{1,30}(?=[ \\\\/])){0,2})(?=[\\\\/\\s"'\`;,)\\]<]|$)`,
       'gu',
     ),
   },
   {
-    word: /(?:ssh|scp|sftp|rsync|mosh|sshfs|ssh-copy-id) /,
+    bit: COMMAND,
     place: new RegExp(
       `(?<![\\w/.-])(?:ssh|scp|sftp|rsync|mosh|sshfs|ssh-copy-id)(?= )[^\\n]{0,80}? (${LOGIN})@[\\p{L}\\p{N}]`,
       'gu',
     ),
   },
   {
-    word: / (?:-u|-U|--user)/,
+    bit: COMMAND,
     place: new RegExp(
       `(?<![\\w/.-])(?:docker|podman|buildah|helm|oras|skopeo|npm|mysql|psql|mongo|mongosh|svn|az|oc|ldapsearch|smbclient|sudo|wget)(?= )[^\\n|;&]{0,80}? (?:-u|-U|--user(?:name)?)[ =]?["']?(${LOGIN})(?=["'\\s]|$)`,
       'gu',
     ),
   },
   {
-    word: /user=/,
+    bit: LABELLED,
     place: new RegExp(`(?<![\\p{L}\\p{N}._-])user=(${LOGIN})(?=["',;&<)}\\]\\s]|$)`, 'gu'),
   },
   {
-    word: /"user":/,
+    bit: LABELLED,
     place: new RegExp(`"user": ?"(${LOGIN})"`, 'gu'),
   },
   {
-    word: USER_LABELLED,
+    bit: LABELLED,
     place: new RegExp(
       `${USER_LABEL}["']?[ \\t]{0,2}(?:[:=：]|(?<= as))[ \\t]{0,2}["']?(${LOGIN})(?=["',;&<)}\\]]|[ \\t]{0,2}(?:\\r?\\n|$))`,
-      'giu',
+      'iuy',
     ),
   },
   {
-    word: USER_LABELLED,
-    place: new RegExp(`${USER_LABEL}=(${LOGIN})(?=["',;&<)}\\]\\s]|$)`, 'giu'),
+    bit: LABELLED,
+    place: new RegExp(`${USER_LABEL}=(${LOGIN})(?=["',;&<)}\\]\\s]|$)`, 'iuy'),
   },
 ];
 
 /** Finds user names of people in paths, commands and settings. Accounts of systems are kept. */
-export const findUserNames: Finder = (text) =>
-  USERS.flatMap(({ word, place }) =>
-    (word.test(text) ? matchesIn(text, place) : []).flatMap(
+export const findUserNames: Finder = (reading) =>
+  USERS.flatMap(({ bit, place }) =>
+    ((reading.bits & bit) === 0 ? [] : placesOf(reading, bit, place)).flatMap(
       ({ index, 0: whole, 1: login = '' }): readonly PrivateValue[] => {
         const start = index + whole.lastIndexOf(login);
         const written = /^\s/.test(login) ? ['n', 'r', 't'].map((letter) => letter + login.slice(1)) : [login];
@@ -84,16 +91,33 @@ export const findUserNames: Finder = (text) =>
     ),
   );
 
+/** Returns the matches of a pattern: anywhere, or of a sticky one at the words with a bit. */
+function placesOf(reading: Reading, bit: number, place: RegExp): readonly RegExpExecArray[] {
+  if (!place.sticky) {
+    return matchesIn(reading.text, place);
+  }
+  return startsOf(reading, bit).flatMap((start) => {
+    place.lastIndex = start;
+    const match = place.exec(reading.text);
+    return match === null ? [] : [match];
+  });
+}
+
 const ENDING =
   /\.(?:pdf|docx?|odt|rtf|pages|png|jpe?g|heic|heif|tiff?|webp|gif|bmp|xlsx?|ods|csv|pptx?|key|zip|rar|7z|eml|msg|vcf|ics|mp[34]|mov|avi|wav|m4a|txt)(?![\p{L}\p{N}_]|\.\w)/giu;
+const ENDINGS = bitOf(
+  'pdf doc docx odt rtf pages png jpg jpeg heic heif tif tiff webp gif bmp xls xlsx ods csv ppt pptx key zip rar z eml msg vcf ics mp mov avi wav m txt'.split(
+    ' ',
+  ),
+);
 /** Characters of a file name, including spaces only if it contains a word for a document. */
 const STEM = /[\p{L}\p{N}][\p{L}\p{M}\p{N}._'’+%-]{1,100}$/u;
 const SPACED = /(?:^|[\s"'(/\\[:：=>,*`])((?:[\p{L}\p{M}\p{N}._'’+()-]{1,30} ){1,5}[\p{L}\p{M}\p{N}._'’+()-]{1,40})$/u;
 
 /** Finds file names that contain the name of a person, and redacts them as a whole. */
-export const findNamedFiles: Finder = (text) => {
+export const findNamedFiles: Finder = ({ text, bits }) => {
   const found: PrivateValue[] = [];
-  for (const { index, 0: ending } of text.includes('.') ? matchesIn(text, ENDING) : []) {
+  for (const { index, 0: ending } of (bits & ENDINGS) === 0 ? [] : matchesIn(text, ENDING)) {
     const before = text.slice(Math.max(0, index - 160), index);
     const stem = stemOf(before);
     if (stem !== null) {

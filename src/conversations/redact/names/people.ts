@@ -4,6 +4,7 @@ import { smallest } from '../../../core/lists.ts';
 import type { Person } from '../../model/ticket.ts';
 import type { Finder, PrivateValue } from '../model/found.ts';
 import { matchesIn } from '../model/matches.ts';
+import type { Reading } from '../model/reading.ts';
 import { hasCjk, namesInContext, patternsOfName } from './cjk-names.ts';
 import { fold } from './fold-name.ts';
 import { isCommon, isParticle, isWordToo, NEVER } from './name-words.ts';
@@ -72,7 +73,7 @@ export function createPeopleMatcher(
   for (const name of announced.filter((each) => !isAllowed(each))) {
     addName(names, name, announcedKey(names, name), true);
   }
-  return { finder: (text) => findPeople(text, names), ownerOf: (email) => owners.get(email) };
+  return { finder: (reading) => findPeople(reading, names), ownerOf: (email) => owners.get(email) };
 }
 
 /**
@@ -138,8 +139,9 @@ function fullNamesOf({ names }: Person): readonly string[] {
   return names.map((name) => fold(name).text.trim()).filter((name) => name.includes(' '));
 }
 
-function findPeople(text: string, { stems, phrases, patterns }: Names): readonly PrivateValue[] {
-  const cjk = hasCjk(text) ? findCjk(text, patterns) : [];
+function findPeople(reading: Reading, { stems, phrases, patterns }: Names): readonly PrivateValue[] {
+  const { text } = reading;
+  const cjk = hasCjk(reading) ? findCjk(reading, patterns) : [];
   if (phrases.size === 0) {
     return cjk;
   }
@@ -194,9 +196,9 @@ function inflected(text: string, folded: ReturnType<typeof fold>, stems: Names['
   });
 }
 
-function findCjk(text: string, patterns: Names['patterns']): readonly PrivateValue[] {
+function findCjk(reading: Reading, patterns: Names['patterns']): readonly PrivateValue[] {
   const known = patterns.flatMap(({ pattern, key }) =>
-    matchesIn(text, pattern)
+    matchesIn(reading.text, pattern)
       .filter(([value]) => value !== '')
       .map(
         ({ index, 0: value }): PrivateValue => ({
@@ -208,7 +210,7 @@ function findCjk(text: string, patterns: Names['patterns']): readonly PrivateVal
         }),
       ),
   );
-  const inContext = namesInContext(text).map(
+  const inContext = namesInContext(reading).map(
     ({ name, start, end }): PrivateValue => ({ type: 'person', label: 'PERSON', key: `person ${name}`, start, end }),
   );
   return [...known, ...inContext];
