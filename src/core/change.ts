@@ -88,7 +88,7 @@ export interface AccessChange {
   /** Role that is gained or lost; `a → b` for a change. */
   readonly role: string;
   readonly change: Address;
-  /** Field that gives the access to a group; absent for the membership or the role of a person. */
+  /** Field that gives the access; absent for the members of a team and the role of a person in the organization. */
   readonly field?: string;
 }
 

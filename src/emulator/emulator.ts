@@ -19,7 +19,8 @@
  *    `conversations/site-context.ts` (findings and their drafts), `integrations/lifecycle.ts`,
  *    `integrations/integrations.ts` and `integrations/installations.ts` (integrations), `api.ts` (permissions of
  *    integrations' tokens), `sites/ask.ts` (answers), `organizations/organizations.ts` (initial instructions),
- *    `sites/customization.ts` (defaults), `sites/redirects.ts` (sources that are taken, pages of a path).
+ *    `sites/customization.ts` (defaults), `sites/redirects.ts` (sources that are taken, pages of a path),
+ *    `permissions/permissions.ts` (roles in effect).
  *
  * It shares no code with the client, so that it does not repeat the client's mistakes.
  */

@@ -19,6 +19,7 @@ import { openapiOperations, openapiStore } from './openapi/openapi.ts';
 import { memberOperations } from './organizations/members.ts';
 import { organizationOperations } from './organizations/organizations.ts';
 import { organizationTables } from './organizations/people.ts';
+import { permissionOperations } from './permissions/permissions.ts';
 import { askOperations } from './sites/ask.ts';
 import { customizationOperations } from './sites/customization.ts';
 import { siteTables } from './sites/records.ts';
@@ -63,6 +64,7 @@ export const OPERATIONS: readonly ApiOperation[] = [
   ...askOperations,
   ...siteStructureOperations,
   ...redirectOperations,
+  ...permissionOperations,
   ...openapiOperations,
   ...translationOperations,
   ...conversationOperations,

@@ -453,9 +453,11 @@ class DriftFinder {
   ): void {
     const { address } = change;
     const { file, line, column } = change.source ?? { file: '', line: 0, column: 0 };
-    const member = this.#context.kinds.get(change.kind)?.fields[field]?.manifestName ?? field;
+    const written = this.#context.kinds.get(change.kind)?.fields[field]?.manifestName ?? field;
+    // A field of a group is a member of the mapping that has the group's name.
+    const path = written.split('.');
     const edit = `${address} ${field}`;
-    const found = this.#valueOf(change, actual, field, member);
+    const found = this.#valueOf(change, actual, field, path);
     const isSecret = hasUrlSecrets(found) || hasUrlSecrets(actual.fields[field]);
     const value = isSecret ? undefined : found;
     const manifest = this.#context.textOf(file);
@@ -463,7 +465,7 @@ class DriftFinder {
     const patch =
       mapping === null || value === undefined || !this.#isWanted(edit)
         ? null
-        : patchMember(manifest.text, mapping, member, value);
+        : patchMember(manifest.text, mapping, path, value);
     if (patch === null) {
       const isLost = value === undefined && isIdRef(actual.fields[field]);
       const reason = isLost ? UNDECLARED : isSecret ? SECRET : value === undefined ? UNDECLARABLE : UNWRITABLE;
@@ -479,26 +481,31 @@ class DriftFinder {
   }
 
   /** Returns the value that declares a field as it is now; undefined if a manifest cannot declare it. */
-  #valueOf(change: Change, actual: Actual, field: string, member: string): unknown {
+  #valueOf(change: Change, actual: Actual, field: string, path: readonly string[]): unknown {
     const described = this.#context.described.get(actual);
     if (described === undefined) {
       return undefined;
     }
-    const value = described[member];
-    if (this.#context.kinds.get(change.kind)?.fields[field]?.shape === 'people' && isObject(value)) {
-      return this.#people(change, value);
+    const value = path.reduce<unknown>((at, name) => (isObject(at) ? at[name] : undefined), described);
+    const rules = this.#context.kinds.get(change.kind)?.fields[field];
+    if (rules?.keepsOthers !== undefined) {
+      return this.#members(change, field, isObject(value) ? value : {});
     }
     const now = actual.fields[field] ?? null;
-    return value ?? (isIdRef(now) || member !== field ? undefined : now);
+    return value ?? (isIdRef(now) || path.join('.') !== field ? undefined : now);
   }
 
-  /** Keeps people who are declared and have not joined; leaves others out of an additive membership. */
-  #people({ address }: Change, now: Record<string, unknown>): Record<string, unknown> {
-    const declared = this.#context.input.declared.get(address)?.fields ?? {};
-    const before = isObject(declared.members) ? (declared.members as Record<string, unknown>) : {};
-    const pending = Object.entries(before).filter(([email]) => !this.#context.input.observation.people.has(email));
-    const there = Object.entries(now).filter(([email]) => declared.membership !== 'additive' || email in before);
-    return Object.fromEntries([...there, ...pending]);
+  /** Keeps people who are declared and have not joined; leaves others out where they are not declared, but may be there. */
+  #members({ address, kind }: Change, field: string, now: Record<string, unknown>): Record<string, unknown> {
+    const { declared: all, observation } = this.#context.input;
+    const rules = this.#context.kinds.get(kind)?.fields[field];
+    const declared = all.get(address)?.fields ?? {};
+    const isOfPeople = rules?.shape === 'people';
+    const before = Object.entries(normalizeValue(rules, declared[field] ?? {}) ?? {});
+    const written = new Set(before.map(([name]) => (isOfPeople ? name : keyOf(name))));
+    const isKept = ([name]: [string, unknown]) => rules?.keepsOthers?.(declared) !== true || written.has(name);
+    const pending = before.filter(([email]) => isOfPeople && !observation.people.has(email));
+    return Object.fromEntries([...Object.entries(now).filter(isKept), ...pending]);
   }
 }
 

@@ -214,13 +214,22 @@ type Patch =
   | { readonly edits: null; readonly file: { readonly name: string; readonly text: string } };
 
 /**
- * Changes the value of a member of a mapping with the smallest possible edit of the text. Null if its notation does not
+ * Changes the value at a path in a mapping with the smallest possible edit of the text. Null if its notation does not
  * allow changing it alone: an alias, or comments inside.
  */
-export function patchMember(text: string, mapping: YAMLMap.Parsed, name: string, value: unknown): Patch | null {
+export function patchMember(
+  text: string,
+  mapping: YAMLMap.Parsed,
+  [name = '', ...inner]: readonly string[],
+  value: unknown,
+): Patch | null {
   const pair = mapping.items.find(({ key }) => isScalar(key) && key.value === name);
   if (pair?.value === undefined || pair.value === null) {
     return null;
+  }
+  if (inner.length > 0) {
+    const isOwn = isMap(pair.value) && pair.value.anchor === undefined;
+    return isOwn ? patchMember(text, pair.value as YAMLMap.Parsed, inner, value) : null;
   }
   const named = fileOf(pair.value);
   if (named !== null) {

@@ -10,6 +10,7 @@ export const collection = listedKind({
   section: 'collections',
   parent: 'parent',
   summary: 'Collections, which contain spaces and other collections.',
+  dependsOn: ['team', 'member'],
   deletionNeedsApproval: true,
   // Deleting a collection deletes its spaces.
   deletionNeeds: ['space'],
@@ -37,6 +38,7 @@ export const collection = listedKind({
     },
     defaultLevel,
   },
+  permissions: 'collection',
   impact: () => ({ weight: 10, text: '' }),
-  example: 'handbook: { title: Handbook, defaultLevel: read }',
+  example: 'handbook: { title: Handbook, defaultLevel: read, permissions: { teams: { writers: edit } } }',
 });

@@ -17,7 +17,7 @@ const listed = listedKind({
   section: 'spaces',
   parent: 'collection',
   summary: 'Spaces, which contain pages.',
-  dependsOn: ['collection', 'member'],
+  dependsOn: ['collection', 'team', 'member'],
   deletionNeedsApproval: true,
   operations: {
     list: operations.listSpaces,
@@ -62,6 +62,7 @@ const listed = listedKind({
           : [],
     },
   },
+  permissions: 'space',
   isHidden: ({ deletedAt }) => Boolean(deletedAt),
   facts: ({ changeRequestsOpen, revision }) => ({
     openChangeRequests: changeRequestsOpen ?? 0,

@@ -1,23 +1,19 @@
 /** Kind of the teams, with their members. */
 import { z } from 'zod';
 import type { Change } from '../core/change.ts';
-import { isObject, type Json, present } from '../core/json.ts';
-import { compareText } from '../core/lists.ts';
+import { type Json, present } from '../core/json.ts';
 import type { Actual } from '../core/resource.ts';
 import { counted } from '../plan/render/words.ts';
 import type { Reader } from '../platform/client.ts';
 import { operations } from '../platform/operations/index.ts';
 import { listedKind } from './model/derived-kind.ts';
 import { listedElsewhere } from './model/field-table.ts';
-import { creating, type Detail, type PlannedRequest, Ref, RefMap, ref, request } from './model/kind.ts';
+import { creating, type Detail, type PlannedRequest, RefMap, ref, request } from './model/kind.ts';
 import type { DescribeContext } from './model/manifest.ts';
-import { emailKey, line, type SchemaNotes } from './model/schema.ts';
+import { declarablePeople, peopleFromEntry, personIn, personKey, personRef, rolesIn } from './model/people.ts';
+import { line } from './model/schema.ts';
 
 const LIMITS = { min: 1, max: 64, example: 'Docs writers' };
-const person = z
-  .string()
-  .regex(emailKey.pattern, { error: 'is not an email address' })
-  .meta({ suggests: ['member'] } satisfies SchemaNotes);
 const teamRole = z.enum(['owner', 'member']);
 
 /** Teams and their members. Source: docs/platform-notes.md#teams */
@@ -40,19 +36,19 @@ export const team = listedKind({
         .default('exact')
         .describe('`exact` allows only the declared members. `additive` also allows others.'),
       declarationOnly: true,
-      toEntry: (_value, _context, actual) => (unknownPeople(actual) === 0 ? undefined : 'additive'),
+      toEntry: (_value, _context, actual) =>
+        declarablePeople(actual.fields.members).unknown === 0 ? undefined : 'additive',
     },
     members: {
       schema: z
-        .record(person, teamRole)
+        .record(personKey, teamRole)
         .meta({ examples: [{ 'ana@acme.example': 'owner', 'bo@acme.example': 'member' }] })
         .describe('Email addresses, each with `owner` (can manage the team) or `member`.'),
       shape: 'people',
       access: listedElsewhere,
       isListed: false,
       keepsOthers: ({ membership }) => membership === 'additive',
-      fromEntry: (value) =>
-        Object.fromEntries(Object.entries(people(value)).map(([email, role]) => [email.toLowerCase(), role])),
+      fromEntry: peopleFromEntry,
       toEntry: describeMembers,
     },
   },
@@ -75,7 +71,7 @@ export const team = listedKind({
         title === undefined ? [] : [request(operations.updateTeam, { path, body: { title: String(title) } })];
       return { first: [...renamed, ...membershipWrites(change)] };
     }
-    const members = people(change.declared.members);
+    const members = rolesIn(change.declared.members);
     const plain = Object.keys(members).filter((email) => members[email] === 'member');
     const body = present({
       title: String(title ?? change.address),
@@ -91,18 +87,12 @@ export const team = listedKind({
   members: { ana@acme.example: owner, bo@acme.example: member }`,
 });
 
-/** Number of members for whom the platform returns no email address. */
-function unknownPeople({ fields }: Actual): number {
-  return Object.keys(people(fields.members)).filter((email) => !emailKey.pattern.test(email)).length;
-}
-
 function describeMembers(value: Json | undefined, context: DescribeContext, actual: Actual): unknown {
-  const unknown = unknownPeople(actual);
+  const { known, unknown } = declarablePeople(value);
   if (unknown > 0) {
     context.note(actual, `additive: the platform returns no email address for ${unknown} of its members`);
   }
-  const known = Object.entries(people(value)).filter(([email]) => emailKey.pattern.test(email));
-  return Object.fromEntries(known.sort(([a], [b]) => compareText(a, b)));
+  return known;
 }
 
 async function readMembers({ id }: Actual, reader: Reader): Promise<Detail> {
@@ -110,10 +100,10 @@ async function readMembers({ id }: Actual, reader: Reader): Promise<Detail> {
   const people: (readonly [string, string])[] = [];
   const pages = reader.pages(operations.listTeamMembers, { path: { teamId: id } });
   for await (const { organization: person, team: as } of pages) {
-    const email = person.user?.email?.toLowerCase();
-    members[email ?? `#${person.id}`] = as.role;
-    if (email !== undefined) {
-      people.push([email, person.id]);
+    const name = personIn({ id: person.id, email: person.user?.email });
+    members[name] = as.role;
+    if (person.user?.email) {
+      people.push([name, person.id]);
     }
   }
   return { fields: { members }, people };
@@ -124,7 +114,7 @@ function membershipWrites(change: Change): readonly PlannedRequest[] {
   if (field === undefined) {
     return [];
   }
-  const [before, after] = [people(field.from), people(field.to)];
+  const [before, after] = [rolesIn(field.from), rolesIn(field.to)];
   const set = Object.keys(after).filter((email) => after[email] !== before[email]);
   const gone = Object.keys(before).filter((email) => !(email in after));
   return bulk(change.address, pick(after, set), gone);
@@ -147,15 +137,6 @@ function bulk(
     memberships: emails.length === 0 ? undefined : new RefMap(roles),
   });
   return [request(operations.updateTeamMembers, { path: { teamId: ref(address) }, body })];
-}
-
-/** Returns a reference to a person, by id if the person has no email. */
-function personRef(person: string): Ref {
-  return new Ref(person.startsWith('#') ? person : `member/${person}`);
-}
-
-function people(value: unknown): Readonly<Record<string, string>> {
-  return isObject(value) ? (value as Record<string, string>) : {};
 }
 
 function pick(from: Readonly<Record<string, string>>, names: readonly string[]): Readonly<Record<string, string>> {

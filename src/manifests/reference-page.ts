@@ -22,7 +22,9 @@ export function manifestReference(kinds: readonly Kind[]): string {
   const parts = [
     '# Manifests',
     'A manifest is a YAML file with one or more of these sections. A field that you omit is not managed.',
-    sections.map(({ manifest }) => `- [\`${manifest.section}\`](#${manifest.section.toLowerCase()}): ${manifest.summary}`).join('\n'),
+    sections
+      .map(({ manifest }) => `- [\`${manifest.section}\`](#${manifest.section.toLowerCase()}): ${manifest.summary}`)
+      .join('\n'),
     ...sections.map((kind) => sectionPart(kind, entrySchema(kind, schema, words), words)),
   ];
   if (first !== undefined) {

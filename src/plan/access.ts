@@ -131,7 +131,8 @@ function membershipChanges(kind: KindRules, change: Change): readonly AccessChan
     for (const { person, was, is } of changedPeople(before, after)) {
       const role = was === undefined || is === undefined ? String(is ?? was) : `${was} → ${is}`;
       const [from, to] = [was === undefined ? null : address, is === undefined ? null : address];
-      found.push({ person, from, to, role, change: address });
+      // People join a team; a role in anything else is access that they gain.
+      found.push({ person, from, to, role, change: address, ...(path === 'members' ? {} : { field: path }) });
     }
   }
   return found;

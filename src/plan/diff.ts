@@ -89,7 +89,7 @@ export function diffFields(
   const notes: string[] = [];
   for (const [path, value] of Object.entries(wanted)) {
     const rules = kind.fields[path] ?? {};
-    if (value === undefined || rules.declarationOnly === true || declared.ignore.includes(path)) {
+    if (value === undefined || rules.declarationOnly === true || isIgnored(declared, path)) {
       continue;
     }
     if (rules.unsupportedNote !== undefined && actual[path] === undefined) {
@@ -101,10 +101,9 @@ export function diffFields(
       continue;
     }
     const before = rules.compare === 'base' ? base?.fields[path] : normalizeValue(rules, actual[path] ?? null);
-    const after =
-      rules.shape === 'people'
-        ? peopleAfter(value, actual[path], rules.keepsOthers?.(declared.fields) === true)
-        : normalizeValue(rules, value);
+    const wantedNow = normalizeValue(rules, value);
+    const keepsOthers = rules.keepsOthers?.(declared.fields) === true && isObject(before) && isObject(wantedNow);
+    const after = keepsOthers ? ({ ...before, ...wantedNow } as Json) : wantedNow;
     if (rules.fixed === 'create' || sameJson(before ?? null, after)) {
       continue;
     }
@@ -114,12 +113,9 @@ export function diffFields(
   return { updates, moves, replaces, notes, wanted, missingPeople };
 }
 
-/** Returns the people after the change: the declared ones, and those who are there if others stay. */
-function peopleAfter(declared: Json, actual: Json | undefined, keepsOthers: boolean): Json {
-  if (!keepsOthers || !isObject(declared)) {
-    return declared;
-  }
-  return { ...(isObject(actual) ? (actual as Record<string, Json>) : {}), ...(declared as Record<string, Json>) };
+/** Reports whether a field is only set on creation. A group of fields, such as `permissions`, is ignored as a whole. */
+function isIgnored({ ignore }: Declared, path: string): boolean {
+  return ignore.includes(path) || ignore.includes(path.split('.', 1)[0] ?? path);
 }
 
 /** Finds every address that these fields refer to. */

@@ -94,11 +94,12 @@ export function holdChanges(changes: readonly Change[], context: GuardContext): 
       return 'drift is only reported (selfHeal: false)';
     }
     if (change.action !== 'delete') {
-      return newContent.get(change.address) ?? null;
+      return newContent.get(change.address) ?? rules.get(change.kind)?.approvalReason?.(change) ?? null;
     }
     const approval = needApproval.includes(change.kind) ? `deleting ${kindWords(change.kind)}s needs approval` : null;
     return lost.get(change.address) ?? approval;
   };
+  const rules = new Map(kinds.map((kind) => [kind.name, kind]));
   const marked = changes.map((change): Change => {
     const paused = pauseOf(change);
     const held = change.held === null ? reasonOf(change) : null;

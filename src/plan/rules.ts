@@ -57,7 +57,7 @@ export interface FieldRules {
   readonly redacted?: boolean;
   /** `people`: a mapping of email address to role. */
   readonly shape?: 'plain' | 'people' | 'set';
-  /** Reports whether people who are not declared stay, for the shape `people`. By default they are removed. */
+  /** Reports whether members of a mapping that are not declared stay. By default they are removed. */
   readonly keepsOthers?: (declared: Fields) => boolean;
   /** Addresses that a declared value refers to. */
   readonly references?: (value: Json) => readonly Address[];
@@ -125,6 +125,8 @@ export interface KindRules {
   readonly deletionNeedsApproval?: boolean;
   /** Returns the reasons why the changes would lock people out. A plan with such a reason is refused. */
   lockOuts?(context: LockOutContext): readonly string[];
+  /** Returns why an update waits for approval, such as one that nobody can undo afterwards; null if it does not. */
+  approvalReason?(change: Change): string | null;
   /**
    * `once` for people, whom a creation only invites: they are listed when they join. It is planned only for somebody whom
    * the base lacks, and never sent again.
@@ -216,6 +218,11 @@ export class PeopleAddresses {
   pendingReason(whyNotInvited: string | null | undefined): string {
     const { notJoined = '', invitedNow = '' } = this.#kind?.people ?? {};
     return whyNotInvited === undefined ? notJoined : (whyNotInvited ?? invitedNow);
+  }
+
+  /** Returns the role of those who manage the organization, or a resource. */
+  get adminRole(): string {
+    return this.#kind?.people.adminRole ?? '';
   }
 
   /** Returns the name of the kind, for reading it. */

@@ -19,6 +19,7 @@ import {
   type Observation,
 } from '../core/resource.ts';
 import type { Detail, DetailRequest, Kind } from '../kinds/model/kind.ts';
+import { changedPeople } from '../plan/render/field-text.ts';
 import { type KindRules, PeopleAddresses } from '../plan/rules.ts';
 import type { Reader } from '../platform/client.ts';
 import { operations } from '../platform/operations/index.ts';
@@ -365,15 +366,21 @@ export async function settleAll<T>(promises: readonly Promise<T>[]): Promise<T[]
   return results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
 }
 
-/** Reports whether a plan removes anybody or demotes an admin: then it matters whose token is used. */
+/** Reports whether a plan removes anybody or takes the role of an admin: then it matters whose token is used. */
 export function couldLockOut(kinds: readonly KindRules[], changes: readonly Change[]): boolean {
   const people = new PeopleAddresses(kinds);
+  const byName = new Map(kinds.map((kind) => [kind.name, kind]));
   return changes.some(({ kind, action, paused, fields }) => {
-    const rules = paused === null ? people.rules(kind) : null;
-    return (
-      rules !== null &&
-      (action === 'delete' || fields.some(({ path, from }) => path === rules.roleField && from === rules.adminRole))
-    );
+    const rules = people.rules(kind);
+    if (paused !== null) {
+      return false;
+    }
+    return rules === null
+      ? fields.some(({ path, from, to }) => {
+          const isOfPeople = byName.get(kind)?.fields[path]?.shape === 'people';
+          return isOfPeople && changedPeople(from, to).some(({ was }) => was === people.adminRole);
+        })
+      : action === 'delete' || fields.some(({ path, from }) => path === rules.roleField && from === rules.adminRole);
   });
 }
 

@@ -109,21 +109,9 @@ describe.each(answering.map((operation) => [operation.name, operation] as const)
  */
 const NEEDED = [
   ...['body', 'conversation', 'createdAt', 'destination', 'id', 'issue', 'items', 'kind', 'label', 'language'],
-  ...[
-    'organization',
-    'pages',
-    'parts',
-    'results',
-    'role',
-    'rule',
-    'slug',
-    'source',
-    'space',
-    'status',
-    'structure',
-    'team',
-  ],
-  ...['title', 'type', 'updatedAt'],
+  ...['organization', 'pages', 'parts', 'results', 'role', 'rule', 'slug', 'source'],
+  ...['space', 'status', 'structure', 'team'],
+  ...['title', 'type', 'updatedAt', 'user'],
 ];
 
 test('accepts a response with only its identifying members', () => {

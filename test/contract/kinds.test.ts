@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { getFeatures } from '../../src/emulator/model/features.ts';
 import { type PlannedRequest, Ref } from '../../src/kinds/model/kind.ts';
 import { kinds } from '../../src/kinds/registry.ts';
-import { type Sample, type SampleStep, samples } from '../support/kind-samples.ts';
+import { type Sample, type SampleStep, samplesByVersion } from '../support/kind-samples.ts';
 import { openWorld, UNLIMITED, type World } from '../support/world.ts';
 import { kindSamples } from './samples.ts';
 import { send } from './send.ts';
@@ -21,125 +21,128 @@ test('every sample is of a kind of the registry', () => {
   expect(Object.keys(kindSamples).toSorted()).toEqual(kinds.map(({ name }) => name).toSorted());
 });
 
-describe.each(samples.map((each) => ({ each, kind: each.kind })))('$kind', ({ each }) => {
-  const { address, storedIn } = each;
-  const kind = kinds.find(({ name }) => name === each.kind);
-  const manifest = (step: SampleStep) => each.steps[step] ?? '';
-  const apply = (step: SampleStep) => world.settle(manifest(step), policy);
+describe.each(samplesByVersion.map((each) => ({ each, kind: each.kind, version: each.version })))(
+  '$kind in $version',
+  ({ each }) => {
+    const { address, storedIn } = each;
+    const kind = kinds.find(({ name }) => name === each.kind);
+    const manifest = (step: SampleStep) => each.steps[step] ?? '';
+    const apply = (step: SampleStep) => world.settle(manifest(step), policy);
 
-  beforeEach(() => {
-    world.emulator.setFeatures(getFeatures(each.version));
-  });
+    beforeEach(() => {
+      world.emulator.setFeatures(getFeatures(each.version));
+    });
 
-  async function shortPlan(step: SampleStep): Promise<string[]> {
-    const { plan } = await world.plan(manifest(step), policy);
-    return plan.changes.map((change) => `${change.action} ${change.address} ${JSON.stringify(change.fields)}`);
-  }
-
-  async function idOf(owned: string): Promise<string> {
-    const { entries } = await world.record.read();
-    return entries.find((entry) => entry.address === owned)?.id ?? '';
-  }
-
-  /** The first request for the resource in the plan of a step. */
-  async function firstRequest(step: SampleStep): Promise<PlannedRequest> {
-    const { changes } = (await world.plan(manifest(step), policy)).plan;
-    const change = changes.find((planned) => planned.address === address);
-    const creation = (other: string) => changes.find((planned) => planned.address === other);
-    const first = change === undefined ? undefined : kind?.writes(change, { creation }).first[0];
-    if (first === undefined) {
-      throw new Error(`${step}: no request for ${address}`);
+    async function shortPlan(step: SampleStep): Promise<string[]> {
+      const { plan } = await world.plan(manifest(step), policy);
+      return plan.changes.map((change) => `${change.action} ${change.address} ${JSON.stringify(change.fields)}`);
     }
-    return first;
-  }
 
-  /** Deletes the resource as another client does. */
-  async function deleteElsewhere(): Promise<void> {
-    const { operation, input } = await firstRequest('gone');
-    const { path = {} } = input as { readonly path?: Readonly<Record<string, string | Ref>> };
-    let url = operation.path;
-    for (const [name, value] of Object.entries(path)) {
-      url = url.replace(`{${name}}`, value instanceof Ref ? await idOf(value.address) : value);
+    async function idOf(owned: string): Promise<string> {
+      const { entries } = await world.record.read();
+      return entries.find((entry) => entry.address === owned)?.id ?? '';
     }
-    await world.call(operation.method, url.replace('{organizationId}', world.emulator.organization));
-  }
 
-  test('is created once, followed by an empty plan', async () => {
-    await apply('created');
-    const made = count(storedIn);
-    expect(await shortPlan('created')).toEqual([]);
-    await apply('created');
-    expect(count(storedIn)).toBe(made);
-  });
-
-  test('accepts new values in every field, and cleared fields', async () => {
-    await apply('created');
-    expect((await shortPlan('updated')).some((line) => line.includes(address))).toBe(true);
-    await apply('updated');
-    expect(await shortPlan('updated')).toEqual([]);
-    if (each.steps.cleared !== undefined) {
-      expect(await shortPlan('cleared')).not.toEqual([]);
-      await apply('cleared');
-      expect(await shortPlan('cleared')).toEqual([]);
+    /** The first request for the resource in the plan of a step. */
+    async function firstRequest(step: SampleStep): Promise<PlannedRequest> {
+      const { changes } = (await world.plan(manifest(step), policy)).plan;
+      const change = changes.find((planned) => planned.address === address);
+      const creation = (other: string) => changes.find((planned) => planned.address === other);
+      const first = change === undefined ? undefined : kind?.writes(change, { creation }).first[0];
+      if (first === undefined) {
+        throw new Error(`${step}: no request for ${address}`);
+      }
+      return first;
     }
-  });
 
-  test('is corrected after drift', async () => {
-    await apply('created');
-    const before = await idOf(address);
-    await send(world, each.drift, before);
-    const plan = await shortPlan('created');
-    expect(plan.filter((line) => line.includes(` ${address} `))).toHaveLength(1);
-    await apply('created');
-    expect(await shortPlan('created')).toEqual([]);
-    expect(await idOf(address)).toBe(before);
-  });
+    /** Deletes the resource as another client does. */
+    async function deleteElsewhere(): Promise<void> {
+      const { operation, input } = await firstRequest('gone');
+      const { path = {} } = input as { readonly path?: Readonly<Record<string, string | Ref>> };
+      let url = operation.path;
+      for (const [name, value] of Object.entries(path)) {
+        url = url.replace(`{${name}}`, value instanceof Ref ? await idOf(value.address) : value);
+      }
+      await world.call(operation.method, url.replace('{organizationId}', world.emulator.organization));
+    }
 
-  test.runIf(kind?.deletable)('is pruned when it is no longer declared', async () => {
-    await apply('created');
-    const made = count(storedIn);
-    await apply('gone');
-    expect(count(storedIn)).toBeLessThan(made);
-    expect(await idOf(address)).toBe('');
-    expect(await shortPlan('gone')).toEqual([]);
-  });
-
-  test('is not deleted without a base', async () => {
-    await apply('created');
-    const { plan } = await world.plan(manifest('gone'), { ...policy, base: null });
-    expect(plan.changes.filter((change) => change.action === 'delete')).toEqual([]);
-  });
-
-  test.runIf(kind?.deletable && kind.creatable === true)(
-    'counts as deleted when another client has deleted it',
-    async () => {
+    test('is created once, followed by an empty plan', async () => {
       await apply('created');
-      const id = await idOf(address);
-      const deletes = { method: 'DELETE' };
-      world.emulator.setFaults([{ match: deletes, times: 1, fault: { kind: 'reset-after' } }]);
+      const made = count(storedIn);
+      expect(await shortPlan('created')).toEqual([]);
+      await apply('created');
+      expect(count(storedIn)).toBe(made);
+    });
+
+    test('accepts new values in every field, and cleared fields', async () => {
+      await apply('created');
+      expect((await shortPlan('updated')).some((line) => line.includes(address))).toBe(true);
+      await apply('updated');
+      expect(await shortPlan('updated')).toEqual([]);
+      if (each.steps.cleared !== undefined) {
+        expect(await shortPlan('cleared')).not.toEqual([]);
+        await apply('cleared');
+        expect(await shortPlan('cleared')).toEqual([]);
+      }
+    });
+
+    test('is corrected after drift', async () => {
+      await apply('created');
+      const before = await idOf(address);
+      await send(world, each.drift, before);
+      const plan = await shortPlan('created');
+      expect(plan.filter((line) => line.includes(` ${address} `))).toHaveLength(1);
+      await apply('created');
+      expect(await shortPlan('created')).toEqual([]);
+      expect(await idOf(address)).toBe(before);
+    });
+
+    test.runIf(kind?.deletable)('is pruned when it is no longer declared', async () => {
+      await apply('created');
+      const made = count(storedIn);
       await apply('gone');
-      world.emulator.setFaults([]);
+      expect(count(storedIn)).toBeLessThan(made);
       expect(await idOf(address)).toBe('');
-      await apply('created');
-      await deleteElsewhere();
-      await apply('gone');
-      expect(await idOf(address)).not.toBe(id);
       expect(await shortPlan('gone')).toEqual([]);
-    },
-  );
+    });
 
-  test.runIf(kind?.creatable === true)('is not created twice after a lost response', async () => {
-    const { operation } = await firstRequest('created');
-    await apply('created');
-    const made = count(storedIn);
-    await world.begin();
-    world.emulator.setFaults([{ match: { operation: operation.name }, times: 2, fault: { kind: 'reset-after' } }]);
-    await apply('created');
-    expect(world.emulator.requests.count(operation.name)).toBeGreaterThan(0);
-    expect(count(storedIn)).toBe(made);
-    expect(await shortPlan('created')).toEqual([]);
-  });
-});
+    test('is not deleted without a base', async () => {
+      await apply('created');
+      const { plan } = await world.plan(manifest('gone'), { ...policy, base: null });
+      expect(plan.changes.filter((change) => change.action === 'delete')).toEqual([]);
+    });
+
+    test.runIf(kind?.deletable && kind.creatable === true)(
+      'counts as deleted when another client has deleted it',
+      async () => {
+        await apply('created');
+        const id = await idOf(address);
+        const deletes = { method: 'DELETE' };
+        world.emulator.setFaults([{ match: deletes, times: 1, fault: { kind: 'reset-after' } }]);
+        await apply('gone');
+        world.emulator.setFaults([]);
+        expect(await idOf(address)).toBe('');
+        await apply('created');
+        await deleteElsewhere();
+        await apply('gone');
+        expect(await idOf(address)).not.toBe(id);
+        expect(await shortPlan('gone')).toEqual([]);
+      },
+    );
+
+    test.runIf(kind?.creatable === true)('is not created twice after a lost response', async () => {
+      const { operation } = await firstRequest('created');
+      await apply('created');
+      const made = count(storedIn);
+      await world.begin();
+      world.emulator.setFaults([{ match: { operation: operation.name }, times: 2, fault: { kind: 'reset-after' } }]);
+      await apply('created');
+      expect(world.emulator.requests.count(operation.name)).toBeGreaterThan(0);
+      expect(count(storedIn)).toBe(made);
+      expect(await shortPlan('created')).toEqual([]);
+    });
+  },
+);
 
 /** Number of these on the platform that have not been deleted. */
 function count(storedIn: Sample['storedIn']): number {

@@ -23,6 +23,8 @@ export interface KindSample {
    * First version of the platform that has the kind, such as `0.201`. Default: the oldest version that can be emulated.
    */
   readonly since?: string;
+  /** A later version that has fields which that one lacks: the contract holds for the sample there, too. */
+  readonly also?: string;
   /** List of the embedded platform's state that holds such resources. */
   readonly storedIn: string;
   /** A request of another client that changes a field of the resource as it is created. */
@@ -31,6 +33,9 @@ export interface KindSample {
 
 /** Two spaces to refer to. */
 const SPACES_SAMPLE = 'spaces: { one: { title: One, language: en }, two: { title: Two, language: de } }\n';
+
+/** Teams to give roles to. */
+const TEAMS_SAMPLE = 'teams: { writers: { title: Writers }, support: { title: Support } }\n';
 
 /** A section that is the same in every step. */
 const REST_SAMPLE = '{ section: rest, title: Rest, spaces: [{ key: e, space: two, path: e }] }';
@@ -66,22 +71,25 @@ export const kindSamples: Readonly<Record<string, KindSample>> = {
     drift: ['PATCH', '/saml/{id}', { ssoURL: 'https://x.example/s' }],
   },
   collection: {
+    base: TEAMS_SAMPLE,
     created:
-      'collections: { top: { title: Top }, a: { title: A, parent: top, description: What, defaultLevel: read } }',
+      'collections: { top: { title: Top }, a: { title: A, parent: top, description: What, defaultLevel: read, permissions: { teams: { writers: edit }, members: { bo@acme.example: create } } } }',
     updated:
-      'collections: { top: { title: Top }, a: { title: B, parent: null, description: More, defaultLevel: edit } }',
-    cleared: 'collections: { top: { title: Top }, a: { title: B, parent: null, description: "", defaultLevel: null } }',
+      'collections: { top: { title: Top }, a: { title: B, parent: null, description: More, defaultLevel: edit, permissions: { membership: additive, teams: { writers: review, support: read }, members: { cy@acme.example: create } } } }',
+    cleared:
+      'collections: { top: { title: Top }, a: { title: B, parent: null, description: "", defaultLevel: null, permissions: { teams: {}, members: {} } } }',
     gone: 'collections: { top: { title: Top } }',
     storedIn: 'collections',
     drift: ['POST', '/v1/collections/{id}/move', { parent: null }],
   },
   space: {
-    base: 'collections: { top: { title: Top } }',
+    base: `${TEAMS_SAMPLE}collections: { top: { title: Top } }`,
     created:
-      'spaces: { a: { title: A, collection: top, emoji: "1f4d8", language: en, editMode: locked, defaultLevel: read, mergeRules: { type: none } } }',
+      'spaces: { a: { title: A, collection: top, emoji: "1f4d8", language: en, editMode: locked, defaultLevel: read, mergeRules: { type: none }, permissions: { teams: { writers: edit, support: edit }, members: { ana@acme.example: review, bo@acme.example: read } } } }',
     updated:
-      'spaces: { a: { title: B, collection: null, emoji: "1f680", language: de, editMode: live, defaultLevel: edit, mergeRules: { type: rules, rules: [{ rule: require_at_least_one_review }] } } }',
-    cleared: 'spaces: { a: { title: B, emoji: null, defaultLevel: null, mergeRules: { type: inherit } } }',
+      'spaces: { a: { title: B, collection: null, emoji: "1f680", language: de, editMode: live, defaultLevel: edit, mergeRules: { type: rules, rules: [{ rule: require_at_least_one_review }] }, permissions: { teams: { writers: create }, members: { bo@acme.example: comment, cy@acme.example: read } } } }',
+    cleared:
+      'spaces: { a: { title: B, emoji: null, defaultLevel: null, mergeRules: { type: inherit }, permissions: { teams: {}, members: {} } } }',
     storedIn: 'spaces',
     drift: ['POST', '/v1/spaces/{id}/move', { parent: null }],
   },
@@ -99,13 +107,14 @@ export const kindSamples: Readonly<Record<string, KindSample>> = {
     drift: ['PUT', '/translations/{id}', { instructions: { object: 'document', data: {}, nodes: [] } }],
   },
   site: {
-    base: SPACES_SAMPLE,
+    base: `${TEAMS_SAMPLE}${SPACES_SAMPLE}`,
     created:
-      'sites: { help: { title: Help, visibility: unlisted, published: true, basename: help, proxy: a.example/help, agentsContext: excluded, adaptiveContent: { enabled: true }, adaptiveSchema: { type: object, properties: {}, additionalProperties: false }, default: b, structure: [{ key: a, space: one }, { key: b, space: two }] } }',
+      'sites: { help: { title: Help, visibility: unlisted, published: true, basename: help, proxy: a.example/help, agentsContext: excluded, defaultLevel: read, permissions: { teams: { writers: edit }, members: { bo@acme.example: read } }, adaptiveContent: { enabled: true }, adaptiveSchema: { type: object, properties: {}, additionalProperties: false }, default: b, structure: [{ key: a, space: one }, { key: b, space: two }] } }',
     updated:
-      'sites: { help: { title: Docs, visibility: public, published: false, basename: docs, proxy: a.example/docs, agentsContext: included, adaptiveContent: { enabled: false }, adaptiveSchema: { type: object, properties: { unsigned: { type: object, description: Unsigned claims of the site visitor., properties: {}, additionalProperties: false } }, additionalProperties: false }, default: a, structure: [{ key: b, space: two }, { key: a, space: one }] } }',
+      'sites: { help: { title: Docs, visibility: public, published: false, basename: docs, proxy: a.example/docs, agentsContext: included, defaultLevel: null, permissions: { teams: { writers: create, support: read }, members: { cy@acme.example: read } }, adaptiveContent: { enabled: false }, adaptiveSchema: { type: object, properties: { unsigned: { type: object, description: Unsigned claims of the site visitor., properties: {}, additionalProperties: false } }, additionalProperties: false }, default: a, structure: [{ key: b, space: two }, { key: a, space: one }] } }',
     cleared:
-      'sites: { help: { title: Docs, proxy: null, structure: [{ key: b, space: two }, { key: a, space: one }] } }',
+      'sites: { help: { title: Docs, proxy: null, permissions: { teams: {}, members: {} }, structure: [{ key: b, space: two }, { key: a, space: one }] } }',
+    also: '0.202',
     storedIn: 'sites',
     drift: ['POST', '/sites/{id}/unpublish'],
   },

@@ -22,11 +22,16 @@ saml:
   okta: { label: Okta, entityID: https://idp.example/a, defaultTeam: writers, defaultRole: read }
   old: { label: Old login, defaultTeam: readers }
 collections:
-  handbook: { title: Handbook, parent: null, defaultLevel: read }
+  handbook: { title: Handbook, parent: null, defaultLevel: read, permissions: { teams: { writers: review } } }
   inner: { title: Inner, parent: handbook }
   attic: { title: Attic, parent: null }
 spaces:
-  guides: { title: Guides, collection: handbook, language: en, editMode: locked }
+  guides:
+    title: Guides
+    collection: handbook
+    language: en
+    editMode: locked
+    permissions: { teams: { writers: edit, readers: read }, members: { bo@acme.example: edit } }
   api: { title: API, collection: null, language: en }
   faq: { title: Questions, collection: null }
   stale: { title: Stale, collection: attic }
@@ -41,6 +46,8 @@ sites:
   help:
     title: Help
     visibility: public
+    defaultLevel: read
+    permissions: { teams: { writers: edit }, members: { bo@acme.example: read } }
     default: start
     structure:
       - section: start
@@ -77,11 +84,20 @@ saml:
   okta: { label: Okta 2, entityID: https://idp.example/b, defaultTeam: ops, defaultRole: read }
   entra: { label: Entra, defaultTeam: ops, defaultRole: null }
 collections:
-  handbook: { title: The handbook, parent: null, defaultLevel: edit }
+  handbook:
+    title: The handbook
+    parent: null
+    defaultLevel: edit
+    permissions: { teams: {}, members: { ana@acme.example: review } }
   inner: { title: Inner, parent: shelf }
   shelf: { title: Shelf, parent: null }
 spaces:
-  guides: { title: Guides, collection: inner, language: en, editMode: live }
+  guides:
+    title: Guides
+    collection: inner
+    language: en
+    editMode: live
+    permissions: { teams: { writers: read, ops: edit }, members: { ana@acme.example: admin } }
   api: { title: API reference, collection: null, language: en }
   faq: { title: Questions, collection: null, emoji: '1f680' }
   fresh: { title: Fresh, collection: shelf }
@@ -97,6 +113,8 @@ sites:
   help:
     title: Help center
     visibility: unlisted
+    defaultLevel: null
+    permissions: { teams: { ops: admin }, members: {} }
     default: fresh
     structure:
       - { group: nested, title: Nested, icon: code, items: [] }

@@ -28,6 +28,8 @@ export const versionRows: Readonly<Record<PlatformVersion, readonly Row[]>> = {
     [`PATCH ${ORG}`, { title: '  ' }, 400, 'body.title: must match'],
     [`GET ${ORG}/sites/a%20b`, 404],
     [`POST ${LINKS}`, STATUS, 404, 'No such operation'],
+    [`GET ${SITE}/permissions/teams`, 404, 'No such operation'],
+    [`GET ${SITE}/permissions/aggregate`, 200, { items: [{ origin: { type: 'organization' } }, {}] }],
     [
       `PATCH ${SORT}`,
       { item: at('site-section', '{api}'), position: { after: at('site-external-link', 'x') } },
@@ -43,6 +45,8 @@ export const versionRows: Readonly<Record<PlatformVersion, readonly Row[]>> = {
     [`GET ${REDIRECTS}?orderBy=source`, 400, 'query.orderBy: unknown parameter'],
     [`PUT ${SITE}/customization`, TAGGED, 200, { footer: TAGGED.footer }],
     [`PATCH ${SITE}`, { agentsContext: 'excluded' }, 400, 'body.agentsContext: unknown field'],
+    [`PATCH ${SITE}`, { defaultLevel: 'read' }, 400, 'body.defaultLevel: unknown field'],
+    [`GET ${SITE}/permissions/users`, 200, { count: 1 }],
     [`PATCH ${ORG}`, { title: '  ' }, 400, 'body.title: must match'],
     [`PATCH ${ORG}`, { title: ' A b ' }, 200, { title: ' A b ' }],
     [`GET ${ORG}/sites/a%20b`, 400, 'path.siteId'],
@@ -54,6 +58,9 @@ export const versionRows: Readonly<Record<PlatformVersion, readonly Row[]>> = {
     ['POST /spaces/{one}/transfer', { organization: 'none' }, 404, 'Organization "none" not found'],
   ],
   '0.181': [
+    [`PATCH ${SITE}`, { defaultLevel: 'read' }, 200, { defaultLevel: 'read' }],
+    [`PATCH ${SITE}`, { defaultLevel: null }, 200, { defaultLevel: null }],
+    [`GET ${SITE}`, 200, { defaultLevel: 'inherit' }],
     [`POST ${SITE}/section-groups/{group}/sections`, { sectionId: '{api}' }, 404, 'No such operation'],
     [`DELETE ${SITE}/section-groups/{group}/sections/{api}`, 404, 'No such operation'],
     [`PATCH ${SITE}/sections/{api}`, { siteSectionGroupId: '{group}' }, 200, { sectionGroup: '{group}' }],

@@ -6,6 +6,7 @@ import { documentRows } from './operation-rows-documents.ts';
 import { integrationRows } from './operation-rows-integrations.ts';
 import { laterRows } from './operation-rows-later.ts';
 import { organizationRows } from './operation-rows-organization.ts';
+import { permissionRows } from './operation-rows-permissions.ts';
 import { siteRows } from './operation-rows-site.ts';
 import type { Row, Rows } from './operation-world.ts';
 
@@ -15,6 +16,7 @@ export const tables: Rows = {
   ...contentRows,
   ...conversationRows,
   ...siteRows,
+  ...permissionRows,
   ...collaborationRows,
   ...documentRows,
   ...integrationRows,

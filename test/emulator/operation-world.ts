@@ -171,6 +171,14 @@ async function buildLaterVersions({ org }: Fixture, site: string, section: strin
   };
 }
 
+/** Roles of the team and of Bo, in each of these places. */
+async function buildPermissions({ call }: Fixture, places: readonly string[], team: string, bo: string): Promise<void> {
+  for (const place of places) {
+    await call('POST', `${place}/permissions`, { teams: [team], role: 'edit' });
+    await call('POST', `${place}/permissions`, { users: [bo], role: 'read' });
+  }
+}
+
 /** A platform with one of everything; rows refer to their ids in braces. */
 export interface OperationWorld extends Fixture {
   readonly ids: Ids;
@@ -191,6 +199,7 @@ export async function openOperationWorld(through = async (url: string) => url): 
       externalLinks: true,
       bulkRedirects: true,
       permanentRedirects: true,
+      sitePermissions: true,
     },
   });
   const world = { ...made, ...clientOf(await through(made.emulator.url), made.emulator) };
@@ -235,6 +244,8 @@ async function buildWorld(made: Fixture): Promise<Record<string, string>> {
   const collaboration = await buildCollaboration(made, { one, bo, ...conversations });
   const integrations = await buildIntegrations(made);
   const later = await buildLaterVersions(made, site, section);
+  const places = [`/spaces/${one}`, `/collections/${col}`, `/orgs/org_acme/sites/${site}`];
+  await buildPermissions(made, places, team, bo ?? '');
   return {
     ...{ ana, bo, team, saml, col, nested, one, two, inside, dead, site, plain, section, api, variant, group, parent },
     ...{ own, spec, translation, ...conversations, ...collaboration, ...integrations, ...later },

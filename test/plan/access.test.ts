@@ -17,18 +17,38 @@ const FIELDS: Readonly<Record<string, { readonly access: readonly string[]; read
   member: { access: ['role', 'sso'], others: [] },
   team: { access: ['members'], others: ['title', 'membership'] },
   saml: { access: ['entityID', 'ssoURL', 'certificate', 'defaultTeam', 'defaultRole'], others: ['label'] },
-  collection: { access: ['parent', 'defaultLevel'], others: ['title', 'description'] },
+  collection: {
+    access: ['parent', 'defaultLevel', 'permissions.teams', 'permissions.members'],
+    others: ['title', 'description', 'permissions.membership'],
+  },
   space: {
-    access: ['collection', 'editMode', 'defaultLevel', 'mergeRules', 'duplicateOf'],
-    others: ['title', 'emoji', 'language'],
+    access: [
+      'collection',
+      'editMode',
+      'defaultLevel',
+      'mergeRules',
+      'duplicateOf',
+      'permissions.teams',
+      'permissions.members',
+    ],
+    others: ['title', 'emoji', 'language', 'permissions.membership'],
   },
   openapi: { access: ['visibility'], others: ['source', 'sourceURL'] },
   // The result is a space of its own, which people can read as its default level and its sites say.
   translation: { access: [], others: ['space', 'from', 'to', 'instructions', 'rerun', 'run'] },
   site: {
-    access: ['visibility', 'published', 'agentsContext', 'adaptiveContent', 'adaptiveSchema'],
+    access: [
+      'visibility',
+      'published',
+      'agentsContext',
+      'adaptiveContent',
+      'adaptiveSchema',
+      'defaultLevel',
+      'permissions.teams',
+      'permissions.members',
+    ],
     // A proxy is another address of the site, for the same readers.
-    others: ['title', 'type', 'basename', 'proxy', 'default'],
+    others: ['title', 'type', 'basename', 'proxy', 'permissions.membership', 'default'],
   },
   section: { access: ['condition'], others: ['title', 'icon', 'path', 'description', 'default', 'group', 'spaces'] },
   'section-group': { access: [], others: ['title', 'icon', 'parent'] },
@@ -86,6 +106,61 @@ const section = (fields: object = {}) => [
 ];
 const siteOf = (rest: string) => `sites: { help: { title: Help${rest} } }`;
 const spaceOf = (rest: string) => `spaces: { one: { title: One, ${rest} } }`;
+
+/** Roles of a team and of people in a resource: given, changed and taken away. */
+function permissionRows(address: 'collection/c' | 'space/one' | 'site/help'): typeof ROWS {
+  const [kind = ''] = address.split('/');
+  const of = {
+    'collection/c': [(rest: string) => `collections: { c: { title: C, ${rest} } }`, collection],
+    'space/one': [spaceOf, space],
+    'site/help': [(rest: string) => siteOf(`, ${rest}`), site],
+  } as const;
+  const [manifestOf, actualOf] = of[address];
+  const teams = 'teams: { writers: { title: Writers } }';
+  const team = (role: string) => ({ 'permissions.teams': [{ team: idRef('t1', 'team'), role }] });
+  const known = actual('team', 't1', { title: 'Writers' });
+  return [
+    [
+      `${kind}.permissions.teams: a team gains a role, another loses one`,
+      {
+        manifests: `${teams}\n${manifestOf('permissions: { teams: { writers: edit } }')}`,
+        actuals: [known, actualOf({ 'permissions.teams': [{ team: idRef('t2', 'team'), role: 'admin' }] })],
+      },
+      [
+        `everyone in team/writers gains access to ${address} (edit)`,
+        `everyone in #t2 loses access to ${address} (admin)`,
+      ],
+    ],
+    [
+      `${kind}.permissions.teams: others stay`,
+      {
+        manifests: `${teams}\n${manifestOf('permissions: { membership: additive, teams: {} }')}`,
+        actuals: [known, actualOf(team('edit'))],
+      },
+      [],
+    ],
+    [
+      `${kind}.permissions.teams: of a new team`,
+      {
+        manifests: `${teams}\n${manifestOf('permissions: { teams: { writers: read } }')}`,
+        actuals: [actualOf({ 'permissions.teams': [] })],
+      },
+      [`everyone in team/writers gains access to ${address} (read)`],
+    ],
+    [
+      `${kind}.permissions.members`,
+      {
+        manifests: manifestOf('permissions: { members: { Bo@acme.example: read, cy@acme.example: edit } }'),
+        actuals: [actualOf({ 'permissions.members': { 'ana@acme.example': 'admin', 'bo@acme.example': 'edit' } })],
+      },
+      [
+        `ana@acme.example loses access to ${address} (admin)`,
+        `bo@acme.example has other access to ${address} (edit → read)`,
+        `cy@acme.example gains access to ${address} (edit)`,
+      ],
+    ],
+  ];
+}
 
 /** The change of a field, and the lines about access that it causes. */
 const ROWS: readonly (readonly [string, PlanCase, readonly string[]])[] = [
@@ -232,6 +307,12 @@ const ROWS: readonly (readonly [string, PlanCase, readonly string[]])[] = [
     { manifests: spaceOf('defaultLevel: edit'), actuals: [space({ defaultLevel: 'inherit' })] },
     ['everyone in the organization has other access to space/one (as its parent allows → edit)'],
   ],
+  [
+    'site.defaultLevel',
+    { manifests: siteOf(', defaultLevel: null'), actuals: [site({ defaultLevel: 'inherit' })] },
+    ['everyone in the organization loses access to site/help (as its parent allows)'],
+  ],
+  ...(['collection/c', 'space/one', 'site/help'] as const).flatMap(permissionRows),
   [
     'collection.parent',
     {

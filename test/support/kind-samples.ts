@@ -17,6 +17,7 @@ export interface Sample {
   readonly kind: string;
   readonly address: Address;
   readonly version: PlatformVersion;
+  readonly also: PlatformVersion | undefined;
   readonly storedIn: string;
   readonly drift: KindSample['drift'];
   /** The manifest of each step; undefined for a step that the sample does not have. */
@@ -29,7 +30,7 @@ async function sampleOf({ name, manifest }: Kind): Promise<Sample> {
   if (sample === undefined) {
     throw new Error(`${name}: every kind of the registry needs a sample in test/contract/samples.ts`);
   }
-  const { base = '', since = OLDEST, storedIn, drift, updated, cleared, gone = '' } = sample;
+  const { base = '', since = OLDEST, also, storedIn, drift, updated, cleared, gone = '' } = sample;
   if (findVersion(getFeatures(since as PlatformVersion)) !== since) {
     throw new Error(`${name}: sample.since is ${since}, which is not a version of the embedded platform`);
   }
@@ -48,6 +49,7 @@ async function sampleOf({ name, manifest }: Kind): Promise<Sample> {
     kind: name,
     address: resource.address,
     version: since as PlatformVersion,
+    also: also as PlatformVersion | undefined,
     storedIn,
     drift,
     steps: {
@@ -65,6 +67,12 @@ function exampleOf({ section, example }: { readonly section: string; readonly ex
 
 /** The samples of all kinds. */
 export const samples: readonly Sample[] = await Promise.all(kinds.map(sampleOf));
+
+/** The samples in each version for which they are meant. */
+export const samplesByVersion: readonly Sample[] = samples.flatMap((each) => [
+  each,
+  ...(each.also === undefined ? [] : [{ ...each, version: each.also }]),
+]);
 
 /** Versions of the platform that together show every kind: the oldest, and the first version of each later kind. */
 export const sampleVersions: readonly PlatformVersion[] = [

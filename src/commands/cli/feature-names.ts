@@ -35,6 +35,8 @@ export const FEATURE_NAMES: Readonly<Record<keyof Features, string>> = {
   strictPatterns: 'strict-patterns',
   templateCreates: 'template-creates',
   authorMergeRules: 'author-merge-rules',
+  siteDefaultLevel: 'site-default-level',
+  sitePermissions: 'site-permissions',
   systemTheme: 'system-theme',
   visitorClaims: 'visitor-claims',
   traditionalChinese: 'traditional-chinese',

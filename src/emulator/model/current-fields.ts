@@ -17,7 +17,6 @@ const ADDED: Readonly<Record<string, (resource: Fields) => Fields>> = {
   }),
   site: ({ type, urls }) => ({
     appliedType: type,
-    defaultLevel: 'inherit',
     permissions: SITE_PERMISSIONS,
     ...(isFields(urls) ? { urls: { ...urls, preview: `${urls.app}/preview` } } : {}),
   }),

@@ -84,6 +84,10 @@ export const ALL_FEATURES = {
   sectionParents: false,
   /** Merge rules that require an approval or the author: from 0.167. Source: docs/platform-notes.md#merge-rules */
   authorMergeRules: false,
+  /** The update of a site takes `defaultLevel`, and responses have it: from 0.181. Source: docs/platform-notes.md#permissions */
+  siteDefaultLevel: false,
+  /** Teams and people can have roles in sites: from 0.167. Source: docs/platform-notes.md#permissions */
+  sitePermissions: false,
   /** A site can follow the theme of the visitor's system: from 0.181. Source: docs/platform-notes.md#customization */
   systemTheme: false,
   /** Integrations can read visitors' claims: from 0.201. Source: docs/platform-notes.md#integration-scopes */
@@ -117,6 +121,7 @@ const CHANGES: Readonly<Record<PlatformVersion, Partial<Features>>> = {
     agentsContext: false,
     bulkRedirects: true,
     changeRequestStatuses: true,
+    sitePermissions: true,
     strictPatterns: true,
     templateCreates: true,
     authorMergeRules: true,
@@ -126,6 +131,7 @@ const CHANGES: Readonly<Record<PlatformVersion, Partial<Features>>> = {
     siteFindings: true,
     sectionGroupMembers: false,
     sectionParents: true,
+    siteDefaultLevel: true,
     spaceTransfer: false,
     systemTheme: true,
     traditionalChinese: true,

@@ -17,6 +17,7 @@ import {
   listOwned,
   type MemberRecord,
   ownedLookup,
+  removePermissions,
   requireMember,
   requireOrganization,
   requireTeam,
@@ -97,6 +98,7 @@ function removeMember(call: OperationCall<'/orgs/{organizationId}/members/{userI
   for (const membership of store.teamMembers.by('member', member.id)) {
     store.teamMembers.remove(membership.id);
   }
+  removePermissions(store, member.organization, member.user);
   return deleted(store.members.remove(member.id));
 }
 
@@ -106,11 +108,12 @@ const TEAM = `${ORGANIZATION}/teams/{teamId}` as const;
 
 const title = text(1, 64);
 
-/** Deletes the team and its memberships, and clears it as default team of SAML providers. */
+/** Deletes the team with its memberships and permissions, and clears it as default team of SAML providers. */
 function deleteTeam(store: EmulatorStore, organization: string, team: string): boolean {
   for (const membership of store.teamMembers.by('team', team)) {
     store.teamMembers.remove(membership.id);
   }
+  removePermissions(store, organization, team);
   for (const provider of store.samlProviders.by('organization', organization)) {
     if (provider.defaultTeam === team) {
       store.samlProviders.put({ ...provider, defaultTeam: undefined });

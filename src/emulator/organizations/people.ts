@@ -86,6 +86,16 @@ export interface InvitationRecord extends Entity {
   readonly sso: boolean;
 }
 
+/** The role of a team or a person in a space, collection or site. `id` is `place/type/holder`. */
+export interface PermissionRecord extends Entity {
+  readonly organization: string;
+  readonly place: string;
+  readonly type: 'team' | 'user';
+  readonly holder: string;
+  /** Null takes the access to a site away. */
+  readonly role: Role | null;
+}
+
 /** Tables of organizations, their members and their settings. */
 export function organizationTables() {
   return {
@@ -98,6 +108,10 @@ export function organizationTables() {
     teamMembers: new IndexedTable<TeamMemberRecord, 'team' | 'member'>({
       team: (record) => record.team,
       member: (record) => `${record.organization}/${record.user}`,
+    }),
+    permissions: new IndexedTable<PermissionRecord, 'place' | 'holder'>({
+      place: (record) => record.place,
+      holder: (record) => `${record.organization}/${record.holder}`,
     }),
     samlProviders: new IndexedTable<SamlRecord, 'organization'>({ organization: organizationKey }),
   };
@@ -205,14 +219,23 @@ export function viewMember(context: Context, member: MemberRecord): unknown {
   };
 }
 
-/** Team with its counts. Teams have no access to spaces here, so `spaces` is 0. Source: docs/platform-notes.md#teams */
+/** Removes the roles of a team or a person that no longer exists. */
+export function removePermissions(store: EmulatorStore, organization: string, holder: string): void {
+  for (const { id } of store.permissions.by('holder', `${organization}/${holder}`)) {
+    store.permissions.remove(id);
+  }
+}
+
+/** Team with its counts. Source: docs/platform-notes.md#teams */
 export function viewTeam(context: Context, team: TeamRecord): unknown {
+  const { permissions, spaces } = context.store;
+  const places = permissions.by('holder', `${team.organization}/${team.id}`);
   return {
     object: 'team',
     id: team.id,
     title: team.title,
     members: context.store.teamMembers.count('team', team.id),
-    spaces: 0,
+    spaces: places.filter(({ place }) => spaces.get(place) !== undefined).length,
     createdAt: team.createdAt,
     permissions: { admin: context.caller.permission === 'admin', view: true },
   };

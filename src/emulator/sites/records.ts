@@ -3,6 +3,7 @@
 import type { JsonObject } from '../../core/json.ts';
 import type { AgentsContext, SiteType, SiteVisibility } from '../model/schema.ts';
 import { type Entity, IndexedTable, organizationKey, placeKey, type Ranked } from '../model/store.ts';
+import type { DefaultLevel } from '../spaces/views.ts';
 
 export interface SiteRecord extends Entity {
   readonly organization: string;
@@ -15,6 +16,8 @@ export interface SiteRecord extends Entity {
   readonly createdAt: string;
   readonly adaptiveContent: boolean;
   readonly agentsContext: AgentsContext;
+  /** Absent in states of earlier versions of Octavo: inherited. */
+  readonly defaultLevel?: DefaultLevel | undefined;
   /** The default among root site spaces. */
   readonly defaultSiteSpace?: string | undefined;
   readonly defaultSection?: string | undefined;

@@ -7,7 +7,16 @@ import { refuseUnknown } from '../model/features.ts';
 import { type ApiOperation, ORGANIZATION, operation, SITE } from '../model/operation.ts';
 import { listBySeq } from '../model/paging.ts';
 import { containsText, omitUndefined, patched, withDefaults } from '../model/patch.ts';
-import { AGENTS_CONTEXTS, flag, id, listQuery, SITE_TYPES, siteVisibility, text } from '../model/schema.ts';
+import {
+  AGENTS_CONTEXTS,
+  defaultLevel,
+  flag,
+  id,
+  listQuery,
+  SITE_TYPES,
+  siteVisibility,
+  text,
+} from '../model/schema.ts';
 import type { EmulatorStore } from '../model/store.ts';
 import { requireOrganization } from '../organizations/people.ts';
 import { referencedSpace } from '../spaces/views.ts';
@@ -43,6 +52,7 @@ const siteUpdate = z.strictObject({
   basename: text(1, 100).optional(),
   adaptiveContent: z.strictObject({ enabled: z.boolean() }).optional(),
   agentsContext: z.enum(AGENTS_CONTEXTS).optional(),
+  defaultLevel: defaultLevel.optional(),
   defaultSiteSpace: id.optional(),
   defaultSiteSection: id.optional(),
   proxy: proxy.nullable().optional(),
@@ -189,10 +199,12 @@ export const siteOperations: readonly ApiOperation[] = [
   operation('updateSite', 'PATCH', SITE, { body: siteUpdate }, (call) => {
     const site = requireSite(call);
     refuseUnknown(call, 'agentsContext', call.body, 'agentsContext');
-    const { title, visibility, basename, agentsContext } = call.body;
+    refuseUnknown(call, 'siteDefaultLevel', call.body, 'defaultLevel');
+    const { title, visibility, basename, agentsContext, defaultLevel: level } = call.body;
     const updated = call.store.sites.put({
       ...chooseDefaults(call.store, site, call.body),
       ...omitUndefined({ title, visibility, basename, agentsContext }),
+      defaultLevel: level === undefined ? site.defaultLevel : level,
       adaptiveContent: call.body.adaptiveContent?.enabled ?? site.adaptiveContent,
       proxy: patched(site.proxy, call.body.proxy),
     });

@@ -6,7 +6,7 @@ import { byRank } from '../model/order.ts';
 import { pick } from '../model/patch.ts';
 import type { Entity, IndexedTable } from '../model/store.ts';
 import { ownedLookup } from '../organizations/people.ts';
-import { viewSpace } from '../spaces/views.ts';
+import { type DefaultLevel, viewSpace } from '../spaces/views.ts';
 import type { ExternalLinkRecord, SectionGroupRecord, SectionRecord, SiteRecord, SiteSpaceRecord } from './records.ts';
 
 export const requireSite = ownedLookup('Site', 'siteId', ({ sites }) => sites);
@@ -67,6 +67,11 @@ function viewProxy(context: Context, site: SiteRecord): unknown {
   return site.proxy === undefined ? undefined : { origin: site.proxy, target: ownUrl(context, site) };
 }
 
+/** Returns the default level of a site; a new one inherits. */
+export function levelOf({ defaultLevel }: SiteRecord): DefaultLevel {
+  return defaultLevel === undefined ? 'inherit' : defaultLevel;
+}
+
 /** Site with its count of site spaces. Source: docs/platform-notes.md#sites */
 export function viewSite(context: Context, site: SiteRecord): unknown {
   return {
@@ -77,6 +82,7 @@ export function viewSite(context: Context, site: SiteRecord): unknown {
     adaptiveContent: { enabled: site.adaptiveContent },
     ads: { status: 'pending', submittable: false },
     agentsContext: context.features.agentsContext ? site.agentsContext : undefined,
+    defaultLevel: context.features.siteDefaultLevel ? levelOf(site) : undefined,
     features: [],
     urls: {
       location: siteLocation(context, site),

@@ -35,6 +35,13 @@ import {
   resourceOf,
   type WrittenFields,
 } from './manifest.ts';
+import {
+  type Grantable,
+  permissionDetails,
+  permissionFields,
+  permissionRules,
+  permissionWrites,
+} from './permissions.ts';
 import { commonShape, entry, plainKey } from './schema.ts';
 
 /** Operations on one resource of a kind. Parameters that creation does not take are sent by an update right after it. */
@@ -70,6 +77,8 @@ interface ListedKind<List extends PaginatedOperation> extends Partial<Omit<Kind,
   readonly fields: FieldTable<Item<List>>;
   /** Kinds that the plan has to read if it may delete such a resource, because the deletion affects them. */
   readonly deletionNeeds?: readonly string[];
+  /** Its name, if teams and people have roles in such a resource. */
+  readonly permissions?: Grantable;
   /** Reports problems that the schema alone cannot find. Default: the entry has neither a title nor an id. */
   check?(entry: Readonly<Record<string, unknown>>, key: string, context: DeclareContext): void;
   /** Adds notes about what an entry for an actual resource cannot express. */
@@ -98,9 +107,9 @@ export function listedKind<List extends PaginatedOperation>(definition: ListedKi
     fields,
     ...rest
   } = definition;
-  const { deletionNeeds, check, beforeDescribe, complete, isHidden, facts, manifest, ...hooks } = rest;
-  const table = fieldTable(fields);
-  return {
+  const { deletionNeeds, permissions, check, beforeDescribe, complete, isHidden, facts, manifest, ...hooks } = rest;
+  const table = fieldTable(permissions === undefined ? fields : { ...fields, ...permissionFields(permissions) });
+  const kind: Kind = {
     name,
     dependsOn: [],
     creatable: true,
@@ -148,6 +157,22 @@ export function listedKind<List extends PaginatedOperation>(definition: ListedKi
       },
       ...manifest,
     }),
+  };
+  return permissions === undefined ? kind : withPermissions(kind, permissions);
+}
+
+/** Adds what permissions need to a kind whose fields contain them. */
+function withPermissions(kind: Kind, permissions: Grantable): Kind {
+  const { neededKinds, ...rules } = permissionRules(permissions);
+  return {
+    ...kind,
+    ...rules,
+    details: [...(kind.details ?? []), ...permissionDetails(permissions)],
+    neededKinds: (context) => [...(kind.neededKinds?.(context) ?? []), ...neededKinds(context)],
+    writes: (change, context) => {
+      const { first, ...rest } = kind.writes(change, context);
+      return { ...rest, first: [...first, ...permissionWrites(permissions, change)] };
+    },
   };
 }
 

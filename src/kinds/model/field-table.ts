@@ -26,8 +26,8 @@ export interface Field<Item = unknown> extends FieldRules {
    * `id` of an object for a reference, and false for a missing boolean.
    */
   read?(item: Item): Json | undefined;
-  /** Converts the value of an entry, for a field that is not written as it is compared. */
-  fromEntry?(value: unknown): Json | undefined;
+  /** Converts the value of an entry, for a field that is not written as it is compared. It may contain references. */
+  fromEntry?(value: unknown): unknown;
   /** Converts an actual value to that of an entry; undefined leaves it out, which is the default for null. */
   toEntry?(value: Json | undefined, context: DescribeContext, actual: Actual): unknown;
   /** Name of the parameter of the operations that write the field, if it is not the field's. */
@@ -36,14 +36,22 @@ export interface Field<Item = unknown> extends FieldRules {
   toParameter?(value: Json): unknown;
 }
 
+/** Fields that entries write inside one mapping. The name of such a field is `group.field`, as in `permissions.teams`. */
+interface FieldGroup<Item> {
+  readonly description: string;
+  readonly group: Readonly<Record<string, z.ZodType | Field<Item>>>;
+}
+
 /** Fields of a kind in the order in which entries and plans list them. A field without other members is its schema. */
-export type FieldTable<Item = unknown> = Readonly<Record<string, z.ZodType | Field<Item>>>;
+export type FieldTable<Item = unknown> = Readonly<Record<string, z.ZodType | Field<Item> | FieldGroup<Item>>>;
 
 /** The derived side of a field table. */
 export type Table<Item> = ReturnType<typeof fieldTable<Item>>;
 
 interface NamedField<Item> {
   readonly name: string;
+  /** Members of an entry that lead to it: its name, or that of its group and its own. */
+  readonly path: readonly string[];
   readonly field: Field<Item>;
   /** Kinds that it refers to; empty for a field that is not a reference. */
   readonly kinds: readonly string[];
@@ -61,10 +69,7 @@ function observeField<Item>({ name, field, kinds }: NamedField<Item>, item: Item
 
 /** Derives everything from a field table. */
 export function fieldTable<Item>(fields: FieldTable<Item>) {
-  const list = Object.entries(fields).map(([name, given]): NamedField<Item> => {
-    const field: Field<Item> = given instanceof z.ZodType ? { schema: given } : given;
-    return { name, field, kinds: field.refersTo ?? referredKinds(field.schema) };
-  });
+  const list = namedFields(fields, []);
   const written = list.filter(({ field }) => field.schema !== undefined);
   const listed = list.filter(({ field }) => isListed(field));
   return {
@@ -72,18 +77,14 @@ export function fieldTable<Item>(fields: FieldTable<Item>) {
       list.map(({ name, field, kinds }): [string, FieldRules] => [name, kinds.length === 0 ? field : reference(field)]),
     ),
     /** Shape of an entry, without the members that every resource has. A field is optional unless it is required or has a default. */
-    shape: Object.fromEntries(
-      written.map(({ name, field: { schema = z.never(), required } }): [string, z.ZodType] => {
-        return [name, required === true || schema instanceof z.ZodDefault ? schema : schema.optional()];
-      }),
-    ),
+    shape: shapeOf(fields),
     /** Fields of an entry. `path` is where the entry is, and `key` is the resource's own key. */
     declare(entry: Described, path: EntryPath, key: string): WrittenFields {
       return Object.fromEntries(
-        written.map(({ name, field, kinds }) => {
-          const value = entry[name];
+        written.map(({ name, path: inner, field, kinds }) => {
+          const value = inner.reduce<unknown>((at, member) => (isObject(at) ? at[member] : undefined), entry);
           if (kinds.length > 0 && typeof value === 'string') {
-            return [name, new Reference(kinds, value, [...path, name], field.isRelative ? `${key}/` : '')];
+            return [name, new Reference(kinds, value, [...path, ...inner], field.isRelative ? `${key}/` : '')];
           }
           return [name, field.fromEntry && value !== undefined ? field.fromEntry(value) : value];
         }),
@@ -95,19 +96,24 @@ export function fieldTable<Item>(fields: FieldTable<Item>) {
       context: DescribeContext,
       relativeKey?: (reference: Json | undefined) => string | undefined,
     ): Described {
-      return Object.fromEntries(
-        written.map(({ name, field, kinds }) => {
-          const value = actual.fields[name];
-          if (field.isRelative === true) {
-            return [name, relativeKey?.(value)];
-          }
-          const plain = kinds.length > 0 ? context.keyOfRef(value) : value;
-          if (plain === null && isObject(value)) {
-            context.note(actual, `${name}: omitted, because Octavo did not find what it refers to`);
-          }
-          return [name, field.toEntry ? field.toEntry(value, context, actual) : (plain ?? undefined)];
-        }),
-      );
+      const writtenValue = ({ name, field, kinds }: NamedField<Item>): unknown => {
+        const value = actual.fields[name];
+        if (field.isRelative === true) {
+          return relativeKey?.(value);
+        }
+        const plain = kinds.length > 0 ? context.keyOfRef(value) : value;
+        if (plain === null && isObject(value)) {
+          context.note(actual, `${name}: omitted, because Octavo did not find what it refers to`);
+        }
+        return field.toEntry ? field.toEntry(value, context, actual) : (plain ?? undefined);
+      };
+      const members = [...Map.groupBy(written, ({ path: [first = ''] }) => first)].map(([member, of]) => {
+        const inside = of.map((each) => [each.path[1] ?? '', writtenValue(each)] as const);
+        const isGroup = of.some(({ path }) => path.length > 1);
+        const group = inside.filter(([, value]) => value !== undefined);
+        return [member, isGroup ? (group.length === 0 ? undefined : Object.fromEntries(group)) : inside[0]?.[1]];
+      });
+      return Object.fromEntries(members);
     },
     /** Fields of a resource that the platform returned. */
     observe(item: Item): Fields {
@@ -130,6 +136,31 @@ export function fieldTable<Item>(fields: FieldTable<Item>) {
       return present(Object.fromEntries(sent));
     },
   };
+}
+
+function namedFields<Item>(fields: FieldTable<Item>, group: readonly string[]): readonly NamedField<Item>[] {
+  return Object.entries(fields).flatMap(([member, given]): readonly NamedField<Item>[] => {
+    const path = [...group, member];
+    if ('group' in given) {
+      return namedFields(given.group, path);
+    }
+    const field: Field<Item> = given instanceof z.ZodType ? { schema: given } : given;
+    return [{ name: path.join('.'), path, field, kinds: field.refersTo ?? referredKinds(field.schema) }];
+  });
+}
+
+function shapeOf<Item>(fields: FieldTable<Item>): Record<string, z.ZodType> {
+  const shape = Object.entries(fields).flatMap(([name, given]): [string, z.ZodType][] => {
+    if ('group' in given) {
+      return [[name, z.strictObject(shapeOf(given.group)).describe(given.description).optional()]];
+    }
+    const { schema, required } = given instanceof z.ZodType ? { schema: given, required: false } : given;
+    if (schema === undefined) {
+      return [];
+    }
+    return [[name, required === true || schema instanceof z.ZodDefault ? schema : schema.optional()]];
+  });
+  return Object.fromEntries(shape);
 }
 
 function isListed({ isListed: listed, declarationOnly, compare, fixed }: Field): boolean {

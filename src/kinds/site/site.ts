@@ -17,6 +17,7 @@ import {
   fieldTable,
   listedElsewhere,
   ofExisting,
+  defaultLevel as siteLevel,
   titleField,
   writtenFields,
 } from '../model/field-table.ts';
@@ -42,6 +43,7 @@ import {
   Reference,
   resourceOf,
 } from '../model/manifest.ts';
+import { permissionFields } from '../model/permissions.ts';
 import { commonShape, key, line, objectOrFile, text } from '../model/schema.ts';
 import { itemType, PART_KEY, readersOf, type StructurePart } from './part.ts';
 import {
@@ -189,6 +191,14 @@ const fields: FieldTable<Site> = {
     isListed: false,
     toEntry: (value, context) => (value ? context.file('schemas', 'json', `${shownJson(value)}\n`) : undefined),
   },
+  defaultLevel: {
+    ...siteLevel,
+    // Every platform version that has this setting returns it. Source: docs/platform-notes.md#permissions
+    unsupportedNote: 'defaultLevel was not compared: this version of the platform has no such setting (before 0.181)',
+    // A new site inherits.
+    toEntry: (value, { includeDefaults }) => (value === 'inherit' && !includeDefaults ? undefined : value),
+  },
+  ...permissionFields('site'),
   default: {
     schema: key(
       'The key of the section that is shown first, or of the site space if there are no sections.',
@@ -223,10 +233,11 @@ export function siteKind(parts: readonly StructurePart[]): Kind {
     name: 'site',
     section: 'sites',
     summary: 'Docs sites with their sections, groups and spaces, in display order.',
-    dependsOn: ['space', 'translation'],
+    dependsOn: ['space', 'team', 'translation', 'member'],
     deletionNeedsApproval: true,
     operations: { list: operations.listSites, delete: operations.deleteSite },
     fields,
+    permissions: 'site',
     facts: ({ siteSpaces }) => ({ siteSpaces: siteSpaces ?? 0 }),
     manifest: {
       entry: z.strictObject({ ...table.shape, redirects: redirectsSchema.optional(), structure, ...commonShape }),
@@ -350,27 +361,24 @@ function siteWrites(change: Change): Writes {
     return { first: [request(operations.deleteSite, { path })] };
   }
   const { adaptiveSchema, published, default: first, type, ...fields } = writtenFields(change) as SiteFields;
-  const { title, visibility, adaptiveContent, agentsContext, ...settings } = fields;
+  const { title, visibility, basename, proxy, adaptiveContent, agentsContext, defaultLevel } = fields;
   const creates = change.action === 'create';
+  const ofSomeVersions = { agentsContext, defaultLevel };
   const body = {
-    ...(creates ? {} : { title, visibility }),
-    ...settings,
-    agentsContext: creates ? undefined : agentsContext,
+    ...(creates ? {} : { title, visibility, ...ofSomeVersions }),
+    basename,
+    proxy,
     adaptiveContent: adaptiveContent === undefined ? undefined : { enabled: adaptiveContent },
     ...defaultOf(first),
   };
   const requests: PlannedRequest[] = [
     ...(hasMembers(body) ? [request(operations.updateSite, { path, body: present(body) })] : []),
-    // Versions without the setting reject it, and the answer to a creation does not show the version.
-    ...(creates && agentsContext !== undefined
-      ? [
-          request(
-            operations.updateSite,
-            { path, body: { agentsContext } },
-            { sets: ['agentsContext'], tolerates: [400] },
-          ),
-        ]
-      : []),
+    // Versions without a setting reject it, and the answer to a creation does not show the version.
+    ...Object.entries(creates ? ofSomeVersions : {}).flatMap(([name, value]) =>
+      value === undefined
+        ? []
+        : [request(operations.updateSite, { path, body: { [name]: value } }, { sets: [name], tolerates: [400] })],
+    ),
     ...(adaptiveSchema === undefined
       ? []
       : [request(operations.updateAdaptiveSchema, { path, body: { jsonSchema: adaptiveSchema } })]),

@@ -57,7 +57,7 @@ export function withEmoji(field: string, text: string): string {
  */
 export function fieldLines({ path, from, to }: FieldChange, whole = false): readonly FieldLine[] {
   const name = printable(path);
-  if (path === 'members') {
+  if (path === 'members' || path.startsWith('permissions.')) {
     const items = peopleTexts(from, to);
     return [{ name, text: items.join('  '), items }];
   }

@@ -2,9 +2,12 @@
 import { contentOperations } from './content.ts';
 import { conversationOperations } from './conversations.ts';
 import { organizationOperations } from './organization.ts';
+import { permissionOperations } from './permissions.ts';
 import { siteOperations } from './sites.ts';
 
 export type { OpenApiSpec } from './organization.ts';
+export type { ResourcePermissions, TeamPermission, UserPermission } from './permissions.ts';
+export { permissionsOf } from './permissions.ts';
 export type { PublishResult, Section, SectionGroup, Site, SiteRedirect, SiteSpace, StructureItem } from './sites.ts';
 export { isSection, isSectionGroup, isSiteSpace } from './sites.ts';
 
@@ -12,6 +15,7 @@ export { isSection, isSectionGroup, isSiteSpace } from './sites.ts';
 export const operations = {
   ...organizationOperations,
   ...contentOperations,
+  ...permissionOperations,
   ...siteOperations,
   ...conversationOperations,
 };

@@ -17,6 +17,7 @@ const site = z.looseObject({
   siteSpaces: optionalNumber,
   adaptiveContent: z.looseObject({ enabled: optionalFlag }).nullish(),
   agentsContext: optionalText,
+  defaultLevel: optionalText,
   urls,
 });
 /** Docs site, as read. */
