@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { ConfigError } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
 import { compareText } from '../core/lists.ts';
+import { SECRET_NAME } from '../core/manifest-secrets.ts';
 import { isScope } from '../core/scope.ts';
 import { type ClusterExtras, type ClustersConfig, clustersSchema, completeClusters } from './clusters.ts';
 import { conversationsSchema } from './conversations.ts';
@@ -12,7 +13,7 @@ import type { InvalidFile } from './document.ts';
 import { forgeSchema } from './forge.ts';
 import { notificationsSchema } from './notifications.ts';
 import { isPlainHttp, PLAIN_HTTP } from './secrets.ts';
-import { choice, count, cron, flag, positive, section, setting, text, token } from './settings.ts';
+import { choice, count, cron, flag, manifestSecret, positive, section, setting, text, token } from './settings.ts';
 import { fleetSchema, runtimeDirectory, type StoreConfig, storeSchema } from './store.ts';
 import { uiSchema } from './ui.ts';
 import {
@@ -97,6 +98,16 @@ function windowSchema() {
   });
 }
 
+/** Secrets that manifests may name, by name. A value that is not set here is not an error: jobs of pull requests have none. */
+function manifestSecretsSchema() {
+  const one = z.strictObject({
+    value: manifestSecret().optional(),
+    sendTo: z.array(setting('an address such as https://mcp.acme.example', readBaseUrl)).min(1),
+  });
+  const name = z.string().regex(SECRET_NAME, { error: 'a name such as MCP_TOKEN: letters, digits, ".", "_" and "-"' });
+  return z.record(name, one).prefault({});
+}
+
 function organizationSchema(known: readonly ConfigKind[]) {
   const kinds = known.map(({ name }) => name);
   return z.strictObject({
@@ -115,6 +126,7 @@ function organizationSchema(known: readonly ConfigKind[]) {
     limits: section({ maxDeletions: count(0, 1_000_000).prefault(5), maxChangedPercent: count(0, 100).prefault(30) }),
     /** `count`: people who have to approve a plan; `notAuthor`: the authors of its commits cannot approve it. */
     approvals: section({ count: count(1, 10).prefault(1), notAuthor: flag().prefault(false) }),
+    manifestSecrets: manifestSecretsSchema(),
     selfHeal: flag().prefault(true),
     schedule: section({ drift: cron().default('*/5 * * * *') }),
     syncWindows: z.array(windowSchema()).prefault([]),

@@ -67,6 +67,9 @@ export function readDocument(text: string, file: string, context: SubstitutionCo
       return isScalar(node) ? (node.value ?? undefined) : undefined;
     }
     const result = substitute(node.value, context);
+    if (result.isUnset && isOptionalValue(path)) {
+      return undefined;
+    }
     append(
       problems,
       result.problems.map((message) => place(offsetOf(node), path, message)),
@@ -148,17 +151,27 @@ interface SubstitutionContext {
 function substitute(text: string, context: SubstitutionContext) {
   const values: string[] = [];
   const problems: string[] = [];
+  let isUnset = false;
   const replaced = text.replace(/\$\{([^}]*)\}/g, (whole, reference: string) => {
     try {
       const value = resolveReference(whole, reference, context);
       values.push(value);
       return value;
     } catch (error) {
+      isUnset ||= error instanceof UnsetError;
       problems.push(messageOf(error));
       return whole;
     }
   });
-  return { text: replaced, values, isWhole: /^\$\{[^}]*\}$/.test(text), problems };
+  return { text: replaced, values, isWhole: /^\$\{[^}]*\}$/.test(text), problems, isUnset };
+}
+
+/** A reference to a variable or a file that does not exist. */
+class UnsetError extends Error {}
+
+/** Returns true for the value of a secret for manifests, which a process may lack. */
+function isOptionalValue(path: Path): boolean {
+  return path.at(-3) === 'manifestSecrets' && path.at(-1) === 'value';
 }
 
 /** Returns the value of a reference. Throws an error whose message is the problem. */
@@ -179,7 +192,7 @@ function resolveReference(
   if (scheme === 'env') {
     const value = env[name] ?? '';
     if (value === '') {
-      throw new Error(`the environment variable ${name} is not set; set it, or write the value here`);
+      throw new UnsetError(`the environment variable ${name} is not set; set it, or write the value here`);
     }
     return value;
   }
@@ -187,7 +200,7 @@ function resolveReference(
     return readFile(resolve(base, name)).replace(/\r?\n$/, '');
   } catch (error) {
     const problem = `cannot read the file ${name} (${messageOf(error)}); create it, or write the value here`;
-    throw new Error(problem, { cause: error });
+    throw new UnsetError(problem, { cause: error });
   }
 }
 

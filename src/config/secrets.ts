@@ -34,6 +34,7 @@ const SECRET = new Set([
   'clientSecret',
   'refreshToken',
   'secrets',
+  'value',
   'privateKey',
   'password',
   'routingKey',

@@ -34,6 +34,12 @@ export const flag = () => setting('true or false', readFlag);
 const bestByReference = (what: string) => `${what}, preferably as "\${env:NAME}" or "\${file:PATH}"`;
 /** A secret value. It is redacted in all messages and logs by its name, which `SECRET` in `secrets.ts` has to contain. */
 export const secret = (what: string) => text(bestByReference(what)).meta({ secret: true });
+/** A secret for manifests. A shorter one could be guessed, and texts that contain it are not cleaned of it. */
+export const manifestSecret = () =>
+  setting(bestByReference('a secret of 8 or more characters'), (value) => {
+    const given = readText(value);
+    return given !== undefined && given.length >= 8 ? given : undefined;
+  }).meta({ secret: true });
 export const token = () =>
   setting(bestByReference('the token, in one line without spaces'), readToken).meta({ secret: true });
 export const cron = () => setting('a cron expression such as "*/5 * * * *"', readCron);

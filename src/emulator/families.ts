@@ -22,6 +22,7 @@ import { organizationTables } from './organizations/people.ts';
 import { permissionOperations } from './permissions/permissions.ts';
 import { askOperations } from './sites/ask.ts';
 import { customizationOperations } from './sites/customization.ts';
+import { mcpServerOperations } from './sites/mcp-servers.ts';
 import { siteTables } from './sites/records.ts';
 import { redirectOperations } from './sites/redirects.ts';
 import { siteOperations } from './sites/sites.ts';
@@ -61,6 +62,7 @@ export const OPERATIONS: readonly ApiOperation[] = [
   ...spaceOperations,
   ...siteOperations,
   ...customizationOperations,
+  ...mcpServerOperations,
   ...askOperations,
   ...siteStructureOperations,
   ...redirectOperations,

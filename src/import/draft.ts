@@ -326,10 +326,13 @@ class KeyAssigner implements Keys {
   #parts(kind: Kind): void {
     const owners = [...this.#input.chosen].filter((actual) => actual.kind === kind.partOf);
     for (const owner of owners) {
-      for (const part of this.#input.state.unorderedParts(owner, kind.name)) {
+      const { state } = this.#input;
+      const ordered = state.allPartsOf(owner).filter((part) => part.kind === kind.name);
+      const unordered = state.unorderedParts(owner, kind.name);
+      for (const part of kind.keyWithin === undefined ? [] : unordered) {
         this.full.set(part, `${this.full.get(owner) ?? ''}${kind.keyWithin?.(part) ?? ''}`);
       }
-      const parts = this.#input.state.allPartsOf(owner).filter((part) => part.kind === kind.name);
+      const parts = kind.keyWithin === undefined ? [...ordered, ...unordered] : ordered;
       for (const [prefix, siblings] of Map.groupBy(parts, (part) => this.#prefixOf(kind, part, owner))) {
         const nameless = siblings.map((part, index) => this.#nameless(kind, part, String(index).padStart(8, '0')));
         for (const [part, { key, note }] of chooseKeys(nameless, [])) {

@@ -6,11 +6,13 @@ import type { Kind } from './model/kind.ts';
 import { openapi } from './openapi.ts';
 import { organization } from './organization.ts';
 import { saml } from './saml.ts';
+import { mcpServer } from './site/mcp-server.ts';
 import type { StructurePart } from './site/part.ts';
-import { redirect } from './site/redirect.ts';
+import { redirects } from './site/redirect.ts';
 import { section } from './site/section.ts';
 import { sectionGroup } from './site/section-group.ts';
 import { siteKind } from './site/site.ts';
+import type { SiteItems } from './site/site-items.ts';
 import { siteSpace } from './site/site-space.ts';
 import { space } from './space.ts';
 import { team } from './team.ts';
@@ -18,6 +20,9 @@ import { translation } from './translation.ts';
 
 /** Kinds inside a site, in the order in which the schema of its structure lists them. */
 export const parts: readonly StructurePart[] = [section, sectionGroup, siteSpace];
+
+/** Kinds of items that a site has in no order. */
+const siteItems: readonly SiteItems[] = [mcpServer, redirects];
 
 /** All kinds, each after those that it refers to. This is the only list of them. */
 export const kinds: readonly Kind[] = [
@@ -29,9 +34,9 @@ export const kinds: readonly Kind[] = [
   openapi,
   translation,
   agentInstructions,
-  siteKind(parts),
+  siteKind(parts, siteItems),
   ...inOrder(parts.map(({ kind }) => kind)),
-  redirect,
+  ...siteItems.map(({ kind }) => kind),
   organization,
 ];
 

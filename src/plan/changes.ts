@@ -3,6 +3,7 @@ import { type Address, kindOf, unboundAddress } from '../core/address.ts';
 import type { Change, FieldChange, Plan } from '../core/change.ts';
 import type { Json } from '../core/json.ts';
 import { enumerated } from '../core/lists.ts';
+import type { ManifestSecrets } from '../core/manifest-secrets.ts';
 import type { Actual, Base, BaseEntry, Declared, Fields, Observation } from '../core/resource.ts';
 import { maskUrls } from '../core/text/safe-url.ts';
 import { findPlaceholders, parentsFirst } from './declared.ts';
@@ -11,6 +12,7 @@ import type { PrunePolicy } from './guard.ts';
 import type { Identity } from './identity.ts';
 import { shortened } from './render/words.ts';
 import { type KindRules, PeopleAddresses, type RulesContext } from './rules.ts';
+import { changedSecrets, missingSecrets } from './secrets.ts';
 
 /** Changes before they are ordered and checked against the policy. */
 type PlanDraft = Pick<Plan, 'changes' | 'pending' | 'notes'>;
@@ -21,6 +23,7 @@ interface Inputs {
   readonly base: Base;
   readonly observation: Observation;
   readonly identity: Identity;
+  readonly secrets: ManifestSecrets;
   readonly prune: PrunePolicy;
 }
 
@@ -87,7 +90,7 @@ class ChangeDrafter {
     return {
       changes: holdLastRequiredPart(withoutImplicit(this.#changes, this.#kinds), this.#inputs),
       pending: [...this.#pending.reasons].map(([address, reason]) => ({ address, reason })),
-      notes: this.#notes,
+      notes: [...this.#notes, ...missingSecrets(kinds, declared.values(), this.#inputs.secrets)],
     };
   }
 
@@ -106,7 +109,7 @@ class ChangeDrafter {
   }
 
   #existing(kind: KindRules, resource: Declared, actual: Actual): void {
-    const { base, identity } = this.#inputs;
+    const { base, identity, secrets } = this.#inputs;
     const entry = base?.get(resource.address) ?? null;
     const now = this.#fieldsNow(kind, actual);
     const difference = diffFields(kind, resource, now, entry, this.#context);
@@ -116,7 +119,11 @@ class ChangeDrafter {
       this.#notes.push({ address: resource.address, text });
     }
     const extra = kind.extraChanges?.(resource, actual, entry, (address) => identity.bound.get(address)) ?? [];
-    const updates = [...difference.updates, ...extra.filter((change) => !resource.ignore.includes(change.path))];
+    const updates = [
+      ...difference.updates,
+      ...extra.filter((change) => !resource.ignore.includes(change.path)),
+      ...changedSecrets(kind, resource, entry, secrets),
+    ];
     if (difference.replaces.length > 0) {
       this.#replaced.set(resource.address, actual.id);
       this.#deletion(resource.address, actual, entry, resource, difference.replaces);
@@ -175,8 +182,12 @@ class ChangeDrafter {
     this.#notePlaceholders(resource, fields);
   }
 
-  #notePlaceholders({ address }: Declared, fields: readonly FieldChange[]): void {
-    for (const text of findPlaceholders(fields.map(({ path, to }) => [path, to] as const))) {
+  #notePlaceholders({ address, kind }: Declared, fields: readonly FieldChange[]): void {
+    const { fields: rules = {} } = this.#kinds.get(kind) ?? {};
+    for (const text of findPlaceholders(
+      rules,
+      fields.map(({ path, to }) => [path, to] as const),
+    )) {
       this.#notes.push({ address, text });
     }
   }

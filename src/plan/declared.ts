@@ -84,12 +84,18 @@ export function parentsFirst(declared: readonly Declared[]): readonly Declared[]
 const MAX_SEARCHED = 1000;
 
 /**
- * Returns a note for each field, as name and value, with `${env:…}` or `${file:…}`: the configuration expands them, manifests
- * do not.
+ * Returns a note for each field, as name and value, with `${env:…}` or `${file:…}`, which only the configuration expands, or
+ * with `${secret:…}` where no secret can be.
  */
-export function findPlaceholders(fields: readonly (readonly [name: string, value: Json | undefined])[]): string[] {
+export function findPlaceholders(
+  rules: KindRules['fields'],
+  fields: readonly (readonly [name: string, value: Json | undefined])[],
+): string[] {
   return fields.flatMap(([name, value]) => {
-    const found = value === undefined ? null : findIn(value);
+    const found = value === undefined || rules[name]?.secrets !== undefined ? null : findIn(value);
+    if (found?.startsWith('${secret:')) {
+      return [`${name}: no secret can be in this field, so ${found} is applied as written; write the value`];
+    }
     const text = `${name}: manifests do not expand ${found}; it is applied as written, so write the value, or generate the file`;
     return found === null ? [] : [text];
   });
@@ -97,7 +103,7 @@ export function findPlaceholders(fields: readonly (readonly [name: string, value
 
 function findIn(value: Json): string | null {
   if (typeof value === 'string') {
-    return value.length > MAX_SEARCHED ? null : (/\$\{(?:env|file):[^{}]{0,200}\}/.exec(value)?.[0] ?? null);
+    return value.length > MAX_SEARCHED ? null : (/\$\{(?:env|file|secret):[^{}]{0,200}\}/.exec(value)?.[0] ?? null);
   }
   if (typeof value !== 'object' || value === null || 'file' in value) {
     // The text of a specification comes with the name of its file.

@@ -4,6 +4,7 @@ import { type Change, type Cost, changeId, type Plan, type PlanSummary } from '.
 import { DesiredStateError } from '../core/errors.ts';
 import { present } from '../core/json.ts';
 import { compareText } from '../core/lists.ts';
+import { type ManifestSecrets, NO_SECRETS } from '../core/manifest-secrets.ts';
 import type { Base, Declared, Observation } from '../core/resource.ts';
 import { ROOT_SCOPE } from '../core/scope.ts';
 import { accessChanges } from './access.ts';
@@ -15,6 +16,7 @@ import { type Identity, identify, type OtherScopes, overlapProblems, withoutOthe
 import { type Ordering, orderChanges, partOf } from './order.ts';
 import { isDeletion } from './render/words.ts';
 import { type KindRules, PeopleAddresses } from './rules.ts';
+import { secretProblems } from './secrets.ts';
 
 /** Input of a plan. */
 export interface PlanInput {
@@ -31,6 +33,8 @@ export interface PlanInput {
   readonly base: Base;
   readonly observation: Observation;
   readonly policy: Policy;
+  /** Secrets that manifests may name; none if absent. */
+  readonly secrets?: ManifestSecrets;
   /** Addresses to which the plan is limited, with what is in them and what that requires; the whole plan if absent. */
   readonly targets?: readonly Address[] | undefined;
   /** Computes the cost of applying these changes, including the reads already made. */
@@ -56,7 +60,8 @@ export interface PlannedChanges {
  * | gone | owned | none | none: it no longer exists |
  * | never | never | exists | unmanaged; delete only with prune: all |
  *
- * @throws DesiredStateError when a key matches two resources, an id matches none, or another scope declares it too
+ * @throws DesiredStateError when a key matches two resources, an id matches none, another scope declares it too, or a secret
+ *   would be sent to an address that is not allowed for it
  */
 export function computePlan(input: PlanInput): PlannedChanges {
   const { kinds, declared, base, observation, policy } = input;
@@ -64,12 +69,14 @@ export function computePlan(input: PlanInput): PlannedChanges {
   // 1. Bind each key to its resource.
   const found = identify(kinds, declared, base, observation);
   const overlaps = otherScopes === undefined ? [] : overlapProblems(declared, found, otherScopes);
-  if (found.problems.length > 0 || overlaps.length > 0) {
-    throw new DesiredStateError([...found.problems, ...overlaps]);
+  const secrets = input.secrets ?? NO_SECRETS;
+  const problems = [...found.problems, ...overlaps, ...secretProblems(kinds, declared, secrets)];
+  if (problems.length > 0) {
+    throw new DesiredStateError(problems);
   }
   const identity = otherScopes === undefined ? found : withoutOtherScopes(found, otherScopes);
   // 2. Compare the declared resources with the actual ones.
-  const draft = draftChanges({ kinds, declared, base, observation, identity, prune: policy.prune });
+  const draft = draftChanges({ kinds, declared, base, observation, identity, secrets, prune: policy.prune });
   // 3. Order siblings, hold what needs approval, and order the changes.
   const arranged = arrangeSiblings(kinds, draft.changes, declared, identity);
   const guard = { kinds, identity, observation, base, policy };

@@ -51,6 +51,11 @@ export interface FieldRules {
   readonly unsupportedNote?: string;
   /** Note for a plan that has no base to compare the field with. */
   readonly noBaseNote?: string;
+  /**
+   * Its texts can name secrets. `sentTo` is the field with the address that they are sent to. Every update sends both, so
+   * that no secret which the platform has reaches another address.
+   */
+  readonly secrets?: { readonly sentTo: string };
   /** Converts a value to the form that is compared, recorded and shown: large texts hashed, unordered lists sorted. */
   readonly normalize?: (value: Json) => Json;
   /** A snapshot contains only the normalized value; `normalize` must leave a normalized value as it is. */

@@ -3,6 +3,7 @@ import type { Address } from '../core/address.ts';
 import { type Change, type ChangeResult, changeId, type Plan, type ResultStatus } from '../core/change.ts';
 import type { Clock } from '../core/clock.ts';
 import { CancelledError, LeaseLostError, messageOf, StoreError } from '../core/errors.ts';
+import { NO_SECRETS } from '../core/manifest-secrets.ts';
 import type { Progress, Writes } from '../kinds/model/kind.ts';
 import type { Reader, Writer } from '../platform/client.ts';
 import type { OrganizationRecord } from '../store/record.ts';
@@ -208,6 +209,7 @@ class ChangeScheduler {
       writer: stop.watch(options.writer),
       bindings: this.#bindings,
       kinds: input.kinds,
+      secrets: input.secrets ?? NO_SECRETS,
       versions: new VersionMemory(),
       signal: options.abort,
       verifier: new WriteVerifier(input, planned, options.writer),
@@ -363,7 +365,7 @@ class ChangeScheduler {
             error: completion === 'nothing' ? NOT_STARTED : 'stopped before it was completed',
             completion,
           }
-        : { status: 'failed', error: messageOf(error), completion };
+        : { status: 'failed', error: this.#context.secrets.clean(messageOf(error)), completion };
     }
   }
 

@@ -6,6 +6,7 @@ import type { Address } from '../core/address.ts';
 import { type Change, type ChangeResult, changeId, type Plan } from '../core/change.ts';
 import type { Clock } from '../core/clock.ts';
 import { toError } from '../core/errors.ts';
+import { ManifestSecrets } from '../core/manifest-secrets.ts';
 import type { Base } from '../core/resource.ts';
 import type { CommitAuthors } from '../git/commits.ts';
 import type { Kind } from '../kinds/model/kind.ts';
@@ -255,6 +256,7 @@ export class PassRunner {
       base,
       baseCommit: commit,
       policy,
+      secrets: new ManifestSecrets(config.manifestSecrets, config.token),
       estimate,
     };
   }

@@ -2,9 +2,11 @@
 import type { Address } from '../core/address.ts';
 import type { Change } from '../core/change.ts';
 import { isObject, type JsonObject, sameJson } from '../core/json.ts';
+import { type ManifestSecrets, NO_SECRETS } from '../core/manifest-secrets.ts';
 import type { Base, BaseEntry, Declared, Place } from '../core/resource.ts';
 import type { Kind } from '../kinds/model/kind.ts';
 import { normalizeFields } from '../plan/diff.ts';
+import { recordedSecrets } from '../plan/secrets.ts';
 import type { OrganizationRecord, RecordEntry } from '../store/record.ts';
 import type { Planned, PlanningInput } from './planning.ts';
 
@@ -63,6 +65,7 @@ export class Recorder {
   readonly #kinds: ReadonlyMap<string, Kind>;
   readonly #declared: ReadonlyMap<Address, Declared>;
   readonly #base: Base;
+  readonly #secrets: ManifestSecrets;
   readonly #planned: Planned;
   /** Entries that this pass has recorded (null: removed), and the ids of the resources it has deleted. */
   readonly #latest = new Map<Address, RecordEntry | null>();
@@ -72,13 +75,14 @@ export class Recorder {
 
   constructor(
     record: OrganizationRecord,
-    { kinds, declared, base }: Pick<PlanningInput, 'kinds' | 'declared' | 'base'>,
+    { kinds, declared, base, secrets }: Pick<PlanningInput, 'kinds' | 'declared' | 'base' | 'secrets'>,
     planned: Planned,
   ) {
     this.#record = record;
     this.#kinds = new Map(kinds.map((kind) => [kind.name, kind]));
     this.#declared = declared;
     this.#base = base;
+    this.#secrets = secrets ?? NO_SECRETS;
     this.#planned = planned;
   }
 
@@ -149,7 +153,7 @@ export class Recorder {
       return;
     }
     if (completion === 'all') {
-      await this.#put(this.#entry(resource, id, true), change);
+      await this.#put(this.#entry(resource, id, true, change.action !== 'move'), change);
     } else if (change.action === 'create') {
       await this.#put(this.#begun(resource, id), change);
     }
@@ -222,12 +226,13 @@ export class Recorder {
     return before === undefined ? null : baseToEntry(before);
   }
 
-  #entry(resource: Declared, id: string | null, changed: boolean): RecordEntry {
+  #entry(resource: Declared, id: string | null, changed: boolean, wasSent = false): RecordEntry {
     const kind = this.#kinds.get(resource.kind);
     const before = this.#base?.get(resource.address);
     const actualOf = (address: Address) => this.#planned.identity.bound.get(address);
     const { begun: _begun, old: _old, ...known } = before?.metadata ?? {};
-    const metadata = kind?.recordedMetadata?.(resource, known, changed, actualOf) ?? known;
+    const own = kind?.recordedMetadata?.(resource, known, changed, actualOf) ?? known;
+    const metadata = kind === undefined ? own : recordedSecrets(kind, resource, own, wasSent, this.#secrets);
     return {
       address: resource.address,
       kind: resource.kind,

@@ -9,8 +9,9 @@ import {
   TransientError,
 } from '../core/errors.ts';
 import { isObject, sameJson } from '../core/json.ts';
+import type { ManifestSecrets } from '../core/manifest-secrets.ts';
 import { type Actual, type Declared, type Fields, isIdRef, type Observation } from '../core/resource.ts';
-import { type Kind, type PlannedRequest, Ref, RefMap } from '../kinds/model/kind.ts';
+import { type Kind, type PlannedRequest, Ref, RefMap, SecretText } from '../kinds/model/kind.ts';
 import { normalizeValue } from '../plan/diff.ts';
 import { type Identity, identify } from '../plan/identity.ts';
 import type { KindRules } from '../plan/rules.ts';
@@ -31,6 +32,7 @@ export interface SendContext {
   /** Finds out whether a write whose answer was lost took effect. */
   readonly verifier: Pick<WriteVerifier, 'findCreated' | 'isInPlace'>;
   readonly kinds: readonly KindRules[];
+  readonly secrets: ManifestSecrets;
   /** Remembers which operations this version of the platform has. */
   readonly versions: VersionMemory;
 }
@@ -126,7 +128,7 @@ async function sendOne(
   onMaybeDone: () => void,
 ): Promise<Sent> {
   for (let attempt = 1; ; attempt += 1) {
-    const input = fillIn(planned.input, change, context.bindings);
+    const input = fillIn(planned.input, change, context);
     let sent = 0;
     const onAttempt = () => {
       sent += 1;
@@ -205,27 +207,31 @@ function isRefusal(error: unknown): boolean {
 }
 
 /**
- * Replaces every reference in an input with an id; returns the same value if there is none. Throws
- * DependencyNotReadyError if an id is not known yet.
+ * Replaces every reference in an input with an id, and every reference to a secret with its value; returns the same value if
+ * there is none. Throws DependencyNotReadyError if an id is not known yet, and ConfigError if a secret may not be sent.
  */
-function fillIn(value: unknown, change: Change, bindings: Bindings): unknown {
+function fillIn(value: unknown, change: Change, context: Pick<SendContext, 'bindings' | 'secrets'>): unknown {
+  const { bindings, secrets } = context;
   if (value instanceof Ref) {
     return idOf(value.address, change, bindings);
   }
+  if (value instanceof SecretText) {
+    return secrets.fill(value.text, value.address);
+  }
   if (value instanceof RefMap) {
     return Object.fromEntries(
-      value.entries.map(([key, member]) => [idOf(key.address, change, bindings), fillIn(member, change, bindings)]),
+      value.entries.map(([key, member]) => [idOf(key.address, change, bindings), fillIn(member, change, context)]),
     );
   }
   if (Array.isArray(value)) {
-    const items = value.map((item) => fillIn(item, change, bindings));
+    const items = value.map((item) => fillIn(item, change, context));
     return items.every((item, index) => item === value[index]) ? value : items;
   }
   if (!isObject(value)) {
     return value;
   }
   const names = Object.keys(value);
-  const members = names.map((name) => fillIn(value[name], change, bindings));
+  const members = names.map((name) => fillIn(value[name], change, context));
   const isSame = members.every((member, index) => member === value[names[index] ?? '']);
   return isSame ? value : Object.fromEntries(names.map((name, index) => [name, members[index]]));
 }

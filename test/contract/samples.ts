@@ -118,6 +118,17 @@ export const kindSamples: Readonly<Record<string, KindSample>> = {
     storedIn: 'sites',
     drift: ['POST', '/sites/{id}/unpublish'],
   },
+  'mcp-server': {
+    created:
+      'sites: { help: { title: Help, mcpServers: { a: { name: A, url: "https://mcp.acme.example/a", headers: { X-Team: docs } } } } }',
+    updated:
+      'sites: { help: { title: Help, mcpServers: { a: { name: B, url: "https://mcp.acme.example/b", headers: { X-Team: web, X-Site: help } } } } }',
+    cleared:
+      'sites: { help: { title: Help, mcpServers: { a: { name: B, url: "https://mcp.acme.example/b", headers: {} } } } }',
+    gone: 'sites: { help: { title: Help } }',
+    storedIn: 'mcpServers',
+    drift: ['PATCH', '/sites/{site}/mcp-servers/{id}', { name: 'Drifted' }],
+  },
   section: {
     created: siteSample(
       `[{ section: a, title: First, icon: book, path: a, description: What, condition: visitor.x, default: y, spaces: [{ key: x, space: one, path: x }, { key: y, space: two, path: y }] }, ${REST_SAMPLE}]`,

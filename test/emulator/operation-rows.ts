@@ -8,6 +8,7 @@ import { laterRows } from './operation-rows-later.ts';
 import { organizationRows } from './operation-rows-organization.ts';
 import { permissionRows } from './operation-rows-permissions.ts';
 import { siteRows } from './operation-rows-site.ts';
+import { siteSettingsRows } from './operation-rows-site-settings.ts';
 import type { Row, Rows } from './operation-world.ts';
 
 /** Rows of operations, by what they are about. */
@@ -17,6 +18,7 @@ export const tables: Rows = {
   ...conversationRows,
   ...siteRows,
   ...permissionRows,
+  ...siteSettingsRows,
   ...collaborationRows,
   ...documentRows,
   ...integrationRows,

@@ -200,6 +200,7 @@ export async function openOperationWorld(through = async (url: string) => url): 
       bulkRedirects: true,
       permanentRedirects: true,
       sitePermissions: true,
+      mcpTransports: true,
     },
   });
   const world = { ...made, ...clientOf(await through(made.emulator.url), made.emulator) };
@@ -238,6 +239,8 @@ async function buildWorld(made: Fixture): Promise<Record<string, string>> {
     },
   });
   await org('POST', `/sites/${plain}/publish`);
+  const server = { name: 'Docs', url: 'https://mcp.acme.example', headers: {} };
+  const mcp = await create('POST', `/sites/${site}/mcp-servers`, server);
   const spec = (await org('PUT', '/openapi/petstore', { source: { url: 'https://api.example/openapi.json' } })).slug;
   const source = { space: two, language: 'en' };
   const translation = await create('POST', '/translations', { source, language: 'fr' });
@@ -248,6 +251,6 @@ async function buildWorld(made: Fixture): Promise<Record<string, string>> {
   await buildPermissions(made, places, team, bo ?? '');
   return {
     ...{ ana, bo, team, saml, col, nested, one, two, inside, dead, site, plain, section, api, variant, group, parent },
-    ...{ own, spec, translation, ...conversations, ...collaboration, ...integrations, ...later },
+    ...{ own, mcp, spec, translation, ...conversations, ...collaboration, ...integrations, ...later },
   } as Record<string, string>;
 }

@@ -25,7 +25,7 @@ beforeEach(() => {
 });
 
 /** Resources that are created without a Location. Source: docs/platform-notes.md#write-status-codes */
-const UNLOCATED = /\/(?:teams|openapi|link-invites|translations)\b/;
+const UNLOCATED = /\/(?:teams|openapi|link-invites|mcp-servers|translations)\b/;
 
 describe.each(Object.entries(tables))('%s', (_, some) => {
   test.each(some.map(titled))('%s', async (_title, row) => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Change } from '../../src/core/change.ts';
 import { RejectedError, TransientError } from '../../src/core/errors.ts';
+import { NO_SECRETS } from '../../src/core/manifest-secrets.ts';
 import { section } from '../../src/kinds/site/section.ts';
 import type { Writer } from '../../src/platform/client.ts';
 import { sendPlanned, VersionMemory, type VersionVariants } from '../../src/reconcile/sending.ts';
@@ -75,6 +76,7 @@ describe('a section that is moved into a group', () => {
         signal: new AbortController().signal,
         verifier: { findCreated: async () => null, isInPlace: async () => false },
         kinds: [section.kind],
+        secrets: NO_SECRETS,
         versions: new VersionMemory(),
       };
       await sendPlanned(planned, change, context, () => undefined);

@@ -2,6 +2,7 @@
 import type { Address } from '../../src/core/address.ts';
 import type { ChangeResult } from '../../src/core/change.ts';
 import { systemClock } from '../../src/core/clock.ts';
+import type { ManifestSecrets } from '../../src/core/manifest-secrets.ts';
 import type { Base, Declared } from '../../src/core/resource.ts';
 import { type Emulator, type EmulatorOptions, type EmulatorState, startEmulator } from '../../src/emulator/emulator.ts';
 import { kinds } from '../../src/kinds/registry.ts';
@@ -39,6 +40,8 @@ export interface PassOptions {
     | null
     | { readonly manifests: Manifests; readonly ids?: ReadonlyMap<Address, string> | undefined };
   readonly policy?: Partial<Policy>;
+  /** Secrets that manifests may name; none by default. */
+  readonly secrets?: ManifestSecrets;
   /** Addresses to which the plan is limited; the whole plan by default. */
   readonly targets?: readonly Address[];
   /** True if confirmed changes are recorded; the default where the base is the record. */
@@ -167,9 +170,10 @@ export class World {
     );
   }
 
-  async #input(manifests: Manifests, { base, policy, targets }: PassOptions): Promise<PlanningInput> {
+  async #input(manifests: Manifests, { base, policy, targets, secrets }: PassOptions): Promise<PlanningInput> {
     const declared = await declare(manifests);
-    return { ...planningInput(this.emulator.organization, declared, await this.#base(base), policy), targets };
+    const input = planningInput(this.emulator.organization, declared, await this.#base(base), policy);
+    return { ...input, targets, ...(secrets === undefined ? {} : { secrets }) };
   }
 
   async #base(base: PassOptions['base']): Promise<Base> {

@@ -26,6 +26,7 @@ export const FEATURE_NAMES: Readonly<Record<keyof Features, string>> = {
   externalLinks: 'external-links',
   hiddenSiteSpaces: 'hidden-site-spaces',
   linkListings: 'link-listings',
+  mcpTransports: 'mcp-transports',
   memberNames: 'member-names',
   minimalAnswers: 'minimal-answers',
   permanentRedirects: 'permanent-redirects',

@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Config, OrganizationConfig } from '../../config/config.ts';
 import type { Plan } from '../../core/change.ts';
 import { ConfigError } from '../../core/errors.ts';
+import { ManifestSecrets } from '../../core/manifest-secrets.ts';
 import { isScope } from '../../core/scope.ts';
 import { didYouMean, quote } from '../../core/text/suggest.ts';
 import { kinds } from '../../kinds/registry.ts';
@@ -78,6 +79,7 @@ export async function planningInput(
     declared: state.declared,
     commit,
     policy: policyOf(config, organization, flags, context),
+    secrets: new ManifestSecrets(organization.manifestSecrets, organization.token),
     estimate: (work) => queue.estimate(work, applyParallel(config.queue.concurrency)),
   };
 }

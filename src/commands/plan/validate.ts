@@ -69,8 +69,13 @@ async function check(loading: Promise<DesiredState>): Promise<Checked> {
     const { declared, paths, misnamed } = await loading;
     const byKind = Map.groupBy(declared.values(), ({ kind }) => kind);
     const problems = kinds.flatMap((kind) => findSharedKeys(kind, byKind.get(kind.name) ?? []));
-    const placeholders = [...declared.values()].flatMap(({ address, fields, source }) =>
-      findPlaceholders(Object.entries(fields)).map((message) => ({ ...source, address, message })),
+    const rules = new Map(kinds.map(({ name, fields }) => [name, fields]));
+    const placeholders = [...declared.values()].flatMap(({ kind, address, fields, source }) =>
+      findPlaceholders(rules.get(kind) ?? {}, Object.entries(fields)).map((message) => ({
+        ...source,
+        address,
+        message,
+      })),
     );
     const error = problems.length === 0 ? null : new DesiredStateError(problems, paths);
     return { files: paths, problems, warnings: [...misnamed, ...placeholders], resources: declared.size, error };

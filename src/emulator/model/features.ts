@@ -64,6 +64,8 @@ export const ALL_FEATURES = {
   linkListings: true,
   /** Members can be sorted by name: from 0.201. Source: docs/platform-notes.md#filters */
   memberNames: false,
+  /** MCP servers of sites have a transport and a condition: from 0.181. Source: docs/platform-notes.md#mcp-servers */
+  mcpTransports: false,
   /**
    * Writes with `prefer: return=minimal` are answered without a body: from 0.201.
    * Source: docs/platform-notes.md#answers-without-a-body
@@ -128,6 +130,7 @@ const CHANGES: Readonly<Record<PlatformVersion, Partial<Features>>> = {
   },
   '0.181': {
     siteIssues: false,
+    mcpTransports: true,
     siteFindings: true,
     sectionGroupMembers: false,
     sectionParents: true,

@@ -66,6 +66,16 @@ export interface RedirectRecord extends Entity {
   readonly updatedAt?: string | undefined;
 }
 
+/** An MCP server that the assistant of a site can use. */
+export interface McpServerRecord extends Entity {
+  readonly site: string;
+  readonly name: string;
+  readonly url: string;
+  readonly transport: 'http' | 'sse';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly condition?: string | undefined;
+}
+
 /** A link to elsewhere among the sections of a site. */
 export interface ExternalLinkRecord extends Ranked {
   readonly site: string;
@@ -110,6 +120,7 @@ export function siteTables() {
       site: siteOf,
       source: ({ site, source, draft }) => redirectKey(site, source, draft),
     }),
+    mcpServers: new IndexedTable<McpServerRecord, 'site'>({ site: siteOf }),
     sectionGroups: new IndexedTable<SectionGroupRecord, 'site' | 'place'>({
       site: siteOf,
       place: (record) => record.parent ?? record.site,

@@ -215,7 +215,8 @@ export function moveSectionTo(store: EmulatorStore, section: SectionRecord, grou
 
 /** Removes the site and its structure. */
 export function removeSite(store: EmulatorStore, site: SiteRecord): void {
-  for (const table of [store.siteSpaces, store.sections, store.sectionGroups, store.externalLinks, store.redirects]) {
+  const { siteSpaces, sections, sectionGroups, externalLinks, redirects, mcpServers } = store;
+  for (const table of [siteSpaces, sections, sectionGroups, externalLinks, redirects, mcpServers]) {
     for (const record of table.by('site', site.id)) {
       table.remove(record.id);
     }

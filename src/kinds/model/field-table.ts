@@ -2,10 +2,11 @@
 import { z } from 'zod';
 import { type Change, WHOLE_ORGANIZATION } from '../../core/change.ts';
 import { isObject, type Json, present } from '../../core/json.ts';
+import { secretNames } from '../../core/manifest-secrets.ts';
 import { type Actual, type Fields, idRef } from '../../core/resource.ts';
 import { reference } from '../../plan/diff.ts';
 import type { AccessRule, FieldRules } from '../../plan/rules.ts';
-import { ref } from './kind.ts';
+import { ref, SecretText } from './kind.ts';
 import { type DescribeContext, type Described, type EntryPath, Reference, type WrittenFields } from './manifest.ts';
 import { level, role, type SchemaNotes } from './schema.ts';
 
@@ -126,12 +127,14 @@ export function fieldTable<Item>(fields: FieldTable<Item>) {
     },
     /** Parameters that write what a change sets, by name. */
     parameters(change: Change): Readonly<Record<string, unknown>> {
-      const values = writtenFields(change);
+      const values = { ...sentWithSecrets(change, list), ...writtenFields(change) };
       const sent = list.map(({ name, field, kinds }) => {
         const value = field.declarationOnly === true ? undefined : values[name];
         const plain = kinds.length > 0 && value !== null ? ref(value) : value;
         const parameter = field.toParameter && value !== undefined ? field.toParameter(value) : plain;
-        return [field.parameter ?? name, value === undefined ? undefined : parameter];
+        const address = field.secrets === undefined ? null : String(change.declared[field.secrets.sentTo] ?? '');
+        const filled = address === null ? parameter : withSecrets(parameter, address);
+        return [field.parameter ?? name, value === undefined ? undefined : filled];
       });
       return present(Object.fromEntries(sent));
     },
@@ -161,6 +164,22 @@ function shapeOf<Item>(fields: FieldTable<Item>): Record<string, z.ZodType> {
     return [[name, required === true || schema instanceof z.ZodDefault ? schema : schema.optional()]];
   });
   return Object.fromEntries(shape);
+}
+
+/** Returns what every update sends: secrets, and the address that they are sent to. */
+function sentWithSecrets({ action, declared }: Change, list: readonly NamedField<never>[]): Fields {
+  const names = list.flatMap(({ name, field: { secrets } }) => (secrets === undefined ? [] : [name, secrets.sentTo]));
+  return action === 'update' ? present(Object.fromEntries(names.map((name) => [name, declared[name]]))) : {};
+}
+
+/** Replaces every text that names a secret with a placeholder for its value. */
+function withSecrets(value: unknown, address: string): unknown {
+  if (typeof value === 'string') {
+    return secretNames(value).length === 0 ? value : new SecretText(value, address);
+  }
+  return isObject(value)
+    ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withSecrets(member, address)]))
+    : value;
 }
 
 function isListed({ isListed: listed, declarationOnly, compare, fixed }: Field): boolean {

@@ -107,6 +107,18 @@ export class Ref {
   }
 }
 
+/** Text with references to secrets, which are filled in when the request is sent. */
+export class SecretText {
+  readonly text: string;
+  /** URL that the platform sends the secrets to. */
+  readonly address: string;
+
+  constructor(text: string, address: string) {
+    this.text = text;
+    this.address = address;
+  }
+}
+
 /** Creates a placeholder for the address in a field. */
 export function ref(address: Json | undefined): Ref {
   return new Ref(String(address));

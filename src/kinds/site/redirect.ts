@@ -22,6 +22,7 @@ import {
 import { entry, fileOnly, key, reporting, text, url } from '../model/schema.ts';
 import { MAX_REDIRECTS, readRows } from './redirect-rows.ts';
 import { MAX_SOURCE, sourceProblem } from './redirect-source.ts';
+import type { SiteItems } from './site-items.ts';
 
 const PART = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}(?:\/[A-Za-z0-9][A-Za-z0-9._-]{0,99})?$/;
 
@@ -105,17 +106,17 @@ type Written = CommonFields & {
 };
 
 /** The redirects of a site as its entry writes them: a list, or a CSV file. */
-export type WrittenRedirects = readonly Written[] | FileContent;
+type WrittenRedirects = readonly Written[] | FileContent;
 
 /** Schema of the member of a site that holds its redirects. */
-export const redirectsSchema: z.ZodType<WrittenRedirects> = z
+const redirectsSchema: z.ZodType<WrittenRedirects> = z
   .union([z.array(written).max(MAX_REDIRECTS), fileOnly], { error: 'must be a list of redirects, or { file: path }' })
   .describe(
     'Old paths and what they lead to, in any order. Redirects that are not listed are left as they are. `{ file: redirects.csv }` reads them from a CSV file.',
   ) as unknown as z.ZodType<WrittenRedirects>;
 
 /** Redirects of a site, known by their source. Source: docs/platform-notes.md#redirects */
-export const redirect: Kind = {
+const redirect: Kind = {
   name: 'redirect',
   dependsOn: ['site', 'section', 'site-space'],
   partOf: 'site',
@@ -154,7 +155,7 @@ function sourceKey(from: Json | undefined, draft: Json | undefined) {
 }
 
 /** Reads the redirects of a site. */
-export async function readRedirects({ id }: { readonly id: string }, reader: Reader): Promise<Detail> {
+async function readRedirects({ id }: { readonly id: string }, reader: Reader): Promise<Detail> {
   const parts = [];
   for await (const item of reader.pages(operations.listSiteRedirects, { path: { siteId: id } })) {
     parts.push({
@@ -170,7 +171,8 @@ export async function readRedirects({ id }: { readonly id: string }, reader: Rea
 }
 
 /** Declares the redirects of a site as resources of their own. */
-export function declareRedirects(site: string, list: WrittenRedirects | undefined, context: DeclareContext): void {
+function declareRedirects(site: string, given: unknown, context: DeclareContext): void {
+  const list = given as WrittenRedirects | undefined;
   const add = (redirect: Written, path: EntryPath, at?: FileLine) => {
     const { from, to } = redirect;
     context.add({
@@ -258,7 +260,7 @@ function describeTarget(value: Json | undefined, context: DescribeContext): unkn
 }
 
 /** Describes the redirects of a site. Those that no manifest can declare are left out, with a note. */
-export function describeRedirects(site: Actual, context: DescribeContext): readonly Described[] | undefined {
+function describeRedirects(site: Actual, context: DescribeContext): readonly Described[] | undefined {
   const seen = new Set<string>();
   const list = context
     .unorderedParts(site, redirect.name)
@@ -276,3 +278,13 @@ export function describeRedirects(site: Actual, context: DescribeContext): reado
     });
   return list.length === 0 ? undefined : list;
 }
+
+/** Redirects, as the entry of a site holds them. */
+export const redirects: SiteItems = {
+  kind: redirect,
+  member: 'redirects',
+  schema: redirectsSchema.optional(),
+  details: { name: 'redirects', fields: [], parts: [redirect.name], read: readRedirects },
+  declare: declareRedirects,
+  describe: describeRedirects,
+};

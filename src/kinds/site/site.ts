@@ -46,13 +46,7 @@ import {
 import { permissionFields } from '../model/permissions.ts';
 import { commonShape, key, line, objectOrFile, text } from '../model/schema.ts';
 import { itemType, PART_KEY, readersOf, type StructurePart } from './part.ts';
-import {
-  declareRedirects,
-  describeRedirects,
-  readRedirects,
-  redirectsSchema,
-  type WrittenRedirects,
-} from './redirect.ts';
+import type { SiteItems } from './site-items.ts';
 
 /** Required description of the unsigned claims of visitors. */
 const UNSIGNED = 'Unsigned claims of the site visitor.';
@@ -216,7 +210,6 @@ const fields: FieldTable<Site> = {
 type WrittenItem = CommonFields & Described;
 type Entry = WrittenItem & {
   readonly default?: string;
-  readonly redirects?: WrittenRedirects;
   readonly structure?: readonly WrittenItem[];
 };
 
@@ -224,7 +217,7 @@ type Entry = WrittenItem & {
  * Docs sites. A site's manifest also declares the parts of its structure.
  * Source: docs/platform-notes.md#sites
  */
-export function siteKind(parts: readonly StructurePart[]): Kind {
+export function siteKind(parts: readonly StructurePart[], items: readonly SiteItems[]): Kind {
   const table = fieldTable(fields);
   const structure = structureSchema(parts)
     .optional()
@@ -240,18 +233,28 @@ export function siteKind(parts: readonly StructurePart[]): Kind {
     permissions: 'site',
     facts: ({ siteSpaces }) => ({ siteSpaces: siteSpaces ?? 0 }),
     manifest: {
-      entry: z.strictObject({ ...table.shape, redirects: redirectsSchema.optional(), structure, ...commonShape }),
+      entry: z.strictObject({
+        ...table.shape,
+        ...Object.fromEntries(items.map(({ member, schema }) => [member, schema])),
+        structure,
+        ...commonShape,
+      }) as unknown as z.ZodType<Entry>,
       declare(name, entry: Entry, context) {
         checkTitle(entry, 'title', 'site', (problem) => context.problem([], problem));
-        const items = entry.structure ?? [];
-        const isSectioned = items.some((item) => partOf(parts, item)?.isPlain !== true);
+        const inside = entry.structure ?? [];
+        const isSectioned = inside.some((item) => partOf(parts, item)?.isPlain !== true);
         const kind = isSectioned ? 'section' : 'site-space';
         const first = entry.default ? new Reference([kind], entry.default, ['default'], `${name}/`) : undefined;
         context.add(resourceOf('site', name, { ...table.declare(entry, [], name), default: first }, entry));
-        declareStructure(parts, name, items, isSectioned, context);
-        declareRedirects(name, entry.redirects, context);
+        declareStructure(parts, name, inside, isSectioned, context);
+        for (const { member, declare } of items) {
+          declare(name, entry[member], context);
+        }
       },
-      describe: (actual, context) => describeSite(parts, table.describe(actual, context), actual, context),
+      describe: (actual, context) => {
+        const own = Object.fromEntries(items.map(({ member, describe }) => [member, describe(actual, context)]));
+        return describeSite(parts, { ...table.describe(actual, context), ...own }, actual, context);
+      },
     },
     suggestedKeys: ({ title, fields: { basename } }) => [title, ...(typeof basename === 'string' ? [basename] : [])],
     impact: siteImpact,
@@ -264,7 +267,7 @@ export function siteKind(parts: readonly StructurePart[]): Kind {
         read: (site, reader) => readParts(parts, site, reader),
         ...hiddenParts(parts),
       },
-      { name: 'redirects', fields: [], parts: ['redirect'], read: readRedirects },
+      ...items.map(({ details }) => details),
       { name: 'adaptive schema', fields: ['adaptiveSchema'], read: readAdaptiveSchema },
     ],
     writes: siteWrites,
@@ -300,7 +303,6 @@ function describeSite(
     // A site without content cannot be published, so `published: false` can be omitted.
     published: published === true || structure.length > 0 ? published : undefined,
     default: keyOf(first),
-    redirects: describeRedirects(actual, context),
     structure: structure.length > 0 ? structure : undefined,
   });
 }

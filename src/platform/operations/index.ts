@@ -8,7 +8,16 @@ import { siteOperations } from './sites.ts';
 export type { OpenApiSpec } from './organization.ts';
 export type { ResourcePermissions, TeamPermission, UserPermission } from './permissions.ts';
 export { permissionsOf } from './permissions.ts';
-export type { PublishResult, Section, SectionGroup, Site, SiteRedirect, SiteSpace, StructureItem } from './sites.ts';
+export type {
+  McpServer,
+  PublishResult,
+  Section,
+  SectionGroup,
+  Site,
+  SiteRedirect,
+  SiteSpace,
+  StructureItem,
+} from './sites.ts';
 export { isSection, isSectionGroup, isSiteSpace } from './sites.ts';
 
 /** Operations that code calls, by name. */

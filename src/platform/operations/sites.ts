@@ -143,6 +143,17 @@ const redirectResults = z.looseObject({
     z.looseObject({ status: string, source: string, draft: optionalFlag, id: optionalText, error: optionalText }),
   ),
 });
+const mcpServer = z.looseObject({
+  id: string,
+  name: optionalText,
+  url: optionalText,
+  /** From 0.181. */
+  transport: optionalText,
+  headers: z.record(string, z.unknown()).nullish(),
+  condition: optionalText,
+});
+/** MCP server of a site, as read. */
+export type McpServer = z.output<typeof mcpServer>;
 
 /** Operations on docs sites and the items of their structure. */
 export const siteOperations = {
@@ -166,6 +177,10 @@ export const siteOperations = {
   createSectionGroup: write('createSectionGroup', sectionGroup),
   updateSectionGroup: write('updateSectionGroup', sectionGroup.optional()),
   deleteSectionGroup: write('deleteSectionGroup'),
+  listSiteMcpServers: list('listSiteMcpServers', mcpServer),
+  createSiteMcpServer: write('createSiteMcpServer', mcpServer),
+  updateSiteMcpServerById: write('updateSiteMcpServerById', mcpServer),
+  deleteSiteMcpServerById: write('deleteSiteMcpServerById'),
   addSectionToGroup: write('addSectionToGroup', sectionGroup),
   removeSectionFromGroup: write('removeSectionFromGroup'),
   listSiteRedirects: list('listSiteRedirects', redirect),
