@@ -306,7 +306,7 @@ function structureFindings(structure: readonly StructureItem[]): readonly Findin
     typeof space?.hidden === 'boolean'
       ? good('Hidden spaces', 'site spaces can be hidden')
       : note('Hidden spaces', 'not reported by the platform; before 0.167 site spaces cannot be hidden');
-  const external = `${counted(links, 'external link')} on the first site; manifests do not declare them, and they keep their positions`;
+  const external = `${counted(links, 'external link')} on the first site`;
   return [...(space === undefined ? [] : [hidden]), ...(links === 0 ? [] : [good('External links', external)])];
 }
 

@@ -6,6 +6,7 @@ import type { Kind } from './model/kind.ts';
 import { openapi } from './openapi.ts';
 import { organization } from './organization.ts';
 import { saml } from './saml.ts';
+import { externalLink } from './site/external-link.ts';
 import { mcpServer } from './site/mcp-server.ts';
 import type { StructurePart } from './site/part.ts';
 import { redirects } from './site/redirect.ts';
@@ -19,7 +20,7 @@ import { team } from './team.ts';
 import { translation } from './translation.ts';
 
 /** Kinds inside a site, in the order in which the schema of its structure lists them. */
-export const parts: readonly StructurePart[] = [section, sectionGroup, siteSpace];
+export const parts: readonly StructurePart[] = [section, sectionGroup, externalLink, siteSpace];
 
 /** Kinds of items that a site has in no order. */
 const siteItems: readonly SiteItems[] = [mcpServer, redirects];

@@ -6,11 +6,11 @@ import { isEmoji } from '../core/text/emoji.ts';
 import { counted } from '../plan/render/words.ts';
 import type { ContentPage } from '../platform/operations/content.ts';
 import { operations } from '../platform/operations/index.ts';
-import { listedKind } from './model/derived-kind.ts';
+import { checkTitle, listedKind } from './model/derived-kind.ts';
 import { access, defaultLevel, ofExisting, parentAccess, titleField } from './model/field-table.ts';
 import { creating, type Kind, ref, request, type Writes } from './model/kind.ts';
 import { mergeRulesField } from './model/merge-rules.ts';
-import { key, LANGUAGES, line, text } from './model/schema.ts';
+import { key, LANGUAGES, line, text, url } from './model/schema.ts';
 
 const listed = listedKind({
   name: 'space',
@@ -35,6 +35,12 @@ const listed = listedKind({
         .nullable()
         .describe('The emoji before the title; `null` removes it.'),
       read: ({ emoji }) => emoji || null,
+    },
+    icon: {
+      schema: url('https://acme.example/icon.png')
+        .nullable()
+        .describe('The address of an image before the title, instead of an emoji; `null` removes it.'),
+      read: ({ urls }) => urls?.icon || null,
     },
     collection: {
       schema: key('A key of `collections`; `null` means the top level.', 'collection').nullable(),
@@ -63,6 +69,12 @@ const listed = listedKind({
     },
   },
   permissions: 'space',
+  check(entry, _key, context) {
+    checkTitle(entry, 'title', 'space', (problem) => context.problem([], problem));
+    if (typeof entry.emoji === 'string' && typeof entry.icon === 'string') {
+      context.problem(['icon'], 'a space has an emoji or an icon, not both; remove one of them');
+    }
+  },
   isHidden: ({ deletedAt }) => Boolean(deletedAt),
   facts: ({ changeRequestsOpen, revision }) => ({
     openChangeRequests: changeRequestsOpen ?? 0,

@@ -32,11 +32,41 @@ export function arrangeSiblings(
     const inTurn = wanted.filter((address) => arrivals.has(address));
     const seed = seedOf(kinds, arrivals.get(list), arrivals);
     const arriving = seed === undefined ? inTurn : [seed, ...inTurn.filter((address) => address !== seed)];
-    for (const position of repositionings(wanted, [...now, ...arriving])) {
+    const late = inTurn.length === wanted.length ? lateOnes(kinds, inTurn, arrivals) : new Set<Address>();
+    const moves = late.size > 0 ? insertions(wanted, late) : repositionings(wanted, [...now, ...arriving]);
+    for (const position of moves) {
       positions.set(position.address, position);
     }
   }
   return positions.size === 0 ? changes : withPositions(changes, positions, declared, identity);
+}
+
+/** Finds the new siblings of a new list that can only be created after others of it, such as a link after a section. */
+function lateOnes(
+  kinds: readonly KindRules[],
+  arriving: readonly Address[],
+  arrivals: ReadonlyMap<Address, Change>,
+): ReadonlySet<Address> {
+  const created = arriving
+    .flatMap((address) => arrivals.get(address) ?? [])
+    .filter(({ action }) => action === 'create');
+  const present = new Set(created.map(({ kind }) => kind));
+  const waits = new Set(
+    kinds.filter(({ applyAfter = [] }) => applyAfter.some((each) => present.has(each))).map(({ name }) => name),
+  );
+  const isNew = created.length === arriving.length;
+  return new Set(isNew ? created.filter(({ kind }) => waits.has(kind)).map(({ address }) => address) : []);
+}
+
+/** Returns the moves of siblings that are created after the others. Those at the end are in their places already. */
+function insertions(declared: readonly Address[], late: ReadonlySet<Address>): readonly Repositioning[] {
+  const end = declared.findLastIndex((address) => !late.has(address));
+  const first = declared.find((address) => !late.has(address)) ?? '';
+  return declared.slice(0, end).flatMap((address, index): readonly Repositioning[] => {
+    const before = declared[index - 1];
+    const anchor = before === undefined ? { side: 'before', address: first } : { side: 'after', address: before };
+    return late.has(address) ? [{ address, anchor: anchor as Repositioning['anchor'] }] : [];
+  });
 }
 
 /** Returns the kinds that can have a list of siblings: parents and their parts. */

@@ -380,6 +380,7 @@ class PendingResources {
     this.#isReplaced = isReplaced;
     this.context = {
       declaredOf: (address) => inputs.declared.get(address),
+      actualOf: (address) => inputs.identity.bound.get(address),
       unusable: (address) => this.#unusableReason(address),
     };
   }

@@ -187,7 +187,8 @@ export interface KindRules {
   readonly deleteBeforeReplace?: boolean;
   /**
    * Kinds whose changes are better made before its own: an identity provider before single sign-on is enforced. It is only
-   * a preference: cycles and the order of siblings override it.
+   * a preference that cycles and the order of siblings override; in a new list of siblings, those of these kinds are created
+   * first.
    */
   readonly applyAfter?: readonly string[];
   /** Slots that must be vacant before a resource is created, though nothing refers to them: see {@link vacates}. */
@@ -198,8 +199,10 @@ export interface KindRules {
 
 /** Lookups for rules while a plan is made. */
 export interface RulesContext {
-  /** The actual resource an address is bound to; undefined if there is none yet. */
+  /** Returns a declared resource; undefined if the address is not declared. */
   declaredOf(address: Address): Declared | undefined;
+  /** Returns the actual resource an address is bound to; undefined if there is none yet. */
+  actualOf(address: Address): Actual | undefined;
   /** Returns why nothing can refer to an address; null if it can. */
   unusable(address: Address): string | null;
 }

@@ -42,7 +42,7 @@ test.each([
       agentsContext: NO_AGENTS,
       groups: BY_SECTION,
       links: 'note: not supported by this platform (removed in 0.201); not needed by Octavo',
-      external: 'ok: 1 external link on the first site; manifests do not declare them, and they keep their positions',
+      external: 'ok: 1 external link on the first site',
     },
   ],
 ] as const)('reports the features of platform %s with reads only', async (version, expected) => {

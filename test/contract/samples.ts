@@ -87,9 +87,9 @@ export const kindSamples: Readonly<Record<string, KindSample>> = {
     created:
       'spaces: { a: { title: A, collection: top, emoji: "1f4d8", language: en, editMode: locked, defaultLevel: read, mergeRules: { type: none }, permissions: { teams: { writers: edit, support: edit }, members: { ana@acme.example: review, bo@acme.example: read } } } }',
     updated:
-      'spaces: { a: { title: B, collection: null, emoji: "1f680", language: de, editMode: live, defaultLevel: edit, mergeRules: { type: rules, rules: [{ rule: require_at_least_one_review }] }, permissions: { teams: { writers: create }, members: { bo@acme.example: comment, cy@acme.example: read } } } }',
+      'spaces: { a: { title: B, collection: null, icon: "https://a.example/i.png", language: de, editMode: live, defaultLevel: edit, mergeRules: { type: rules, rules: [{ rule: require_at_least_one_review }] }, permissions: { teams: { writers: create }, members: { bo@acme.example: comment, cy@acme.example: read } } } }',
     cleared:
-      'spaces: { a: { title: B, emoji: null, defaultLevel: null, mergeRules: { type: inherit }, permissions: { teams: {}, members: {} } } }',
+      'spaces: { a: { title: B, emoji: null, icon: null, defaultLevel: null, mergeRules: { type: inherit }, permissions: { teams: {}, members: {} } } }',
     storedIn: 'spaces',
     drift: ['POST', '/v1/spaces/{id}/move', { parent: null }],
   },
@@ -154,6 +154,21 @@ export const kindSamples: Readonly<Record<string, KindSample>> = {
     gone: siteSample(`[${REST_SAMPLE}]`),
     storedIn: 'sectionGroups',
     drift: ['PATCH', '/sites/{site}/section-groups/{id}', { title: 'Drifted' }],
+  },
+  'external-link': {
+    created: siteSample(
+      `[{ link: a, title: First, localizedTitle: { fr: Premier }, url: "https://a.example/x", icon: book, description: What, localizedDescription: { fr: Quoi }, condition: visitor.x, draft: true }, { group: g, title: G, items: [] }, ${REST_SAMPLE}]`,
+    ),
+    updated: siteSample(
+      `[${REST_SAMPLE}, { group: g, title: G, items: [{ link: a, title: Second, localizedTitle: { de: Zweiter }, url: "https://a.example/y", icon: star, description: More, localizedDescription: { de: Mehr }, condition: visitor.y, draft: false }] }]`,
+    ),
+    cleared: siteSample(
+      `[${REST_SAMPLE}, { group: g, title: G, items: [{ link: a, title: Second, localizedTitle: null, url: "https://a.example/y", icon: null, description: null, localizedDescription: null, condition: null }] }]`,
+    ),
+    gone: siteSample(`[{ group: g, title: G, items: [] }, ${REST_SAMPLE}]`),
+    since: '0.201',
+    storedIn: 'externalLinks',
+    drift: ['PATCH', '/sites/{site}/external-links/{id}', { title: 'Drifted', url: 'https://drifted.example' }],
   },
   'site-space': {
     created: siteSample(

@@ -133,6 +133,13 @@ export const laterRows: Rows = {
   'external links': [
     [`POST ${LINKS}`, STATUS, 201, { object: 'site-external-link', draft: false, ...STATUS }],
     [`POST ${LINKS}`, { ...STATUS, parent: '{group}', icon: 'gear' }, 201, { sectionGroup: '{group}', icon: 'gear' }],
+    [
+      `POST ${LINKS}`,
+      { ...STATUS, localizedTitle: { fr: 'État' }, localizedDescription: null },
+      201,
+      { localizedTitle: { fr: 'État' }, localizedDescription: undefined },
+    ],
+    [`PATCH ${LINKS}/{link}`, { localizedTitle: null }, 200, { localizedTitle: undefined }],
     [`POST ${LINKS}`, { ...STATUS, url: 'ftp://acme.example' }, 400, 'body.url'],
     [`POST ${LINKS}`, { ...STATUS, parent: 'none' }, 400, 'body.parent'],
     [`POST ${ORG}/sites/{plain}/external-links`, STATUS, 400, 'has no sections'],

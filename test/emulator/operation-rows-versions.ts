@@ -1,9 +1,11 @@
 import type { PlatformVersion } from '../../src/emulator/emulator.ts';
 import { TAGGED } from './operation-rows-integrations.ts';
-import { at, ORG, type Row, SITE } from './operation-world.ts';
+import { at, long, ORG, type Row, SITE } from './operation-world.ts';
 
 const SORT = `${SITE}/structure/sort`;
 const LINKS = `${SITE}/external-links`;
+const TITLE = { localizedTitle: { fr: 'Titre' } };
+const TEXTS = { ...TITLE, localizedDescription: { fr: 'Texte' } };
 const STATUS = { title: 'Status', url: 'https://status.acme.example' };
 
 const REDIRECTS = `${SITE}/redirects`;
@@ -30,6 +32,8 @@ export const versionRows: Readonly<Record<PlatformVersion, readonly Row[]>> = {
     [`POST ${LINKS}`, STATUS, 404, 'No such operation'],
     [`GET ${SITE}/permissions/teams`, 404, 'No such operation'],
     [`GET ${SITE}/permissions/aggregate`, 200, { items: [{ origin: { type: 'organization' } }, {}] }],
+    [`PATCH ${SITE}/sections/{api}`, { draft: true }, 400, 'body.draft: unknown field'],
+    [`PATCH ${SITE}/section-groups/{group}`, TITLE, 400, 'body.localizedTitle: unknown field'],
     [
       `PATCH ${SORT}`,
       { item: at('site-section', '{api}'), position: { after: at('site-external-link', 'x') } },
@@ -68,6 +72,15 @@ export const versionRows: Readonly<Record<PlatformVersion, readonly Row[]>> = {
     [`PATCH ${SITE}/sections/{api}`, { siteSectionGroupId: 'none' }, 400, 'body.siteSectionGroupId'],
     [`PATCH ${SITE}/sections/none`, { siteSectionGroupId: null }, 404],
     ['POST /spaces/{two}/transfer', { organization: 'org_other' }, 404, 'No such operation'],
+    [`PATCH ${SITE}/sections/{api}`, { draft: true, ...TEXTS }, 200, { draft: true, ...TEXTS }],
+    [`PATCH ${SITE}/sections/{api}`, { localizedTitle: {} }, 200, { localizedTitle: undefined }],
+    [`PATCH ${SITE}/sections/{api}`, { localizedTitle: null }, 400, 'body.localizedTitle'],
+    [`PATCH ${SITE}/sections/{api}`, { localizedTitle: { xx: 'Titre' } }, 400, 'body.localizedTitle'],
+    [`PATCH ${SITE}/sections/{api}`, { localizedTitle: { fr: long(129) } }, 400, 'body.localizedTitle.fr'],
+    [`POST ${SITE}/sections`, { spaceId: '{two}', draft: true }, 201, { draft: true }],
+    [`PATCH ${SITE}/section-groups/{group}`, { draft: true, ...TITLE }, 200, { draft: true, ...TITLE }],
+    [`POST ${SITE}/section-groups`, { title: 'Soon', draft: true }, 201, { draft: true }],
+    [`POST ${SITE}/section-groups`, { title: 'Soon', ...TITLE }, 400, 'body.localizedTitle: unknown field'],
     [`POST ${LINKS}`, STATUS, 404, 'No such operation'],
     [`GET ${ORG}/members?sort=name`, 400, 'query.sort: "name" is not one of its values'],
   ],
@@ -77,7 +90,7 @@ export const versionRows: Readonly<Record<PlatformVersion, readonly Row[]>> = {
     [`POST ${LINKS}`, STATUS, 201],
     ['GET /spaces/{one}/links', 404, 'No such operation'],
     ['POST /spaces/{one}/content/template', { id: 'guide' }, 201],
-    [`GET ${SITE}`, 200, { appliedType: undefined }],
+    [`GET ${SITE}`, 200, { appliedType: undefined, permissions: { access: true } }],
   ],
   '0.202': [
     [`GET ${SITE}`, 200, { appliedType: 'basic', defaultLevel: 'inherit', permissions: { access: true } }],

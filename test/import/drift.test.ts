@@ -34,7 +34,7 @@ async function driftFrom(text: string): Promise<{ drift: Drift; after: string; o
 
 describe('every kind', () => {
   // An item in another place of a structure is reported, for a person to move.
-  const elsewhere = ['section', 'section-group', 'site-space', 'site'];
+  const elsewhere = ['external-link', 'section', 'section-group', 'site-space', 'site'];
 
   /** The first steps of a sample, on a platform that has its kind. */
   function start({ version, steps: { created = '', updated = '' } }: Sample) {

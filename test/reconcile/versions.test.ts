@@ -76,6 +76,11 @@ async function scatterLinks(world: World, places: readonly number[], isMeant: (t
 
 const isForeign = (title: string) => title.startsWith('Foreign');
 
+/** The state without the links that no manifest declares. */
+function withoutScattered(state: EmulatorState): EmulatorState {
+  return { ...state, externalLinks: state.externalLinks?.filter(({ title }) => title !== 'Elsewhere') ?? [] };
+}
+
 function linksOf(state: EmulatorState): readonly string[] {
   return (state.externalLinks ?? []).map(({ id }) => id).sort();
 }
@@ -99,7 +104,7 @@ describe.each(platforms)('$named', ({ version, between }) => {
     await world.settle(manifestsOf(model), policy);
     const again = await world.plan(manifestsOf(model), policy);
     expect(again.plan.changes.map(({ action, address, fields }) => ({ action, address, fields }))).toEqual([]);
-    expect(differences(model, start, world.emulator.state())).toEqual([]);
+    expect(differences(model, start, withoutScattered(world.emulator.state()))).toEqual([]);
     expect(foreignRecords(start, world.emulator.state())).toBe(foreignRecords(start, start));
   }
 
@@ -295,6 +300,100 @@ describe('settings that versions lack', () => {
   });
 });
 
+describe('drafts and localized texts', () => {
+  useWorld('0.181');
+
+  const texts = { localizedTitle: { fr: 'Guides en français' }, localizedDescription: { fr: 'Tout' } };
+  const site = (draft: boolean, localized: object, group: object) =>
+    JSON.stringify({
+      spaces: { one: { title: 'One' }, two: { title: 'Two' } },
+      sites: {
+        help: {
+          title: 'Help',
+          published: true,
+          structure: [
+            { group: 'g', title: 'Group', draft, ...group, items: [] },
+            {
+              section: 'a',
+              title: 'Section',
+              draft,
+              ...localized,
+              spaces: [
+                { key: 'one', space: 'one', path: 'one' },
+                { key: 'two', space: 'two', path: 'two', draft },
+              ],
+            },
+          ],
+        },
+      },
+    });
+  const written = site(true, texts, { localizedTitle: { de: 'Gruppe' } });
+
+  async function actual() {
+    const { sections = [], sectionGroups = [], siteSpaces = [] } = world.emulator.state();
+    const pick = ({ draft, localizedTitle, localizedDescription }: Record<string, unknown>) => ({
+      draft,
+      localizedTitle,
+      localizedDescription,
+    });
+    return [...sectionGroups, ...sections, ...siteSpaces].map((part) => pick({ ...part }));
+  }
+
+  test('are set on creation, shown with the readers that a launch adds, cleared, and imported', async () => {
+    await world.apply(written, policy);
+    expect(await actual()).toEqual([
+      { draft: true, localizedTitle: { de: 'Gruppe' } },
+      { draft: true, ...texts },
+      { draft: undefined },
+      { draft: true },
+    ]);
+    expect((await world.plan(written, policy)).plan.changes).toEqual([]);
+    const files = filesAfter(await importFrom(world));
+    expect((await world.plan(files, { ...policy, base: null })).plan.changes).toEqual([]);
+    expect(JSON.stringify(files)).toContain('Guides en français');
+
+    const cleared = { localizedTitle: null, localizedDescription: null };
+    const launch = site(false, cleared, { localizedTitle: {} });
+    const { planned } = await world.apply(launch, policy);
+    expect(planned.plan.access.map(({ person, role, to }) => `${person}: ${role} ${to}`).sort()).toEqual([
+      'everyone on the internet: read section-group/help/g',
+      'everyone on the internet: read section/help/a',
+      'everyone on the internet: read site-space/help/a/two',
+    ]);
+    expect((await actual()).map((part) => ({ ...part }))).toEqual([
+      { draft: false },
+      { draft: false },
+      { draft: undefined },
+      { draft: false },
+    ]);
+    expect((await world.plan(launch, policy)).plan.changes).toEqual([]);
+  });
+
+  test('are noted and not sent again on a version without them; a draft is not created as something to read', async () => {
+    world.emulator.setFeatures(getFeatures('0.146'));
+    const plain = site(false, texts, { localizedTitle: { de: 'Gruppe' } });
+    const { results } = await world.apply(plain, policy);
+    expect(results.filter(({ status }) => status !== 'applied')).toEqual([]);
+    world.emulator.requests.reset();
+    const { planned } = await world.apply(plain, policy);
+    expect(planned.plan.changes).toEqual([]);
+    expect(planned.plan.notes.map(({ address, text }) => `${address} ${text.split(':')[0]}`)).toEqual([
+      'section-group/help/g localizedTitle was not compared',
+      'section-group/help/g draft was not compared',
+      'section/help/a localizedTitle was not compared',
+      'section/help/a localizedDescription was not compared',
+      'section/help/a draft was not compared',
+      'site-space/help/a/two draft was not compared',
+    ]);
+    expect(world.emulator.requests.byOperation.updateSection).toBeUndefined();
+    await world.begin();
+    world.emulator.setFeatures(getFeatures('0.146'));
+    const failed = (await world.apply(written, policy)).results.filter(({ status }) => status === 'failed');
+    expect(failed.map(({ address }) => address)).toEqual(['site/help', 'section-group/help/g', 'section/help/a']);
+    expect(world.emulator.state().sections).toEqual([]);
+  });
+});
+
 describe('links to elsewhere', () => {
   useWorld('0.201');
 
@@ -354,10 +453,46 @@ describe('links to elsewhere', () => {
     expect((await shown()).filter((title) => title === 'Elsewhere')).toHaveLength(2);
   });
 
-  test('are left out by an import, whose plan is still empty', async () => {
+  test('are declared by an import, whose plan is empty', async () => {
     await withLinks();
     const files = filesAfter(await importFrom(world));
-    expect(JSON.stringify(files)).not.toContain('lsewhere');
+    expect(JSON.stringify(files).match(/Elsewhere/g)).toHaveLength(2);
     expect((await world.plan(files, { ...policy, base: null })).plan.changes).toEqual([]);
+  });
+
+  const link = (key: string) => ({ link: key, title: `Link ${key}`, url: `https://${key}.example` });
+
+  test('are created in their places in one pass, also before the first section of a new site', async () => {
+    const manifests = site(link('a'), more(link('b'), section('c'), link('d')), section('e'), link('f'));
+    const { results } = await world.apply(manifests, policy);
+    expect(results.filter(({ status }) => status !== 'applied')).toEqual([]);
+    expect(await shown()).toEqual(['Link a', 'More', 'Link b', 'Section c', 'Link d', 'Section e', 'Link f']);
+    expect((await world.plan(manifests, policy)).plan.changes).toEqual([]);
+  });
+
+  test('move into a group and out of it in one pass', async () => {
+    await world.settle(site(section('a'), link('b'), more(link('c'), section('d'))), policy);
+    const swapped = site(link('c'), section('a'), more(section('d'), link('b')));
+    await world.apply(swapped, policy);
+    expect(await shown()).toEqual(['Link c', 'Section a', 'More', 'Section d', 'Link b']);
+    expect((await world.plan(swapped, policy)).plan.changes).toEqual([]);
+  });
+
+  test('are pending, and not tried, on a version without them', async () => {
+    world.emulator.setFeatures(getFeatures('0.181'));
+    await world.settle(site(section('a')), policy);
+    world.emulator.requests.reset();
+    const { planned, results } = await world.apply(site(section('a'), link('b')), policy);
+    expect(planned.plan.pending).toEqual([
+      { address: 'external-link/help/b', reason: expect.stringContaining('no external links (0.201 and later') },
+    ]);
+    expect(results).toEqual([]);
+    expect(world.emulator.requests.byOperation.createExternalLink).toBeUndefined();
+  });
+
+  test('need a section in the same site', async () => {
+    await expect(world.plan(site(link('a')), policy)).rejects.toThrow(
+      'an external link needs a section in the same site',
+    );
   });
 });

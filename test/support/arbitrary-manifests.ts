@@ -84,14 +84,17 @@ const collections = keyed(COLLECTIONS, 'Shelf', (_key, title) =>
 ) as fc.Arbitrary<Record<string, CollectionModel>>;
 
 const spaces = keyed(SPACES, 'Space', (_key, title) =>
-  fc.record({
-    title: fc.constant(title),
-    emoji: nullable(fc.constantFrom('1f4d8', '1f680')),
-    collection: fc.option(fc.constantFrom(...COLLECTIONS), { nil: null }),
-    language: maybe(language),
-    editMode: maybe(fc.constantFrom('live', 'locked')),
-    defaultLevel: nullable(fc.constantFrom('read', 'comment', 'inherit')),
-  }),
+  fc
+    .record({
+      title: fc.constant(title),
+      emoji: nullable(fc.constantFrom('1f4d8', '1f680')),
+      icon: nullable(fc.constantFrom('https://acme.example/a.png', 'https://acme.example/b.png')),
+      collection: fc.option(fc.constantFrom(...COLLECTIONS), { nil: null }),
+      language: maybe(language),
+      editMode: maybe(fc.constantFrom('live', 'locked')),
+      defaultLevel: nullable(fc.constantFrom('read', 'comment', 'inherit')),
+    })
+    .map((space) => (space.emoji && space.icon ? { ...space, icon: undefined } : space)),
 ) as fc.Arbitrary<Record<string, SpaceModel>>;
 
 const openapi = keyed(['o0', 'o1'], '', () =>

@@ -47,6 +47,7 @@ export interface CollectionModel {
 export interface SpaceModel {
   title: string;
   emoji?: string | null | undefined;
+  icon?: string | null | undefined;
   collection?: string | null | undefined;
   language?: string | undefined;
   editMode?: string | undefined;

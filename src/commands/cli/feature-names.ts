@@ -19,6 +19,7 @@ export const FEATURE_NAMES: Readonly<Record<keyof Features, string>> = {
   siteIssues: 'site-issues',
   spaceCreation: 'space-creation',
   structure: 'structure',
+  structureDrafts: 'structure-drafts',
   agentsContext: 'agents-context',
   bulkRedirects: 'bulk-redirects',
   changeRequestStatus: 'change-request-status',

@@ -17,12 +17,8 @@ const ADDED: Readonly<Record<string, (resource: Fields) => Fields>> = {
   }),
   site: ({ type, urls }) => ({
     appliedType: type,
-    permissions: SITE_PERMISSIONS,
     ...(isFields(urls) ? { urls: { ...urls, preview: `${urls.app}/preview` } } : {}),
   }),
-  'site-section': () => ({ draft: false }),
-  'site-section-group': () => ({ draft: false }),
-  'site-space': () => ({ draft: false }),
   translation: ({ language, result }) => (isFields(result) ? { result: { language, ...result } } : {}),
 };
 
@@ -32,17 +28,6 @@ const BILLING = {
   canCheckout: true,
   canUseSAML: true,
   creditsBundle: null,
-};
-
-const SITE_PERMISSIONS = {
-  view: true,
-  access: true,
-  edit: true,
-  create: true,
-  admin: true,
-  installIntegration: true,
-  viewAdaptiveSchema: true,
-  editAdaptiveSchema: true,
 };
 
 /** Adds the fields to every resource in a response. */

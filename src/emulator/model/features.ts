@@ -72,6 +72,11 @@ export const ALL_FEATURES = {
    */
   minimalAnswers: false,
   /**
+   * Sections, groups and site spaces have drafts, and sections and groups localized texts: from 0.181.
+   * Source: docs/platform-notes.md#drafts-and-localized-texts
+   */
+  structureDrafts: false,
+  /**
    * A group has operations to add and remove sections: removed in 0.181. Source: docs/platform-notes.md#section-groups
    */
   sectionGroupMembers: true,
@@ -136,6 +141,7 @@ const CHANGES: Readonly<Record<PlatformVersion, Partial<Features>>> = {
     sectionParents: true,
     siteDefaultLevel: true,
     spaceTransfer: false,
+    structureDrafts: true,
     systemTheme: true,
     traditionalChinese: true,
   },

@@ -34,7 +34,11 @@ export interface SiteSpaceRecord extends Ranked {
   readonly path: string;
   readonly condition?: string | undefined;
   readonly hidden: boolean;
+  readonly draft?: boolean | undefined;
 }
+
+/** Texts by language. */
+export type Localized = Readonly<Record<string, string>>;
 
 export interface SectionRecord extends Ranked {
   readonly site: string;
@@ -45,6 +49,9 @@ export interface SectionRecord extends Ranked {
   readonly condition?: string | undefined;
   readonly icon?: string | undefined;
   readonly defaultSiteSpace?: string | undefined;
+  readonly draft?: boolean | undefined;
+  readonly localizedTitle?: Localized | undefined;
+  readonly localizedDescription?: Localized | undefined;
 }
 
 export interface SectionGroupRecord extends Ranked {
@@ -52,6 +59,8 @@ export interface SectionGroupRecord extends Ranked {
   readonly parent?: string | undefined;
   readonly title: string;
   readonly icon?: string | undefined;
+  readonly draft?: boolean | undefined;
+  readonly localizedTitle?: Localized | undefined;
 }
 
 /** An old path of a site, and where it leads. */
@@ -86,6 +95,8 @@ export interface ExternalLinkRecord extends Ranked {
   readonly url: string;
   readonly draft: boolean;
   readonly condition?: string | undefined;
+  readonly localizedTitle?: Localized | undefined;
+  readonly localizedDescription?: Localized | undefined;
 }
 
 /** Index key of a redirect: a draft and a live redirect can have the same source. */

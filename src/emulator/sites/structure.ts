@@ -15,11 +15,11 @@ import {
 import { indexFor, type Pointer, reorder, type Slot, slot } from '../model/order.ts';
 import { listByRank } from '../model/paging.ts';
 import { omitUndefined, patched, withDefaults } from '../model/patch.ts';
-import { condition, flag, icon, id, listQuery, shareQuery, text, url } from '../model/schema.ts';
+import { condition, flag, icon, id, language, listQuery, shareQuery, text, url } from '../model/schema.ts';
 import type { EmulatorStore, IndexedTable } from '../model/store.ts';
 import { referencedSpace } from '../spaces/views.ts';
 import { viewCustomization } from './customization.ts';
-import type { SectionGroupRecord, SectionRecord, SiteRecord, SiteSpaceRecord } from './records.ts';
+import type { Localized, SectionGroupRecord, SectionRecord, SiteRecord, SiteSpaceRecord } from './records.ts';
 import {
   addSection,
   addSiteSpace,
@@ -204,6 +204,8 @@ const SITE_SPACE = `${SITE_SPACES}/{siteSpaceId}` as const;
 
 /** Source: docs/platform-notes.md#writable-fields */
 const siteSpaceUpdate = z.strictObject({
+  // From 0.181. Source: docs/platform-notes.md#drafts-and-localized-texts
+  draft: z.boolean().optional(),
   path: text(1, 100).optional(),
   condition: condition.nullable().optional(),
   spaceId: id.optional(),
@@ -230,7 +232,12 @@ function sectionFor(store: EmulatorStore, site: SiteRecord, asked: string | unde
 }
 
 const listSiteSpacesQuery = listQuery.extend({ ...shareQuery.shape, default: flag.optional() });
-const addSiteSpaceBody = z.strictObject({ spaceId: id, sectionId: id.optional() });
+const addSiteSpaceBody = z.strictObject({
+  spaceId: id,
+  sectionId: id.optional(),
+  // From 0.181. Source: docs/platform-notes.md#drafts-and-localized-texts
+  draft: z.boolean().optional(),
+});
 
 /** Source: docs/platform-notes.md#site-spaces */
 const siteSpaces: readonly ApiOperation[] = [
@@ -246,8 +253,12 @@ const siteSpaces: readonly ApiOperation[] = [
     const { store, body } = call;
     const site = requireSite(call);
     const space = referencedSpace(store, site.organization, body.spaceId, 'body.spaceId');
+    refuseUnknown(call, 'structureDrafts', body, 'draft');
     const made = addSiteSpace(store, site, sectionFor(store, site, body.sectionId), space);
-    const siteSpace = store.siteSpaces.put(withDefaults(made, body, call.defaults.siteSpace));
+    const siteSpace = store.siteSpaces.put({
+      ...withDefaults(made, body, call.defaults.siteSpace),
+      draft: body.draft,
+    });
     return created(viewSiteSpace(call, siteSpace), location(call, site, 'site-spaces', siteSpace));
   }),
   operation('updateSiteSpace', 'PATCH', SITE_SPACE, { body: siteSpaceUpdate, minimal: true }, (call) => {
@@ -255,6 +266,7 @@ const siteSpaces: readonly ApiOperation[] = [
     const site = requireSite(call);
     const siteSpace = requireSiteSpace(call);
     refuseUnknown(call, 'hiddenSiteSpaces', body, 'hidden');
+    refuseUnknown(call, 'structureDrafts', body, 'draft');
     refuseTakenSiteSpacePath(store, siteSpace, body.path);
     if (body.spaceId !== undefined) {
       referencedSpace(store, site.organization, body.spaceId, 'body.spaceId');
@@ -262,7 +274,7 @@ const siteSpaces: readonly ApiOperation[] = [
     }
     const updated = store.siteSpaces.put({
       ...siteSpace,
-      ...omitUndefined({ path: body.path, hidden: body.hidden, space: body.spaceId }),
+      ...omitUndefined({ path: body.path, hidden: body.hidden, space: body.spaceId, draft: body.draft }),
       condition: patched(siteSpace.condition, body.condition),
     });
     return ok(viewSiteSpace(call, updated));
@@ -283,7 +295,28 @@ const SECTION = `${SECTIONS}/{siteSectionId}` as const;
 /** Source: docs/platform-notes.md#limits */
 const sectionTitle = text(2, 128);
 
+/** Texts by language, of at most so many characters. Source: docs/platform-notes.md#drafts-and-localized-texts */
+function localized(max: number) {
+  return z.partialRecord(language, text(0, max));
+}
+
+/** Localized texts after an update: an empty mapping has none. */
+function patchedTexts(now: Localized | undefined, given: Localized | null | undefined): Localized | undefined {
+  return patched(now, given !== undefined && given !== null && Object.keys(given).length === 0 ? null : given);
+}
+
+/** Fields of sections and groups from 0.181. Source: docs/platform-notes.md#drafts-and-localized-texts */
+const draftFields = { draft: z.boolean().optional() };
+
+/** Throws a 400 for drafts and localized texts before 0.181. */
+function refuseDrafts(call: OperationCall<string, unknown, object>): void {
+  for (const field of ['draft', 'localizedTitle', 'localizedDescription']) {
+    refuseUnknown(call, 'structureDrafts', call.body as Readonly<Record<string, unknown>>, field);
+  }
+}
+
 const sectionCreation = z.strictObject({
+  ...draftFields,
   spaceId: id,
   title: sectionTitle.nullable().optional(),
   icon: icon.nullable().optional(),
@@ -291,6 +324,9 @@ const sectionCreation = z.strictObject({
 
 /** Source: docs/platform-notes.md#writable-fields */
 const sectionUpdate = z.strictObject({
+  ...draftFields,
+  localizedTitle: localized(128).optional(),
+  localizedDescription: localized(256).optional(),
   title: sectionTitle.optional(),
   path: text(1, 100).optional(),
   defaultSiteSpace: id.optional(),
@@ -339,8 +375,12 @@ const sections: readonly ApiOperation[] = [
     const site = requireSite(call);
     const space = referencedSpace(store, site.organization, body.spaceId, 'body.spaceId');
     const given = { title: body.title ?? undefined, icon: body.icon ?? undefined };
+    refuseDrafts(call);
     const made = addSection(store, site, space, given);
-    const section = store.sections.put(withDefaults(made, body, call.defaults.section));
+    const section = store.sections.put({
+      ...withDefaults(made, body, call.defaults.section),
+      draft: body.draft,
+    });
     for (const siteSpace of store.siteSpaces.by('place', section.id)) {
       if (siteSpace.seq > section.seq) {
         store.siteSpaces.put(withDefaults(siteSpace, {}, call.defaults.siteSpace));
@@ -353,11 +393,19 @@ const sections: readonly ApiOperation[] = [
     const site = requireSite(call);
     const section = requireSection(call);
     refuseUnknown(call, 'sectionParents', body, 'siteSectionGroupId');
+    refuseDrafts(call);
     refuseTakenSectionPath(store, section, body.path);
     checkDefault(store, section, body.defaultSiteSpace);
     const updated = store.sections.put({
       ...regroup(store, site, section, body.siteSectionGroupId),
-      ...omitUndefined({ title: body.title, path: body.path, defaultSiteSpace: body.defaultSiteSpace }),
+      ...omitUndefined({
+        title: body.title,
+        path: body.path,
+        defaultSiteSpace: body.defaultSiteSpace,
+        draft: body.draft,
+      }),
+      localizedTitle: patchedTexts(section.localizedTitle, body.localizedTitle),
+      localizedDescription: patchedTexts(section.localizedDescription, body.localizedDescription),
       condition: patched(section.condition, body.condition),
       icon: patched(section.icon, body.icon),
       description: patched(section.description, body.description),
@@ -382,13 +430,19 @@ const groupTitle = text(1, 100);
 
 /** Source: docs/platform-notes.md#writable-fields */
 const groupCreation = z.strictObject({
+  ...draftFields,
   title: groupTitle,
   icon: icon.nullable().optional(),
   sections: z.array(id).optional(),
   parent: id.optional(),
 });
 
-const groupUpdate = z.strictObject({ title: groupTitle.optional(), icon: icon.nullable().optional() });
+const groupUpdate = z.strictObject({
+  ...draftFields,
+  localizedTitle: localized(128).optional(),
+  title: groupTitle.optional(),
+  icon: icon.nullable().optional(),
+});
 
 /** Body of the deprecated move, which names a neighbor by `id`, unlike the moves of sections and site spaces. */
 const groupMove = moveBodyOf(z.strictObject({ type: z.enum(['site-section', 'site-section-group']), id }));
@@ -402,6 +456,7 @@ const groups: readonly ApiOperation[] = [
   operation('createSectionGroup', 'POST', GROUPS, { body: groupCreation }, (call) => {
     const { store, body } = call;
     const site = requireSite(call);
+    refuseDrafts(call);
     const members = (body.sections ?? []).map((section, at) =>
       referenced(findPart(store.sections, site, section), `body.sections.${at}`, 'site section', section),
     );
@@ -417,6 +472,7 @@ const groups: readonly ApiOperation[] = [
       parent: body.parent,
       title: body.title,
       icon: body.icon ?? undefined,
+      draft: body.draft,
     };
     const group = store.sectionGroups.put(withDefaults(made, body, call.defaults.sectionGroup));
     for (const section of members) {
@@ -425,11 +481,13 @@ const groups: readonly ApiOperation[] = [
     return created(viewSectionGroup(call, group), location(call, site, 'section-groups', group));
   }),
   operation('updateSectionGroup', 'PATCH', GROUP, { body: groupUpdate, minimal: true }, (call) => {
+    refuseDrafts(call);
     const group = requireSectionGroup(call);
     const updated = call.store.sectionGroups.put({
       ...group,
-      ...omitUndefined({ title: call.body.title }),
+      ...omitUndefined({ title: call.body.title, draft: call.body.draft }),
       icon: patched(group.icon, call.body.icon),
+      localizedTitle: patchedTexts(group.localizedTitle, call.body.localizedTitle),
     });
     return ok(viewSectionGroup(call, updated));
   }),
@@ -477,10 +535,21 @@ const linkFields = {
   icon: icon.nullable().optional(),
   draft: z.boolean().optional(),
   condition: condition.nullable().optional(),
+  localizedDescription: localized(256).nullable().optional(),
 };
 
-const linkCreation = z.strictObject({ ...linkFields, parent: id.optional() });
-const linkUpdate = z.strictObject({ ...linkFields, parent: id.nullable().optional() }).partial();
+const linkCreation = z.strictObject({
+  ...linkFields,
+  localizedTitle: localized(128).optional(),
+  parent: id.optional(),
+});
+const linkUpdate = z
+  .strictObject({
+    ...linkFields,
+    localizedTitle: localized(128).nullable().optional(),
+    parent: id.nullable().optional(),
+  })
+  .partial();
 
 /**
  * External links are placed among sections and groups, at the root or in a group, from 0.201.
@@ -506,6 +575,8 @@ const externalLinks: readonly ApiOperation[] = [
       icon: body.icon ?? undefined,
       draft: body.draft ?? false,
       condition: body.condition ?? undefined,
+      localizedTitle: patchedTexts(undefined, body.localizedTitle),
+      localizedDescription: patchedTexts(undefined, body.localizedDescription),
     });
     return created(viewExternalLink(link), location(call, site, 'external-links', link));
   }),
@@ -522,6 +593,8 @@ const externalLinks: readonly ApiOperation[] = [
       description: patched(link.description, body.description),
       icon: patched(link.icon, body.icon),
       condition: patched(link.condition, body.condition),
+      localizedTitle: patchedTexts(link.localizedTitle, body.localizedTitle),
+      localizedDescription: patchedTexts(link.localizedDescription, body.localizedDescription),
     });
     return ok(viewExternalLink(updated));
   }),

@@ -72,6 +72,18 @@ export function levelOf({ defaultLevel }: SiteRecord): DefaultLevel {
   return defaultLevel === undefined ? 'inherit' : defaultLevel;
 }
 
+/** Permissions of the caller, which sites have from 0.201. Source: docs/platform-notes.md#changes-by-version */
+const SITE_PERMISSIONS = {
+  view: true,
+  access: true,
+  edit: true,
+  create: true,
+  admin: true,
+  installIntegration: true,
+  viewAdaptiveSchema: true,
+  editAdaptiveSchema: true,
+};
+
 /** Site with its count of site spaces. Source: docs/platform-notes.md#sites */
 export function viewSite(context: Context, site: SiteRecord): unknown {
   return {
@@ -84,12 +96,24 @@ export function viewSite(context: Context, site: SiteRecord): unknown {
     agentsContext: context.features.agentsContext ? site.agentsContext : undefined,
     defaultLevel: context.features.siteDefaultLevel ? levelOf(site) : undefined,
     features: [],
+    permissions: context.features.externalLinks ? SITE_PERMISSIONS : undefined,
     urls: {
       location: siteLocation(context, site),
       app: `${context.base}/app/o/${site.organization}/sites/${site.id}`,
       published: site.published ? publishedUrl(context, site) : undefined,
     },
   };
+}
+
+/**
+ * Fields that versions from 0.181 on have: the draft, and localized texts of what has them.
+ * Source: docs/platform-notes.md#drafts-and-localized-texts
+ */
+function viewDraft(
+  { features }: Context,
+  { draft = false, localizedTitle, localizedDescription }: Partial<SectionRecord>,
+) {
+  return features.structureDrafts ? { draft, localizedTitle, localizedDescription } : {};
 }
 
 /** SiteSpace with its space; `default` is the default of its section, or of a site without sections. */
@@ -109,6 +133,7 @@ export function viewSiteSpace(context: Context, siteSpace: SiteSpaceRecord): unk
     hasAdvancedCustomizationFeature: false,
     urls: { published: site?.published === true ? `${publishedUrl(context, site)}/${path}` : undefined },
     hidden: context.features.hiddenSiteSpaces ? siteSpace.hidden : undefined,
+    draft: context.features.structureDrafts ? (siteSpace.draft ?? false) : undefined,
   };
 }
 
@@ -119,6 +144,7 @@ export function viewSection(context: Context, section: SectionRecord): unknown {
   return {
     object: 'site-section',
     ...pick(section, 'id', 'title', 'description', 'path', 'condition', 'icon'),
+    ...viewDraft(context, section),
     default: site?.defaultSection === section.id,
     sectionGroup: section.group,
     siteSpaces: store.siteSpaces
@@ -142,13 +168,14 @@ export function viewSectionGroup(context: Context, group: SectionGroupRecord): u
       .toSorted(byRank)
       .map((section) => viewSection(context, section)),
     icon: group.icon,
+    ...viewDraft(context, group),
   };
 }
 
 /** An external link, as the structure of a site shows it from 0.201. Source: docs/platform-notes.md#external-links */
 export function viewExternalLink(link: ExternalLinkRecord): unknown {
-  const { id, title, description, icon, url, group, draft, condition } = link;
-  return { object: 'site-external-link', id, title, description, icon, url, sectionGroup: group, draft, condition };
+  const { seq: _, rank: __, site: ___, group, ...fields } = link;
+  return { object: 'site-external-link', ...fields, sectionGroup: group };
 }
 
 /** Renders the sections, groups and links of a group, or of the site itself, in display order. */

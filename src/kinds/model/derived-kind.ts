@@ -245,7 +245,7 @@ export function itemWrites(
 }
 
 /** Returns the name of the last parameter in the path of an operation: the id of the resource. */
-function idParameter({ path }: WriteOperation): string {
+export function idParameter({ path }: WriteOperation): string {
   return /\{(\w+)\}$/.exec(path)?.[1] ?? '';
 }
 

@@ -1,17 +1,18 @@
 /** Kinds inside a site: an item of its structure is declared, read and written by its own definition. */
-import type { z } from 'zod';
+import { z } from 'zod';
 import { type Address, kindOf } from '../../core/address.ts';
 import { type Change, EVERYONE } from '../../core/change.ts';
-import { canonicalJson, type Json } from '../../core/json.ts';
+import { canonicalJson, type Json, present } from '../../core/json.ts';
 import type { Actual, Fields } from '../../core/resource.ts';
 import type { AccessRule, Grant } from '../../plan/rules.ts';
 import type { Reader } from '../../platform/client.ts';
 import { operations, type StructureItem } from '../../platform/operations/index.ts';
-import { type ItemOperations, itemWrites, titleRules } from '../model/derived-kind.ts';
-import { access, type FieldTable, fieldTable, ofExisting, type Table } from '../model/field-table.ts';
+import type { WriteOperation } from '../../platform/operations/model/operation.ts';
+import { type ItemOperations, idParameter, itemWrites, titleRules } from '../model/derived-kind.ts';
+import { access, type Field, type FieldTable, fieldTable, ofExisting, type Table } from '../model/field-table.ts';
 import { type Kind, type PlannedRequest, Ref, ref, request, type Writes } from '../model/kind.ts';
 import type { DescribeContext } from '../model/manifest.ts';
-import { KEY_PATTERN, KEY_WORDS, line, text } from '../model/schema.ts';
+import { KEY_PATTERN, KEY_WORDS, LANGUAGES, line, text } from '../model/schema.ts';
 
 /** The part of a kind in the structure of a site; `Item` is what the platform returns for one resource. */
 export interface StructurePart<Item = StructureItem> {
@@ -27,6 +28,8 @@ export interface StructurePart<Item = StructureItem> {
   readonly isPlain?: boolean;
   /** Field that refers to its parent part; null at the top level of the site. */
   readonly holder: string;
+  /** Kind of part that a site with such a part must have too, and the problem of one without it. */
+  readonly requires?: { readonly kind: string; readonly problem: string };
   /** Word for it in the error about an entry with neither a title nor an id. Absent: a title is not required. */
   readonly noun?: string;
   /** Parts that it contains. */
@@ -83,8 +86,16 @@ export function structurePart<Item>(definition: PartDefinition<Item>): Structure
       if (change.action === 'move') {
         return { first: sortRequests(change) };
       }
-      const { first } = itemWrites(change, operations, table.parameters(change), { siteId: ref(change.within) });
-      return { first: [...first, ...(change.action === 'create' ? sortRequests(change) : [])] };
+      const outer = { siteId: ref(change.within) };
+      if (change.action !== 'create') {
+        return itemWrites(change, operations, table.parameters(change), outer);
+      }
+      const { update } = operations;
+      const { localizedTitle: _, localizedDescription: __, draft: isDraft, ...rest } = table.parameters(change);
+      const parameters = isDraft === true ? { ...rest, draft: true } : rest;
+      const { first } = itemWrites(change, operations, parameters, outer);
+      const texts = update === undefined ? [] : textRequests(change, update);
+      return { first: [...first, ...texts, ...sortRequests(change)] };
     },
     ...hooks,
     fields: table.rules,
@@ -112,6 +123,21 @@ export function sortRequests(change: Change): readonly PlannedRequest[] {
 
 function pointer(address: string) {
   return { type: itemType(kindOf(address)) as 'site-section', id: ref(address) };
+}
+
+/**
+ * Returns the request that sets the localized texts of a new part. A version without them refuses it, and its answers do
+ * not show which version it is; the part is then created without them.
+ */
+export function textRequests(change: Change, update: WriteOperation): readonly PlannedRequest[] {
+  const { localizedTitle, localizedDescription } = change.declared;
+  const body = present({
+    localizedTitle: localizedTitle ?? undefined,
+    localizedDescription: localizedDescription ?? undefined,
+  });
+  const sets = Object.keys(body);
+  const path = { siteId: ref(change.within), [idParameter(update)]: ref(change.address) };
+  return sets.length === 0 ? [] : [request(update, { path, body } as never, { sets, tolerates: [400] })];
 }
 
 /**
@@ -179,6 +205,9 @@ export const spaceAccess: AccessRule = ({ fields, otherFields, within, before, n
     return [];
   }
   const section = typeof fields.section === 'string' ? now(fields.section) : null;
+  if (fields.draft === true || section?.draft === true) {
+    return [];
+  }
   const conditions = [fields.condition, section?.condition].filter((each) => typeof each === 'string');
   const { who } = readersOf(current);
   const matching =
@@ -228,6 +257,70 @@ export const condition = access(
     .describe('Expression that decides who can see it; `null` means everyone.'),
   conditionAccess,
 );
+
+/** A description, which several parts have. */
+export const description: Field<{ readonly description?: string | null | undefined }> = {
+  schema: text({ max: 256, example: 'From the first step on' })
+    .nullable()
+    .describe('The description; `null` removes it.'),
+  read: (item) => item.description || null,
+};
+
+/** Note for a version without drafts and localized texts. */
+const before0181 = (field: string) =>
+  `${field} was not compared: this version of the platform has no such setting (0.181 and later have it)`;
+
+/** Fact of a site whose version of the platform has no such parts. */
+export const UNSUPPORTED = 'unsupported';
+
+/** A part that the platform returns, with the fields that it has from 0.181 on. */
+interface DraftItem {
+  readonly draft?: boolean | null | undefined;
+  readonly localizedTitle?: Texts | null | undefined;
+  readonly localizedDescription?: Texts | null | undefined;
+}
+
+/** Whether a part is a draft. Source: docs/platform-notes.md#drafts-and-localized-texts */
+export const draft: Field<DraftItem> = {
+  ...access(
+    z.boolean().describe('Hides it from readers, such as until a launch; requires platform 0.181 or later.'),
+    ofExisting(({ within, fields, now }) =>
+      fields.draft === true ? [] : [{ who: readersOf(now(within ?? '') ?? {}).who, role: 'read' }],
+    ),
+  ),
+  unsupportedNote: before0181('draft'),
+  read: (item) => item.draft ?? undefined,
+  toEntry: (value) => (value === true ? true : undefined),
+};
+
+/** A title or a description in other languages. Source: docs/platform-notes.md#drafts-and-localized-texts */
+export function localized(
+  name: 'localizedTitle' | 'localizedDescription',
+  what: string,
+  max: number,
+): Field<DraftItem> {
+  return {
+    schema: z
+      .partialRecord(z.enum(LANGUAGES), line({ min: 1, max }))
+      .nullable()
+      .describe(
+        `The ${what} in other languages, by language; \`null\` removes them. Requires platform 0.181 or later.`,
+      ),
+    unsupportedNote: before0181(name),
+    // A part without localized texts has no such member. What has a draft can have them.
+    read: (item) => filled(item[name]) ?? (typeof item.draft === 'boolean' ? null : undefined),
+    fromEntry: (value) => (value === undefined ? undefined : (filled(value as Texts | null) ?? null)),
+    toParameter: (value) => value ?? {},
+  };
+}
+
+/** Texts by language; what is no text is left out. */
+type Texts = Readonly<Record<string, unknown>>;
+
+function filled(texts: Texts | null | undefined): Readonly<Record<string, string>> | undefined {
+  const given = Object.entries(texts ?? {}).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  return given.length > 0 ? Object.fromEntries(given) : undefined;
+}
 
 /** Schema of an icon, which several parts have. */
 export const icon = line({ max: 50, example: 'book' }).nullable().describe('The name of an icon; `null` removes it.');

@@ -5,7 +5,7 @@ import { counted } from '../../plan/render/words.ts';
 import type { Reader } from '../../platform/client.ts';
 import { operations, type SectionGroup } from '../../platform/operations/index.ts';
 import { line } from '../model/schema.ts';
-import { icon, structurePart } from './part.ts';
+import { draft, icon, localized, structurePart } from './part.ts';
 
 /** Groups of sections, nested. Declared in a site's structure. Source: docs/platform-notes.md#section-groups */
 export const sectionGroup = structurePart<SectionGroup>({
@@ -33,7 +33,9 @@ export const sectionGroup = structurePart<SectionGroup>({
   },
   fields: {
     title: line({ min: 1, max: 100, example: 'Developers' }).describe('The title of the group.'),
+    localizedTitle: localized('localizedTitle', 'title', 128),
     icon,
+    draft,
     // The parent of a group can be set only on creation. Source: docs/platform-notes.md#writable-fields
     parent: { refersTo: ['section-group'], isListed: false, fixed: 'replace', placement: true },
   },
@@ -51,12 +53,15 @@ function mayHideGroups(site: string, parts: readonly Actual[]): boolean {
 /** Reads the groups of a site whose structure does not show them. Otherwise a lost creation would be repeated. */
 async function readGroups(site: string, reader: Reader): Promise<readonly Actual[]> {
   const groups = await Array.fromAsync(reader.pages(operations.listSectionGroups, { path: { siteId: site } }));
-  return groups.map(({ id, title, icon: name, sectionGroup: parent }, index) => ({
-    kind: 'section-group',
-    id,
-    title,
-    fields: { title, icon: name ?? null, parent: parent ? idRef(parent, 'section-group') : null },
-    within: site,
-    place: { list: parent ?? site, index },
-  }));
+  return groups.map((group, index) => {
+    const { id, title, sectionGroup: parent } = group;
+    return {
+      kind: 'section-group',
+      id,
+      title,
+      fields: { ...sectionGroup.table.observe(group), parent: parent ? idRef(parent, 'section-group') : null },
+      within: site,
+      place: { list: parent ?? site, index },
+    };
+  });
 }

@@ -8,10 +8,13 @@ import { operations, type Section } from '../../platform/operations/index.ts';
 import type { Input } from '../../platform/operations/model/operation.ts';
 import { titleField, writtenFields } from '../model/field-table.ts';
 import { type Alternative, hasMembers, type PlannedRequest, ref, request } from '../model/kind.ts';
-import { key, line, text } from '../model/schema.ts';
+import { key, line } from '../model/schema.ts';
 import {
   condition,
+  description,
+  draft,
   icon,
+  localized,
   sectionAccess,
   sectionsSlot,
   seedOf,
@@ -19,10 +22,14 @@ import {
   sortRequests,
   spacesOf,
   structurePart,
+  textRequests,
   updateWrites,
 } from './part.ts';
 
-type SectionFields = Input<typeof operations.updateSection>['body'] & {
+type Texts = Readonly<Record<string, string>> | null;
+type SectionFields = Omit<Input<typeof operations.updateSection>['body'], 'localizedTitle' | 'localizedDescription'> & {
+  readonly localizedTitle?: Texts;
+  readonly localizedDescription?: Texts;
   readonly default?: string;
   readonly group?: string | null;
   readonly spaces?: readonly Address[];
@@ -52,15 +59,13 @@ export const section = structurePart<Section>({
   },
   fields: {
     title: titleField(line({ min: 2, max: 128, example: 'Guides' }).describe('The title of the section.')),
+    localizedTitle: localized('localizedTitle', 'title', 128),
     icon,
     path: line({ min: 1, max: 100, example: 'guides' }).describe('The path on the site.'),
-    description: {
-      schema: text({ max: 256, example: 'From the first step on' })
-        .nullable()
-        .describe('The description; `null` removes it.'),
-      read: ({ description }) => description || null,
-    },
+    description,
+    localizedDescription: localized('localizedDescription', 'description', 256),
     condition: { ...condition, access: sectionAccess },
+    draft,
     // The space of the creation becomes the default. The platform replaces a deleted default.
     default: {
       schema: key('The key of the space that is shown first.', 'site-space'),
@@ -109,20 +114,28 @@ export const section = structurePart<Section>({
     if (change.action === 'delete') {
       return { first: [request(operations.deleteSection, { path })] };
     }
-    const { default: first, group, spaces: _spaces, title, icon, ...rest } = writtenFields(change) as SectionFields;
+    const { default: first, group, spaces: _spaces, ...fields } = writtenFields(change) as SectionFields;
     if (change.action === 'move') {
       const moved = group === undefined ? [] : [moveToGroup(change, group)];
       return { first: [...moved, ...sortRequests(change)] };
     }
     if (change.action === 'update') {
-      const body = { title, icon, ...rest, defaultSiteSpace: first === undefined ? undefined : ref(first) };
+      const texts = {
+        localizedTitle: fields.localizedTitle === null ? {} : fields.localizedTitle,
+        localizedDescription: fields.localizedDescription === null ? {} : fields.localizedDescription,
+      };
+      const body = { ...fields, ...texts, defaultSiteSpace: first === undefined ? undefined : ref(first) };
       const update = request(operations.updateSection, { path, body: present(body) });
       return updateWrites(change, update, (body) => request(operations.updateSection, { path, body }));
     }
+    const { title, icon, draft, localizedTitle: _title, localizedDescription: _description, ...rest } = fields;
     const seed = seedOf(change, (address) => context.creation(address));
     const create = request(
       operations.createSection,
-      { path: { siteId: ref(change.within) }, body: present({ spaceId: seed.space, title, icon }) },
+      {
+        path: { siteId: ref(change.within) },
+        body: present({ spaceId: seed.space, title, icon, draft: draft || undefined }),
+      },
       {
         creates: true,
         learns: (answer) => {
@@ -133,7 +146,8 @@ export const section = structurePart<Section>({
     );
     const settings = hasMembers(rest) ? [request(operations.updateSection, { path, body: present(rest) })] : [];
     const grouped = group ? [moveToGroup(change, group)] : [];
-    return { first: [create, ...settings, ...grouped, ...sortRequests(change)] };
+    const texts = textRequests(change, operations.updateSection);
+    return { first: [create, ...settings, ...texts, ...grouped, ...sortRequests(change)] };
   },
 });
 

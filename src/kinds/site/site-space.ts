@@ -10,6 +10,7 @@ import { hasMembers, ref, request } from '../model/kind.ts';
 import { key, line } from '../model/schema.ts';
 import {
   condition,
+  draft,
   sectionsSlot,
   seedOf,
   siteSlot,
@@ -64,6 +65,7 @@ export const siteSpace = structurePart<SiteSpace>({
       ),
       toEntry: (value) => (value === true ? true : undefined),
     },
+    draft,
     section: { refersTo: ['section'], isListed: false, fixed: 'replace', placement: true },
   },
   suggestedKeys: ({ fields }, context) => [
@@ -120,16 +122,19 @@ export const siteSpace = structurePart<SiteSpace>({
       const update = request(operations.updateSiteSpace, { path, body: present({ ...rest, spaceId }) }, checks);
       return updateWrites(change, update, (body) => request(operations.updateSiteSpace, { path, body }));
     }
-    const settings = hasMembers(rest)
-      ? [request(operations.updateSiteSpace, { path, body: present(rest) }, checks)]
-      : [];
     const holder = section ? context.creation(section) : undefined;
     const isSeed = holder !== undefined && seedOf(holder, context.creation).address === change.address;
+    // Versions without drafts refuse the field, so it is sent only where it matters: before readers see the space.
+    const isDraft = rest.draft || undefined;
+    const others = { ...rest, draft: isSeed ? isDraft : undefined };
+    const settings = hasMembers(others)
+      ? [request(operations.updateSiteSpace, { path, body: present(others) }, checks)]
+      : [];
     const create = request(
       operations.addSiteSpace,
       {
         path: { siteId: ref(change.within) },
-        body: present({ spaceId: spaceRef(space), sectionId: section ? ref(section) : undefined }),
+        body: present({ spaceId: spaceRef(space), sectionId: section ? ref(section) : undefined, draft: isDraft }),
       },
       { creates: true, learns: (answer) => (answer === undefined ? [] : [[change.address, answer.id]]) },
     );

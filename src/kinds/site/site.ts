@@ -45,7 +45,7 @@ import {
 } from '../model/manifest.ts';
 import { permissionFields } from '../model/permissions.ts';
 import { commonShape, key, line, objectOrFile, text } from '../model/schema.ts';
-import { itemType, PART_KEY, readersOf, type StructurePart } from './part.ts';
+import { itemType, PART_KEY, readersOf, type StructurePart, UNSUPPORTED } from './part.ts';
 import type { SiteItems } from './site-items.ts';
 
 /** Required description of the unsigned claims of visitors. */
@@ -231,7 +231,11 @@ export function siteKind(parts: readonly StructurePart[], items: readonly SiteIt
     operations: { list: operations.listSites, delete: operations.deleteSite },
     fields,
     permissions: 'site',
-    facts: ({ siteSpaces }) => ({ siteSpaces: siteSpaces ?? 0 }),
+    facts: ({ siteSpaces, permissions }) => ({
+      siteSpaces: siteSpaces ?? 0,
+      // Sites have permissions since the version that added external links: docs/platform-notes.md#changes-by-version
+      ...(permissions ? {} : { externalLinks: UNSUPPORTED }),
+    }),
     manifest: {
       entry: z.strictObject({
         ...table.shape,
@@ -481,6 +485,14 @@ function declareStructure(
   context: DeclareContext,
 ): void {
   const seen = new Set<Address>();
+  const kindsOf = (list: readonly WrittenItem[]): readonly string[] =>
+    list.flatMap((item) => {
+      const part = partOf(parts, item);
+      const inside =
+        part?.holds === undefined ? [] : ((item[part.holds.member] as readonly WrittenItem[] | undefined) ?? []);
+      return [part?.kind.name ?? '', ...kindsOf(inside)];
+    });
+  const declaredKinds = new Set(kindsOf(items));
   type Holder = { readonly address: Address; readonly key: string; readonly part: StructurePart };
   const declare = (list: readonly WrittenItem[], path: EntryPath, holder: Holder | null): void => {
     for (const [index, item] of list.entries()) {
@@ -493,7 +505,10 @@ function declareStructure(
         context.problem(here, 'a site cannot mix sections and top-level spaces; move this space into a section');
         continue;
       }
-      const { kind, key, table, holds, noun } = part;
+      const { kind, key, table, holds, noun, requires } = part;
+      if (requires !== undefined && !declaredKinds.has(requires.kind)) {
+        context.problem([...here, key.member], requires.problem);
+      }
       const scope = holder?.part.holds?.isScope === true ? holder.key : site;
       const name = `${scope}/${String(item[key.member])}`;
       const address = `${kind.name}/${name}`;

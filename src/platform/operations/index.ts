@@ -9,6 +9,7 @@ export type { OpenApiSpec } from './organization.ts';
 export type { ResourcePermissions, TeamPermission, UserPermission } from './permissions.ts';
 export { permissionsOf } from './permissions.ts';
 export type {
+  ExternalLink,
   McpServer,
   PublishResult,
   Section,

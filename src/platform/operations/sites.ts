@@ -1,7 +1,7 @@
 /** Responses about docs sites and their structure. */
 import * as z from 'zod';
 import { space } from './content.ts';
-import { optionalFlag, optionalNumber, optionalText, string, urls } from './model/shapes.ts';
+import { optionalFlag, optionalNumber, optionalText, permissions, string, urls } from './model/shapes.ts';
 import { list, read, write } from './table.ts';
 
 const site = z.looseObject({
@@ -18,6 +18,7 @@ const site = z.looseObject({
   adaptiveContent: z.looseObject({ enabled: optionalFlag }).nullish(),
   agentsContext: optionalText,
   defaultLevel: optionalText,
+  permissions,
   urls,
 });
 /** Docs site, as read. */
@@ -47,16 +48,24 @@ const siteSpace = z.looseObject({
   default: optionalFlag,
   condition: optionalText,
   hidden: optionalFlag,
+  draft: optionalFlag,
+  pageId: optionalText,
   urls,
 });
 /** A space on a site, as read. */
 export type SiteSpace = z.output<typeof siteSpace>;
 
+/** Texts by language. */
+const localized = z.record(string, z.unknown()).nullish();
+
 const section = z.looseObject({
   object: z.literal('site-section').optional(),
   id: string,
   title: optionalText,
+  localizedTitle: localized,
   description: optionalText,
+  localizedDescription: localized,
+  draft: optionalFlag,
   default: optionalFlag,
   path: optionalText,
   condition: optionalText,
@@ -73,11 +82,29 @@ export interface SectionGroup {
   readonly object?: 'site-section-group';
   readonly id: string;
   readonly title: string;
+  readonly localizedTitle?: Readonly<Record<string, unknown>> | null;
+  readonly draft?: boolean | null;
   readonly icon?: string | null;
   readonly sectionGroup?: string | null;
   readonly children?: readonly StructureItem[] | null;
   readonly [field: string]: unknown;
 }
+
+const externalLink = z.looseObject({
+  object: z.literal('site-external-link').optional(),
+  id: string,
+  title: string,
+  localizedTitle: localized,
+  url: optionalText,
+  description: optionalText,
+  localizedDescription: localized,
+  icon: optionalText,
+  sectionGroup: optionalText,
+  draft: optionalFlag,
+  condition: optionalText,
+});
+/** A link to another address in a structure, as read. */
+export type ExternalLink = z.output<typeof externalLink>;
 
 /** An item of an unknown type; it is ignored. */
 export interface UnknownItem {
@@ -87,12 +114,14 @@ export interface UnknownItem {
 }
 
 /** Item of a site's structure or of a group. */
-export type StructureItem = Section | SectionGroup | SiteSpace | UnknownItem;
+export type StructureItem = Section | SectionGroup | SiteSpace | ExternalLink | UnknownItem;
 
 const sectionGroup: z.ZodType<SectionGroup> = z.looseObject({
   object: z.literal('site-section-group').optional(),
   id: string,
   title: string,
+  localizedTitle: localized,
+  draft: optionalFlag,
   icon: optionalText,
   sectionGroup: optionalText,
   get children(): z.ZodType<readonly StructureItem[] | null | undefined> {
@@ -100,13 +129,14 @@ const sectionGroup: z.ZodType<SectionGroup> = z.looseObject({
   },
 });
 
-const KNOWN_ITEMS: readonly string[] = ['site-section', 'site-section-group', 'site-space'];
+const KNOWN_ITEMS: readonly string[] = ['site-section', 'site-section-group', 'site-space', 'site-external-link'];
 
 const structureItem: z.ZodType<StructureItem> = z.lazy(() =>
   z.union([
     section.extend({ object: z.literal('site-section') }),
     sectionGroup.refine((item) => item.object === 'site-section-group'),
     siteSpace.extend({ object: z.literal('site-space') }),
+    externalLink.extend({ object: z.literal('site-external-link') }),
     // A known type that is not as documented is an error: if it were skipped, it would look deleted.
     z
       .looseObject({ object: string.optional(), id: string.optional() })
@@ -188,6 +218,9 @@ export const siteOperations = {
   updateSiteRedirectById: write('updateSiteRedirectById', redirect),
   deleteSiteRedirectById: write('deleteSiteRedirectById'),
   bulkUpsertSiteRedirects: write('bulkUpsertSiteRedirects', redirectResults),
+  createExternalLink: write('createExternalLink', externalLink),
+  updateExternalLink: write('updateExternalLink', externalLink.optional()),
+  deleteExternalLink: write('deleteExternalLink'),
 };
 
 /** Returns true if an item of a structure is a section. */
