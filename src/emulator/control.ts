@@ -30,6 +30,15 @@ export interface WriteOptions {
   readonly by?: string | undefined;
 }
 
+/** Site or space that gets Git Sync, and its repository. */
+export interface GitSyncTarget {
+  readonly site?: string;
+  readonly space?: string;
+  readonly repository: string;
+  readonly branch: string;
+  readonly priority: 'git' | 'gitbook';
+}
+
 /** Control of a running emulator from outside the API. */
 export interface Controls {
   readonly requests: RequestLog;
@@ -52,6 +61,10 @@ export interface Controls {
   writeClusters(organizationId: string, clusters: readonly ClusterSeed[]): string[];
   /** Adds issues to a cluster as if new conversations belonged to it, and updates the cluster. */
   writeIssues(clusterId: string, issues: readonly IssueSeed[]): void;
+  /** Adds Git Sync to a site or a space, as a person does in the application. Returns the id of the installation. */
+  installGitSync(target: GitSyncTarget): string;
+  /** Writes the structure of a site from its `docs.yaml`, as a synchronization does. Throws ApiError if it breaks a rule. */
+  syncSite(siteId: string, docs: unknown): void;
   /** Creates the token that an integration uses at run time; the API does not return it. */
   createToken(integration: string): string;
   setFaults(rules: readonly FaultRule[]): void;

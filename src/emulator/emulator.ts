@@ -50,6 +50,7 @@ import type { EmulatorState, EmulatorStore } from './model/store.ts';
 import { organizationById } from './organizations/people.ts';
 import { defaultState } from './organizations/seed.ts';
 import { createHttpServer, type ServerContext } from './server.ts';
+import { installGitSync, syncSite } from './sites/git-sync.ts';
 import { restorableSpaceById } from './spaces/views.ts';
 
 export type { Latency } from './control.ts';
@@ -175,6 +176,11 @@ function controlsOf(store: EmulatorStore, listener: ServerContext): Controls {
       const cluster = found(store.issuesClusters.get(clusterId), 'Cluster', clusterId);
       writeIssues(store, store.issuesClusters.put({ ...cluster, updatedAt: at }), seeds, at);
     },
+    installGitSync: (target) => {
+      const organization = firstOrganization(store);
+      return installGitSync(store, new Date(listener.clock.now()).toISOString(), { organization, ...target }).id;
+    },
+    syncSite: (siteId, docs) => syncSite(store, siteId, docs),
     createToken: (integration) => createToken(store, integration),
     setFaults: (rules) => listener.faults.set(rules),
     setFeatures: (features) => {

@@ -22,6 +22,7 @@ import { organizationTables } from './organizations/people.ts';
 import { permissionOperations } from './permissions/permissions.ts';
 import { askOperations } from './sites/ask.ts';
 import { customizationOperations } from './sites/customization.ts';
+import { gitSyncOperations } from './sites/git-sync.ts';
 import { mcpServerOperations } from './sites/mcp-servers.ts';
 import { siteTables } from './sites/records.ts';
 import { redirectOperations } from './sites/redirects.ts';
@@ -67,6 +68,7 @@ export const OPERATIONS: readonly ApiOperation[] = [
   ...siteStructureOperations,
   ...redirectOperations,
   ...permissionOperations,
+  ...gitSyncOperations,
   ...openapiOperations,
   ...translationOperations,
   ...conversationOperations,

@@ -8,6 +8,7 @@ import type { ContentPage } from '../platform/operations/content.ts';
 import { operations } from '../platform/operations/index.ts';
 import { checkTitle, listedKind } from './model/derived-kind.ts';
 import { access, defaultLevel, ofExisting, parentAccess, titleField } from './model/field-table.ts';
+import { describeGitSync, gitSyncOf, readGitSync } from './model/git-sync.ts';
 import { creating, type Kind, ref, request, type Writes } from './model/kind.ts';
 import { mergeRulesField } from './model/merge-rules.ts';
 import { key, LANGUAGES, line, text, url } from './model/schema.ts';
@@ -59,6 +60,7 @@ const listed = listedKind({
     ),
     defaultLevel,
     mergeRules: mergeRulesField(),
+    gitSync: { read: ({ gitSync }) => readGitSync(gitSync) },
     duplicateOf: {
       schema: key('A key of `spaces`. A new space is created as a copy of that space.', 'space'),
       fixed: 'create',
@@ -80,6 +82,10 @@ const listed = listedKind({
     openChangeRequests: changeRequestsOpen ?? 0,
     revision: revision ?? null,
   }),
+  notes(_declared, { fields }) {
+    const sync = gitSyncOf(fields.gitSync);
+    return sync === null ? [] : [`${describeGitSync(sync)}: its pages come from there`];
+  },
   impact({ facts }) {
     const { openChangeRequests, pages, lastEdit } = (facts ?? {}) as DeletedContents;
     const open = openChangeRequests ?? 0;

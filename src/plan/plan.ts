@@ -11,6 +11,7 @@ import { accessChanges } from './access.ts';
 import { meantApprovals } from './approval-choice.ts';
 import { arrangeSiblings } from './arrange.ts';
 import { draftChanges } from './changes.ts';
+import { findElsewhere, pauseElsewhere, withoutElsewhere } from './elsewhere.ts';
 import { computeVerdict, heldChecksum, holdChanges, type Policy, planChecksum } from './guard.ts';
 import { type Identity, identify, type OtherScopes, overlapProblems, withoutOtherScopes } from './identity.ts';
 import { type Ordering, orderChanges, partOf } from './order.ts';
@@ -74,11 +75,14 @@ export function computePlan(input: PlanInput): PlannedChanges {
   if (problems.length > 0) {
     throw new DesiredStateError(problems);
   }
-  const identity = otherScopes === undefined ? found : withoutOtherScopes(found, otherScopes);
+  const elsewhere = findElsewhere(kinds, declared, found);
+  const own = withoutElsewhere(found, elsewhere);
+  const identity = otherScopes === undefined ? own : withoutOtherScopes(own, otherScopes);
   // 2. Compare the declared resources with the actual ones.
   const draft = draftChanges({ kinds, declared, base, observation, identity, secrets, prune: policy.prune });
   // 3. Order siblings, hold what needs approval, and order the changes.
-  const arranged = arrangeSiblings(kinds, draft.changes, declared, identity);
+  const ordered = arrangeSiblings(kinds, draft.changes, declared, identity);
+  const { changes: arranged, notes: elsewhereNotes } = pauseElsewhere(ordered, elsewhere);
   const guard = { kinds, identity, observation, base, policy };
   const held = holdChanges(arranged, guard);
   const all = orderChanges(kinds, held, (address) => declared.get(address));
@@ -102,11 +106,11 @@ export function computePlan(input: PlanInput): PlannedChanges {
   const concerned = targets && new Set([...targets, ...changes.map(({ address }) => wholeOf(address))]);
   const pending = draft.pending.filter(({ address }) => concerned?.has(wholeOf(address)) ?? true);
   // 5. Assemble the plan.
-  const own = kinds.find((kind) => kind.isOrganization === true)?.name ?? '';
+  const whole = kinds.find((kind) => kind.isOrganization === true)?.name ?? '';
   const plan: Plan = {
     organization: input.organization,
     scope,
-    title: observation.kinds.get(own)?.[0]?.title ?? input.organization,
+    title: observation.kinds.get(whole)?.[0]?.title ?? input.organization,
     commit: input.commit,
     baseCommit: input.baseCommit,
     hasBase: base !== null,
@@ -117,7 +121,7 @@ export function computePlan(input: PlanInput): PlannedChanges {
     adopted: identity.adopted,
     unmanaged: identity.unmanaged.map(({ kind, id, title }) => ({ kind, id, title })).toSorted(byKindAndTitle),
     pending: pending.toSorted((a, b) => compareText(a.address, b.address)),
-    notes: [...identity.notes, ...draft.notes].toSorted((a, b) => compareText(a.address, b.address)),
+    notes: [...identity.notes, ...draft.notes, ...elsewhereNotes].toSorted((a, b) => compareText(a.address, b.address)),
     access: accessChanges(kinds, changes, identity),
     summary: summarize(changes, identity, leftOut),
     cost: input.cost({ ...ordering, sequence: changes }),

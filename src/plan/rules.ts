@@ -103,6 +103,16 @@ interface PeopleRules {
   whyNotInvited(base: Base, address: Address): string | null;
 }
 
+/** A file in another repository that decides in place of manifests. */
+export interface DecidedElsewhere {
+  /** The file, in words. */
+  readonly by: string;
+  /** Fields of the resource that it decides, apart from its parts. */
+  readonly fields: readonly string[];
+  /** Why differences are only shown; null if no manifest declares the parts: then there is nothing to show. */
+  readonly reason: string | null;
+}
+
 /** The planned changes and the actual state, for {@link KindRules.lockOuts}. */
 export interface LockOutContext {
   /** Changes of a kind that are not paused. */
@@ -167,6 +177,11 @@ export interface KindRules {
   ): readonly { readonly path: string; readonly from?: Json; readonly to?: Json }[];
   /** Returns notes for the reader of a plan that do not depend on a change. */
   notes?(declared: Declared, actual: Actual, base: BaseEntry | null): readonly string[];
+  /**
+   * Returns what decides the parts of a declared resource, and some of its fields, in place of manifests: a file in another
+   * repository. Null if manifests decide.
+   */
+  decidedElsewhere?(declared: Declared, actual: Actual | undefined): DecidedElsewhere | null;
   /** Returns why a declared resource that does not exist cannot be created yet; null if it can. */
   pendingReason?(declared: Declared, context: RulesContext): string | null;
   /**

@@ -130,6 +130,12 @@ export const laterRows: Rows = {
     [`GET ${ISSUES}/{finding}`, 200],
     [`PATCH ${ISSUES}/{finding}`, { status: 'done' }, 200],
   ],
+  'git sync': [
+    ['GET /git/installations/{git}', 200, { target: { type: 'site', siteId: '{site}' }, priority: 'git' }],
+    ['GET /git/installations/none', 404, 'Git Sync installation "none" not found'],
+    [`GET ${SITE}/spaces/git/installations`, 200, { items: [{ id: '{git}', status: 'active' }] }],
+    [`GET ${SITE}`, 200, { gitSync: { installationId: '{git}', repoName: 'acme/docs' } }],
+  ],
   'external links': [
     [`POST ${LINKS}`, STATUS, 201, { object: 'site-external-link', draft: false, ...STATUS }],
     [`POST ${LINKS}`, { ...STATUS, parent: '{group}', icon: 'gear' }, 201, { sectionGroup: '{group}', icon: 'gear' }],

@@ -72,6 +72,8 @@ export const versionRows: Readonly<Record<PlatformVersion, readonly Row[]>> = {
     [`PATCH ${SITE}/sections/{api}`, { siteSectionGroupId: 'none' }, 400, 'body.siteSectionGroupId'],
     [`PATCH ${SITE}/sections/none`, { siteSectionGroupId: null }, 404],
     ['POST /spaces/{two}/transfer', { organization: 'org_other' }, 404, 'No such operation'],
+    ['GET /git/installations/{git}', 200, { repositoryRef: { name: 'refs/heads/main' } }],
+    [`GET ${SITE}/spaces/git/installations`, 404, 'No such operation'],
     [`PATCH ${SITE}/sections/{api}`, { draft: true, ...TEXTS }, 200, { draft: true, ...TEXTS }],
     [`PATCH ${SITE}/sections/{api}`, { localizedTitle: {} }, 200, { localizedTitle: undefined }],
     [`PATCH ${SITE}/sections/{api}`, { localizedTitle: null }, 400, 'body.localizedTitle'],

@@ -149,7 +149,11 @@ async function buildIntegrations({ call }: Fixture): Promise<Record<string, stri
 }
 
 /** Two context records of one topic with a finding each, an external link, and a redirect. */
-async function buildLaterVersions({ org }: Fixture, site: string, section: string): Promise<Record<string, string>> {
+async function buildLaterVersions(
+  { org, emulator }: Fixture,
+  site: string,
+  section: string,
+): Promise<Record<string, string>> {
   const record = (id: string, title: string, body: string) => ({ id, type: 'ticket', title, body });
   await org('PUT', `/sites/${site}/context-records`, [
     record('r-1', 'Login loops', 'The login with SSO loops for ever.'),
@@ -168,6 +172,7 @@ async function buildLaterVersions({ org }: Fixture, site: string, section: strin
         destination: { kind: 'site-section', siteSectionId: section },
       })
     ).id,
+    git: emulator.installGitSync({ site, repository: 'acme/docs', branch: 'main', priority: 'git' }),
   };
 }
 
@@ -201,6 +206,8 @@ export async function openOperationWorld(through = async (url: string) => url): 
       permanentRedirects: true,
       sitePermissions: true,
       mcpTransports: true,
+      gitSync: true,
+      siteGitSync: true,
     },
   });
   const world = { ...made, ...clientOf(await through(made.emulator.url), made.emulator) };

@@ -11,6 +11,8 @@ export const FEATURE_NAMES: Readonly<Record<keyof Features, string>> = {
   conversations: 'conversations',
   conversationLists: 'conversation-lists',
   ingestionByUsers: 'ingestion-by-users',
+  gitSync: 'git-sync',
+  siteGitSync: 'site-git-sync',
   installationsByUsers: 'installations-by-users',
   openapiText: 'openapi-text',
   publish: 'publish',

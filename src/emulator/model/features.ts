@@ -41,6 +41,10 @@ export const ALL_FEATURES = {
   requestedReviewers: true,
   /** Creating a space. */
   spaceCreation: true,
+  /** Sites and spaces tell about their Git Sync: from 0.181. Source: docs/platform-notes.md#git-sync */
+  gitSync: false,
+  /** The installations of a site and its spaces can be listed: from 0.201. Source: docs/platform-notes.md#git-sync */
+  siteGitSync: false,
   /** Sites have findings, grouped by topic: from 0.181. Source: docs/platform-notes.md#findings */
   siteFindings: false,
   /** Sites have issues, the predecessors of findings: in 0.167. Source: docs/platform-notes.md#findings */
@@ -142,11 +146,13 @@ const CHANGES: Readonly<Record<PlatformVersion, Partial<Features>>> = {
     siteDefaultLevel: true,
     spaceTransfer: false,
     structureDrafts: true,
+    gitSync: true,
     systemTheme: true,
     traditionalChinese: true,
   },
   '0.201': {
     externalLinks: true,
+    siteGitSync: true,
     linkListings: false,
     memberNames: true,
     minimalAnswers: true,

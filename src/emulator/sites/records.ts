@@ -26,7 +26,26 @@ export interface SiteRecord extends Entity {
   readonly customization?: JsonObject | undefined;
 }
 
-export interface SiteSpaceRecord extends Ranked {
+/** A part that Git Sync may have written. */
+interface GitKeyed {
+  /** The key of the node in `docs.yaml`. */
+  readonly gitKey?: string | undefined;
+}
+
+/** Git Sync of a site, or of one space. */
+export interface GitInstallationRecord extends Entity {
+  readonly organization: string;
+  readonly site?: string | undefined;
+  readonly space?: string | undefined;
+  /** `owner/name`, on GitHub. */
+  readonly repository: string;
+  readonly branch: string;
+  readonly priority: 'git' | 'gitbook';
+  readonly status: 'unauthenticated' | 'active' | 'pending';
+  readonly createdAt: string;
+}
+
+export interface SiteSpaceRecord extends Ranked, GitKeyed {
   readonly site: string;
   /** Absent at the root of a site without sections. */
   readonly section?: string | undefined;
@@ -40,7 +59,7 @@ export interface SiteSpaceRecord extends Ranked {
 /** Texts by language. */
 export type Localized = Readonly<Record<string, string>>;
 
-export interface SectionRecord extends Ranked {
+export interface SectionRecord extends Ranked, GitKeyed {
   readonly site: string;
   readonly group?: string | undefined;
   readonly title: string;
@@ -54,7 +73,7 @@ export interface SectionRecord extends Ranked {
   readonly localizedDescription?: Localized | undefined;
 }
 
-export interface SectionGroupRecord extends Ranked {
+export interface SectionGroupRecord extends Ranked, GitKeyed {
   readonly site: string;
   readonly parent?: string | undefined;
   readonly title: string;
@@ -86,7 +105,7 @@ export interface McpServerRecord extends Entity {
 }
 
 /** A link to elsewhere among the sections of a site. */
-export interface ExternalLinkRecord extends Ranked {
+export interface ExternalLinkRecord extends Ranked, GitKeyed {
   readonly site: string;
   readonly group?: string | undefined;
   readonly title: string;
@@ -132,6 +151,10 @@ export function siteTables() {
       source: ({ site, source, draft }) => redirectKey(site, source, draft),
     }),
     mcpServers: new IndexedTable<McpServerRecord, 'site'>({ site: siteOf }),
+    gitInstallations: new IndexedTable<GitInstallationRecord, 'organization' | 'target'>({
+      organization: organizationKey,
+      target: (record) => record.site ?? record.space,
+    }),
     sectionGroups: new IndexedTable<SectionGroupRecord, 'site' | 'place'>({
       site: siteOf,
       place: (record) => record.parent ?? record.site,

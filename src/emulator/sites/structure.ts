@@ -295,7 +295,7 @@ const SECTION = `${SECTIONS}/{siteSectionId}` as const;
 /** Source: docs/platform-notes.md#limits */
 const sectionTitle = text(2, 128);
 
-/** Texts by language, of at most so many characters. Source: docs/platform-notes.md#drafts-and-localized-texts */
+/** Texts by language, each of at most `max` characters. Source: docs/platform-notes.md#drafts-and-localized-texts */
 function localized(max: number) {
   return z.partialRecord(language, text(0, max));
 }

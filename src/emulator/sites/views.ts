@@ -6,7 +6,7 @@ import { byRank } from '../model/order.ts';
 import { pick } from '../model/patch.ts';
 import type { Entity, IndexedTable } from '../model/store.ts';
 import { ownedLookup } from '../organizations/people.ts';
-import { type DefaultLevel, viewSpace } from '../spaces/views.ts';
+import { type DefaultLevel, viewGitSync, viewSpace } from '../spaces/views.ts';
 import type { ExternalLinkRecord, SectionGroupRecord, SectionRecord, SiteRecord, SiteSpaceRecord } from './records.ts';
 
 export const requireSite = ownedLookup('Site', 'siteId', ({ sites }) => sites);
@@ -97,6 +97,7 @@ export function viewSite(context: Context, site: SiteRecord): unknown {
     defaultLevel: context.features.siteDefaultLevel ? levelOf(site) : undefined,
     features: [],
     permissions: context.features.externalLinks ? SITE_PERMISSIONS : undefined,
+    gitSync: viewGitSync(context, site.id),
     urls: {
       location: siteLocation(context, site),
       app: `${context.base}/app/o/${site.organization}/sites/${site.id}`,
@@ -174,7 +175,7 @@ export function viewSectionGroup(context: Context, group: SectionGroupRecord): u
 
 /** An external link, as the structure of a site shows it from 0.201. Source: docs/platform-notes.md#external-links */
 export function viewExternalLink(link: ExternalLinkRecord): unknown {
-  const { seq: _, rank: __, site: ___, group, ...fields } = link;
+  const { seq: _, rank: __, site: ___, gitKey: ____, group, ...fields } = link;
   return { object: 'site-external-link', ...fields, sectionGroup: group };
 }
 

@@ -131,6 +131,22 @@ function spacePermissions(context: Context, space: SpaceRecord) {
   };
 }
 
+/** The Git Sync of a space or a site; undefined without one. Source: docs/platform-notes.md#git-sync */
+export function viewGitSync({ store, features }: Context, target: string): unknown {
+  const installation = features.gitSync ? store.gitInstallations.one('target', target) : undefined;
+  if (installation === undefined) {
+    return undefined;
+  }
+  const { id, repository, branch, status } = installation;
+  return {
+    installationId: id,
+    installationProvider: 'github',
+    installationStatus: status,
+    repoName: repository,
+    url: `https://github.com/${repository}/tree/${branch}`,
+  };
+}
+
 /** Space. `visibility` follows from the parent. Source: docs/platform-notes.md#spaces */
 export function viewSpace(context: Context, space: SpaceRecord): unknown {
   const { seq, rank, icon, variables, ...fields } = space;
@@ -149,5 +165,6 @@ export function viewSpace(context: Context, space: SpaceRecord): unknown {
     changeRequestsOpen: requests.filter((request) => request.status === 'open').length,
     changeRequestsDraft: requests.filter((request) => request.status === 'draft').length,
     permissions: spacePermissions(context, space),
+    gitSync: viewGitSync(context, space.id),
   };
 }

@@ -280,7 +280,7 @@ interface DraftItem {
   readonly localizedDescription?: Texts | null | undefined;
 }
 
-/** Whether a part is a draft. Source: docs/platform-notes.md#drafts-and-localized-texts */
+/** A part can be a draft. Source: docs/platform-notes.md#drafts-and-localized-texts */
 export const draft: Field<DraftItem> = {
   ...access(
     z.boolean().describe('Hides it from readers, such as until a launch; requires platform 0.181 or later.'),
@@ -314,7 +314,7 @@ export function localized(
   };
 }
 
-/** Texts by language; what is no text is left out. */
+/** Texts by language. Other values are ignored. */
 type Texts = Readonly<Record<string, unknown>>;
 
 function filled(texts: Texts | null | undefined): Readonly<Record<string, string>> | undefined {

@@ -5,8 +5,9 @@ import type { Address } from '../../core/address.ts';
 import type { Change } from '../../core/change.ts';
 import { RejectedError } from '../../core/errors.ts';
 import { canonicalJson, type Json, present, shownJson } from '../../core/json.ts';
-import { type Actual, idRef, isIdRef } from '../../core/resource.ts';
+import { type Actual, type Declared, idRef, isIdRef } from '../../core/resource.ts';
 import { counted } from '../../plan/render/words.ts';
+import type { DecidedElsewhere } from '../../plan/rules.ts';
 import type { Reader } from '../../platform/client.ts';
 import { operations, type PublishResult, type Site, type StructureItem } from '../../platform/operations/index.ts';
 import type { Input } from '../../platform/operations/model/operation.ts';
@@ -21,6 +22,7 @@ import {
   titleField,
   writtenFields,
 } from '../model/field-table.ts';
+import { describeGitSync, docsFileWords, gitSyncOf, readGitSync, withInstallation } from '../model/git-sync.ts';
 import {
   creating,
   type Detail,
@@ -204,14 +206,22 @@ const fields: FieldTable<Site> = {
     afterChildren: true,
     optionalRef: true,
   },
+  // Whether manifests or `docs.yaml` declare the structure.
+  structure: { declarationOnly: true },
+  gitSync: { read: ({ gitSync }) => readGitSync(gitSync) },
 };
 
 /** An item of a structure, as written. */
 type WrittenItem = CommonFields & Described;
 type Entry = WrittenItem & {
   readonly default?: string;
-  readonly structure?: readonly WrittenItem[];
+  readonly structure?: readonly WrittenItem[] | typeof GIT_SYNC;
 };
+
+/** Value of `structure` for a site whose structure comes from the `docs.yaml` of Git Sync. */
+const GIT_SYNC = 'git-sync';
+/** Value of the field `structure` of a site whose manifest has a structure. */
+const IN_MANIFEST = 'manifest';
 
 /**
  * Docs sites. A site's manifest also declares the parts of its structure.
@@ -219,9 +229,12 @@ type Entry = WrittenItem & {
  */
 export function siteKind(parts: readonly StructurePart[], items: readonly SiteItems[]): Kind {
   const table = fieldTable(fields);
-  const structure = structureSchema(parts)
+  const structure = z
+    .union([z.literal(GIT_SYNC), structureSchema(parts)])
     .optional()
-    .describe('Sections and groups, or spaces if the site has no sections, in display order.');
+    .describe(
+      'Sections, groups and links, or spaces if the site has no sections, in display order; `git-sync` if the structure comes from the `docs.yaml` of Git Sync.',
+    );
   return listedKind({
     name: 'site',
     section: 'sites',
@@ -245,11 +258,17 @@ export function siteKind(parts: readonly StructurePart[], items: readonly SiteIt
       }) as unknown as z.ZodType<Entry>,
       declare(name, entry: Entry, context) {
         checkTitle(entry, 'title', 'site', (problem) => context.problem([], problem));
-        const inside = entry.structure ?? [];
+        const isSynced = entry.structure === GIT_SYNC;
+        const inside = entry.structure === GIT_SYNC ? [] : (entry.structure ?? []);
+        if (isSynced && entry.default !== undefined) {
+          context.problem(['default'], 'default comes from docs.yaml where structure is git-sync; remove it');
+        }
         const isSectioned = inside.some((item) => partOf(parts, item)?.isPlain !== true);
         const kind = isSectioned ? 'section' : 'site-space';
         const first = entry.default ? new Reference([kind], entry.default, ['default'], `${name}/`) : undefined;
-        context.add(resourceOf('site', name, { ...table.declare(entry, [], name), default: first }, entry));
+        const from = entry.structure === undefined ? undefined : isSynced ? GIT_SYNC : IN_MANIFEST;
+        const own = { ...table.declare(entry, [], name), default: isSynced ? undefined : first, structure: from };
+        context.add(resourceOf('site', name, own, entry));
         declareStructure(parts, name, inside, isSectioned, context);
         for (const { member, declare } of items) {
           declare(name, entry[member], context);
@@ -271,9 +290,12 @@ export function siteKind(parts: readonly StructurePart[], items: readonly SiteIt
         read: (site, reader) => readParts(parts, site, reader),
         ...hiddenParts(parts),
       },
+      { name: 'git sync', fields: ['structure'], read: readInstallation },
       ...items.map(({ details }) => details),
       { name: 'adaptive schema', fields: ['adaptiveSchema'], read: readAdaptiveSchema },
     ],
+    decidedElsewhere,
+    notes: gitSyncNotes,
     writes: siteWrites,
     example: `help:
   title: Acme Help
@@ -300,6 +322,9 @@ function describeSite(
   actual: Actual,
   context: DescribeContext,
 ): Described {
+  if (gitSyncOf(actual.fields.gitSync) !== null) {
+    return context.resource(actual, { ...own, default: undefined, structure: GIT_SYNC });
+  }
   const { structure, keyOf } = describeStructure(parts, actual, context);
   const { published, default: first } = actual.fields;
   return context.resource(actual, {
@@ -309,6 +334,51 @@ function describeSite(
     default: keyOf(first),
     structure: structure.length > 0 ? structure : undefined,
   });
+}
+
+/** Reads the branch of Git Sync and which side wins, with one request for a site that has Git Sync. */
+async function readInstallation({ fields: { gitSync } }: Actual, reader: Reader): Promise<Detail> {
+  const sync = gitSyncOf(gitSync);
+  if (sync === null) {
+    return {};
+  }
+  const path = { installationId: sync.installation };
+  const found = await unlessMissing(reader.get(operations.getGitSyncInstallationById, { path }));
+  return { fields: { gitSync: withInstallation(sync, found) } };
+}
+
+/** The structure, title and default of a site with Git Sync come from its `docs.yaml`. */
+function decidedElsewhere({ fields, source }: Declared, actual: Actual | undefined): DecidedElsewhere | null {
+  const sync = gitSyncOf(actual?.fields.gitSync);
+  if (sync === null) {
+    const none = { by: 'docs.yaml', fields: [], reason: null };
+    return fields.structure === GIT_SYNC ? none : null;
+  }
+  const file = docsFileWords(sync);
+  const reason = `${source.file}:${source.line} and ${file} both declare the structure; write structure: git-sync in the manifest, or remove Git Sync from the site`;
+  return {
+    by: file,
+    fields: ['title', 'default'],
+    reason: fields.structure === IN_MANIFEST ? reason : null,
+  };
+}
+
+/** Lines about Git Sync for the reader of a plan. */
+function gitSyncNotes(declared: Declared, { fields }: Actual): readonly string[] {
+  const sync = gitSyncOf(fields.gitSync);
+  const from = declared.fields.structure;
+  if (sync === null) {
+    return from === GIT_SYNC
+      ? [
+          'structure: git-sync, but the site has no active Git Sync; a person sets it up in the application, in the settings of the site under Git Sync',
+        ]
+      : [];
+  }
+  const conflict =
+    from === IN_MANIFEST
+      ? `; its structure is not applied, because ${declared.source.file}:${declared.source.line} and ${docsFileWords(sync)} both declare it`
+      : `; ${docsFileWords(sync)} decides its structure`;
+  return [`${describeGitSync(sync)}${conflict}`];
 }
 
 function siteImpact(actual: Actual) {
@@ -358,6 +428,7 @@ type SiteFields = Omit<Input<typeof operations.updateSite>['body'], 'adaptiveCon
   readonly adaptiveContent?: boolean;
   readonly adaptiveSchema?: Record<string, unknown>;
   readonly default?: string;
+  readonly structure?: string;
 };
 
 /** Returns the requests of one change. */

@@ -1,6 +1,7 @@
 /** Responses about collections, spaces, pages, change requests and translations. */
 import * as z from 'zod';
 import {
+  gitSync,
   optionalFlag,
   optionalNumber,
   optionalText,
@@ -37,6 +38,7 @@ export const space = z.looseObject({
   changeRequestsDraft: optionalNumber,
   urls,
   permissions,
+  gitSync,
 });
 
 /** A page as read, with the pages below it. Types and layouts that are not known are kept. */

@@ -10,6 +10,8 @@ export type { ResourcePermissions, TeamPermission, UserPermission } from './perm
 export { permissionsOf } from './permissions.ts';
 export type {
   ExternalLink,
+  GitInstallation,
+  GitSyncState,
   McpServer,
   PublishResult,
   Section,

@@ -1,7 +1,7 @@
 /** Responses about docs sites and their structure. */
 import * as z from 'zod';
 import { space } from './content.ts';
-import { optionalFlag, optionalNumber, optionalText, permissions, string, urls } from './model/shapes.ts';
+import { gitSync, optionalFlag, optionalNumber, optionalText, permissions, string, urls } from './model/shapes.ts';
 import { list, read, write } from './table.ts';
 
 const site = z.looseObject({
@@ -19,6 +19,7 @@ const site = z.looseObject({
   agentsContext: optionalText,
   defaultLevel: optionalText,
   permissions,
+  gitSync,
   urls,
 });
 /** Docs site, as read. */
@@ -184,6 +185,19 @@ const mcpServer = z.looseObject({
 });
 /** MCP server of a site, as read. */
 export type McpServer = z.output<typeof mcpServer>;
+/** Git Sync of a site or a space; undefined or null without one. */
+export type GitSyncState = z.output<typeof gitSync>;
+
+const gitInstallation = z.looseObject({
+  id: string,
+  priority: optionalText,
+  projectDirectory: optionalText,
+  providerConfiguration: z.looseObject({ branch: optionalText }).nullish(),
+  repositoryConnection: z.looseObject({ repositoryName: optionalText }).nullish(),
+  repositoryRef: z.looseObject({ name: optionalText }).nullish(),
+});
+/** Installation of Git Sync, as read: its settings may hold a token, which no code reads. */
+export type GitInstallation = z.output<typeof gitInstallation>;
 
 /** Operations on docs sites and the items of their structure. */
 export const siteOperations = {
@@ -193,6 +207,7 @@ export const siteOperations = {
   deleteSite: write('deleteSite'),
   publishSite: write('publishSite', publishResult),
   unpublishSite: write('unpublishSite', site),
+  getGitSyncInstallationById: read('getGitSyncInstallationById', gitInstallation),
   getAdaptiveSchema: read('getAdaptiveSchema', adaptiveSchema),
   updateAdaptiveSchema: write('updateAdaptiveSchema', adaptiveSchema),
   getSiteStructure: read('getSiteStructure', siteStructure),

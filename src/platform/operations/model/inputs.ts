@@ -40,6 +40,7 @@ export interface Inputs {
   readonly getChangeRequest: { readonly path: { readonly spaceId: string; readonly changeRequestId: string }; readonly query?: undefined; readonly body?: undefined };
   readonly getConversation: { readonly path: { readonly organizationId?: string; readonly conversationId: string }; readonly query?: undefined; readonly body?: undefined };
   readonly getConversationCluster: { readonly path: { readonly organizationId?: string; readonly clusterId: string }; readonly query?: undefined; readonly body?: undefined };
+  readonly getGitSyncInstallationById: { readonly path: { readonly installationId: string }; readonly query?: undefined; readonly body?: undefined };
   readonly getOpenApiSpec: { readonly path: { readonly organizationId?: string; readonly specSlug: string }; readonly query?: undefined; readonly body?: undefined };
   readonly getOrganization: { readonly path?: { readonly organizationId?: string }; readonly query?: undefined; readonly body?: undefined };
   readonly getSiteStructure: { readonly path: { readonly organizationId?: string; readonly siteId: string }; readonly query?: { readonly shareKey?: string }; readonly body?: undefined };

@@ -27,6 +27,11 @@ const addresses = z.looseObject({
 /** URLs of a resource by name. Undocumented names are kept with any value. */
 export const urls = (addresses as unknown as z.ZodType<Record<string, string | null | undefined>>).nullish();
 
+/** Git Sync of a site or a space, as read in lists. */
+export const gitSync = z
+  .looseObject({ installationId: string, installationStatus: optionalText, repoName: optionalText })
+  .nullish();
+
 /** Resource that is represented by its id only. */
 export const reference = z.looseObject({ id: string });
 
