@@ -33,6 +33,9 @@ type DeclaredOf = RulesContext['declaredOf'];
 /** Maximum number of addresses in `dependsOn` of a change for each barrier that it requires. */
 const NAMED_OF_BARRIER = 20;
 
+/** Begin of the ids of barriers. */
+export const BARRIER = 'barrier: ';
+
 /**
  * Orders changes: create and update before what refers to them, delete after; natural keys are freed before they are
  * taken; siblings are put in place one after the other.
@@ -325,11 +328,18 @@ class ChangeOrder {
   }
 
   #preferences(): void {
-    const byKind = Map.groupBy(this.#changes, (change) => change.kind);
-    for (const change of this.#changes) {
-      for (const name of this.#kinds.get(change.kind)?.applyAfter ?? []) {
-        for (const other of byKind.get(name) ?? []) {
-          this.#graph.prefer(changeId(change), changeId(other));
+    const groups = Map.groupBy(this.#changes, ({ kind, within }) => `${kind} in ${within}`);
+    for (const [name, changes] of groups) {
+      const [{ kind, within } = { kind: '', within: null }] = changes;
+      const before = (this.#kinds.get(kind)?.applyAfter ?? [])
+        .flatMap((other) => groups.get(`${other} in ${within}`) ?? [])
+        // Deletions of parts come last.
+        .filter(({ action }) => within === null || action !== 'delete')
+        .map(changeId);
+      const ids = before.length < 2 ? before : [this.#barrier(`before ${name}`, before, 'prefer')];
+      for (const change of ids.length === 0 ? [] : changes) {
+        for (const id of ids) {
+          this.#graph.prefer(changeId(change), id);
         }
       }
     }
@@ -374,7 +384,7 @@ class ChangeOrder {
 
   /** Adds a node for many changes, so that n changes after m others need n + m edges. */
   #barrier(name: string, changes: readonly string[], edge: 'require' | 'prefer'): string {
-    const barrier = `barrier: ${name}`;
+    const barrier = `${BARRIER}${name}`;
     if (!this.#graph.has(barrier)) {
       this.#graph.add(barrier);
       this.#barriers.push(barrier);

@@ -201,9 +201,9 @@ export interface KindRules {
   /** A replacement must delete the old resource first, because the platform accepts no second one like it. */
   readonly deleteBeforeReplace?: boolean;
   /**
-   * Kinds whose changes are better made before its own: an identity provider before single sign-on is enforced. It is only
-   * a preference that cycles and the order of siblings override; in a new list of siblings, those of these kinds are created
-   * first.
+   * Kinds whose changes within the same whole are better made before its own: an identity provider before single sign-on
+   * is enforced. It is only a preference that cycles and the order of siblings override; in a new list of siblings, those
+   * of these kinds are created first.
    */
   readonly applyAfter?: readonly string[];
   /** Slots that must be vacant before a resource is created, though nothing refers to them: see {@link vacates}. */

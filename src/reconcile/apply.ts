@@ -3,13 +3,23 @@ import type { Address } from '../core/address.ts';
 import { type Change, type ChangeResult, changeId, type Plan, type ResultStatus } from '../core/change.ts';
 import type { Clock } from '../core/clock.ts';
 import { CancelledError, LeaseLostError, messageOf, StoreError } from '../core/errors.ts';
+import { append } from '../core/lists.ts';
 import { NO_SECRETS } from '../core/manifest-secrets.ts';
-import type { Progress, Writes } from '../kinds/model/kind.ts';
+import type { BulkItem, Progress, Writes } from '../kinds/model/kind.ts';
 import type { Reader, Writer } from '../platform/client.ts';
 import type { OrganizationRecord } from '../store/record.ts';
-import { isLast, type Planned, type PlanningInput, planSteps, requestsOf, type Step } from './planning.ts';
+import {
+  bulkGroup,
+  bulkOf,
+  isLast,
+  type Planned,
+  type PlanningInput,
+  planSteps,
+  requestsOf,
+  type Step,
+} from './planning.ts';
 import { type Completion, Recorder } from './record.ts';
-import { type Bindings, type SendContext, sendPlanned, VersionMemory, WriteVerifier } from './sending.ts';
+import { type Bindings, type SendContext, sendPlanned, sendTogether, VersionMemory, WriteVerifier } from './sending.ts';
 
 interface ApplyOptions {
   readonly writer: Writer;
@@ -109,14 +119,16 @@ class ApplyStop {
     return { ...writer, send: send as Writer['send'] };
   }
 
-  /** Stops the apply if a change cannot be recorded. */
-  async recording(change: Change, work: () => Promise<void>): Promise<void> {
+  /** Stops the apply if changes cannot be recorded. */
+  async recording(changes: readonly Change[], work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {
       if (error instanceof StoreError) {
         this.storeError ??= error;
-        this.#unrecorded.add(changeId(change));
+        for (const change of changes) {
+          this.#unrecorded.add(changeId(change));
+        }
         this.#controller.abort();
       }
       throw error;
@@ -166,6 +178,13 @@ interface Failure {
   readonly completion: Completion;
 }
 
+/** Result of a change that ended. */
+interface Report {
+  readonly change: Change;
+  readonly failure: Failure | null;
+  readonly result: ChangeResult;
+}
+
 /** Milliseconds that the platform may work on a change if no wait is set. */
 const WATCH_LIMIT = 10 * 60_000;
 
@@ -189,6 +208,8 @@ class ChangeScheduler {
   /** Steps whose dependencies have ended; the first `#started` of them have a slot. */
   readonly #ready: ScheduledStep[] = [];
   #started = 0;
+  /** Steps that the platform did not take together with others. */
+  readonly #alone = new Set<ScheduledStep>();
   #sending = 0;
   #watching = 0;
   #finish: () => void = () => undefined;
@@ -242,12 +263,44 @@ class ChangeScheduler {
       this.#started += 1;
       if (step !== undefined) {
         this.#sending += 1;
-        void this.#run(step);
+        const together = this.#takeOthersOf(step);
+        void (together.length === 1 ? this.#run(step) : this.#runTogether(together));
       }
     }
     if (this.#sending === 0 && this.#watching === 0 && this.#started === this.#ready.length) {
       this.#finish();
     }
+  }
+
+  /** Returns a step with the ready steps that one request can make together with it, which are no longer ready. */
+  #takeOthersOf(step: ScheduledStep): readonly ScheduledStep[] {
+    const bulk = this.#alone.has(step) ? null : bulkOf(step);
+    if (bulk === null) {
+      return [step];
+    }
+    const group = bulkGroup(bulk);
+    const taken: ScheduledStep[] = [step];
+    const left = this.#ready.splice(this.#started).filter((other) => {
+      const item = taken.length === bulk.request.most || this.#alone.has(other) ? null : bulkOf(other);
+      const isTaken = item !== null && bulkGroup(item) === group;
+      if (isTaken) {
+        taken.push(other);
+      }
+      return !isTaken;
+    });
+    append(this.#ready, left);
+    return taken;
+  }
+
+  async #runTogether(steps: readonly ScheduledStep[]): Promise<void> {
+    const ended = await this.#sendTogether(steps);
+    for (const step of steps.filter((each) => !ended.has(each))) {
+      this.#alone.add(step);
+      this.#ready.push(step);
+    }
+    await this.#endAll(ended);
+    this.#sending -= 1;
+    this.#startReady();
   }
 
   async #run(step: ScheduledStep): Promise<void> {
@@ -272,25 +325,34 @@ class ChangeScheduler {
   }
 
   async #end(step: ScheduledStep, failure: Failure | null): Promise<void> {
-    if (failure === null) {
-      this.#succeeded.add(step.id);
+    await this.#endAll(new Map([[step, failure]]));
+  }
+
+  /** Reports the changes of steps that ended, and releases their followers. */
+  async #endAll(ended: ReadonlyMap<ScheduledStep, Failure | null>): Promise<void> {
+    const reports: Report[] = [];
+    for (const [step, failure] of ended) {
+      if (failure === null) {
+        this.#succeeded.add(step.id);
+      }
+      const { change } = step;
+      if (change !== null && (failure !== null || isLast(step)) && !this.#results.has(changeId(change))) {
+        reports.push({ change, failure, result: this.#resultOf(change, failure) });
+      }
     }
-    const { change } = step;
-    if (change !== null && (failure !== null || isLast(step)) && !this.#results.has(changeId(change))) {
-      await this.#report(change, failure);
-    }
-    for (const follower of step.dependents) {
-      follower.open -= 1;
-      if (follower.open === 0) {
-        this.#ready.push(follower);
+    await this.#report(reports);
+    for (const step of ended.keys()) {
+      for (const follower of step.dependents) {
+        follower.open -= 1;
+        if (follower.open === 0) {
+          this.#ready.push(follower);
+        }
       }
     }
   }
 
-  /** Records and reports the result of a change. */
-  async #report(change: Change, failure: Failure | null): Promise<void> {
-    const id = changeId(change);
-    const notes = this.#notes.get(id);
+  #resultOf(change: Change, failure: Failure | null): ChangeResult {
+    const notes = this.#notes.get(changeId(change));
     const result: ChangeResult = {
       address: change.address,
       action: change.action,
@@ -299,31 +361,109 @@ class ChangeScheduler {
       error: failure?.error ?? null,
       ...(notes === undefined ? {} : { note: [...notes].join('; ') }),
     };
-    this.#results.set(id, result);
+    this.#results.set(changeId(change), result);
+    return result;
+  }
+
+  /** Records and reports results. */
+  async #report(reports: readonly Report[]): Promise<void> {
+    if (reports.length === 0) {
+      return;
+    }
     try {
-      await this.#recorded(change, (recorder) =>
-        recorder.changed(change, result.id, failure?.completion ?? 'all').catch((error: unknown) => {
-          if (result.status === 'applied') {
-            this.#options.onUnrecorded?.(result);
-          }
-          throw error;
-        }),
+      await this.#recorded(
+        reports.map(({ change }) => change),
+        (recorder) =>
+          recorder
+            .changed(
+              reports.map(({ change, failure, result }) => {
+                return { change, id: result.id, completion: failure?.completion ?? 'all' };
+              }),
+            )
+            .catch((error: unknown) => {
+              for (const { result } of reports.filter((each) => each.result.status === 'applied')) {
+                this.#options.onUnrecorded?.(result);
+              }
+              throw error;
+            }),
       );
-      if (!this.#stop.isCauseOf(result)) {
+      for (const { result } of reports.filter((each) => !this.#stop.isCauseOf(each.result))) {
         this.#options.onResult?.(result);
       }
     } catch (error) {
-      // The result could not be recorded, so the next pass does not know about this change.
-      this.#results.set(id, { ...result, status: 'failed', error: messageOf(error) });
+      // The results could not be recorded, so the next pass does not know about these changes.
+      for (const { change, result } of reports) {
+        this.#results.set(changeId(change), { ...result, status: 'failed', error: messageOf(error) });
+      }
     }
   }
 
   /** Stops the apply if the record cannot be written. */
-  async #recorded(change: Change, write: (recorder: Recorder) => Promise<void>): Promise<void> {
+  async #recorded(changes: readonly Change[], write: (recorder: Recorder) => Promise<void>): Promise<void> {
     const recorder = this.#recorder;
     if (recorder !== null) {
-      await this.#stop.recording(change, () => write(recorder));
+      await this.#stop.recording(changes, () => write(recorder));
     }
+  }
+
+  /** Starts changes: nothing is sent before their intents are recorded. */
+  async #begin(changes: readonly Change[]): Promise<void> {
+    const { onStart, canStart } = this.#options;
+    for (const change of changes) {
+      onStart?.(change);
+    }
+    if (canStart?.() === false) {
+      this.#stop.refuse();
+    }
+    await this.#recorded(changes, (recorder) => recorder.recordIntents(changes));
+  }
+
+  /** Sends steps in one request. Returns those that ended; the others have to be sent alone. */
+  async #sendTogether(steps: readonly ScheduledStep[]): Promise<ReadonlyMap<ScheduledStep, Failure | null>> {
+    const ended = new Map<ScheduledStep, Failure | null>();
+    const items: { readonly step: ScheduledStep; readonly change: Change; readonly bulk: BulkItem }[] = [];
+    for (const step of steps) {
+      const obstacle = this.#obstacle(step);
+      const bulk = bulkOf(step);
+      if (obstacle !== null) {
+        ended.set(step, { ...obstacle, completion: 'nothing' });
+      } else if (step.change !== null && bulk !== null) {
+        items.push({ step, change: step.change, bulk });
+      }
+    }
+    const [first] = items;
+    if (first === undefined) {
+      return ended;
+    }
+    try {
+      await this.#begin(items.map(({ change }) => change));
+      const outcomes = await sendTogether(items, first.bulk, this.#context);
+      for (const [index, { step }] of items.entries()) {
+        const outcome = outcomes[index];
+        if (outcome?.state === 'done') {
+          ended.set(step, null);
+        } else if (outcome?.state === 'failed') {
+          ended.set(step, this.#failureOf(outcome.error, outcome.isMaybeDone ? 'part' : 'nothing'));
+        }
+      }
+    } catch (error) {
+      for (const { step } of items) {
+        ended.set(step, this.#failureOf(error, 'nothing'));
+      }
+    }
+    return ended;
+  }
+
+  /** Returns what an error means for a change. */
+  #failureOf(error: unknown, completion: Completion): Failure {
+    // Cancelled in the queue because the apply is being stopped: not a failure.
+    return error instanceof CancelledError && this.#stop.signal.aborted
+      ? {
+          status: 'skipped',
+          error: completion === 'nothing' ? NOT_STARTED : 'stopped before it was completed',
+          completion,
+        }
+      : { status: 'failed', error: this.#context.secrets.clean(messageOf(error)), completion };
   }
 
   /** Sends the requests of a step. Returns null if all succeeded. */
@@ -339,12 +479,7 @@ class ChangeScheduler {
     }
     try {
       if (step.half === 'first') {
-        const { onStart, canStart } = this.#options;
-        onStart?.(change);
-        if (canStart?.() === false) {
-          this.#stop.refuse();
-        }
-        await this.#recorded(change, (recorder) => recorder.recordIntent(change));
+        await this.#begin([change]);
       }
       const onMaybeDone = () => {
         completion = 'part';
@@ -358,14 +493,7 @@ class ChangeScheduler {
       }
       return null;
     } catch (error) {
-      // Cancelled in the queue because the apply is being stopped: not a failure.
-      return error instanceof CancelledError && this.#stop.signal.aborted
-        ? {
-            status: 'skipped',
-            error: completion === 'nothing' ? NOT_STARTED : 'stopped before it was completed',
-            completion,
-          }
-        : { status: 'failed', error: this.#context.secrets.clean(messageOf(error)), completion };
+      return this.#failureOf(error, completion);
     }
   }
 

@@ -3,9 +3,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Address } from '../core/address.ts';
 import { type Change, type Cost, changeId } from '../core/change.ts';
 import type { Actual, Observation } from '../core/resource.ts';
-import type { Kind, PlannedRequest, Writes } from '../kinds/model/kind.ts';
+import type { BulkItem, Kind, PlannedRequest, Writes } from '../kinds/model/kind.ts';
 import { pruneOf } from '../plan/changes.ts';
-import type { Ordering } from '../plan/order.ts';
+import { BARRIER, type Ordering } from '../plan/order.ts';
 import { computePlan, type PlanInput, type PlannedChanges } from '../plan/plan.ts';
 import { PeopleAddresses } from '../plan/rules.ts';
 import type { Work } from '../queue/estimate.ts';
@@ -118,7 +118,10 @@ export function planFrom(input: PlanningInput, observation: Observation, reads: 
   let creations: ReadonlyMap<Address, Change> = new Map();
   const known = new Map<Change, Writes>();
   const writesOf = (change: Change): Writes => {
-    const context = { creation: (address: Address) => creations.get(address) };
+    const context = {
+      creation: (address: Address) => creations.get(address),
+      actuals: (kind: string) => observation.kinds.get(kind) ?? [],
+    };
     const writes = known.get(change) ?? byName.get(change.kind)?.writes(change, context) ?? { first: [] };
     known.set(change, writes);
     return writes;
@@ -139,8 +142,9 @@ export function planFrom(input: PlanningInput, observation: Observation, reads: 
 function costOf(ordering: Ordering, reads: number, writesOf: (change: Change) => Writes, estimate: Estimate): Cost {
   const due = dueSteps(planSteps(ordering, writesOf));
   const indexes = new Map([...due.keys()].map((id, index) => [id, index]));
+  const together = writesTogether(due.values());
   const work = [...due.values()].map((step) => ({
-    writes: requestsOf(step).length,
+    writes: together.get(step) ?? requestsOf(step).length,
     reads: isLast(step) && step.writes.watch !== undefined ? 1 : 0,
     after: step.waitsFor.flatMap((id) => indexes.get(id) ?? []),
   }));
@@ -202,6 +206,38 @@ function lateId(id: string): string {
 /** Returns the requests of a step, in order. */
 export function requestsOf({ half, writes }: Step): readonly PlannedRequest[] {
   return (half === 'first' ? writes.first : writes.late) ?? [];
+}
+
+/** Returns what the step is in a request that makes several changes; null if it is sent alone. */
+export function bulkOf(step: Step): BulkItem | null {
+  const [only, ...others] = requestsOf(step);
+  return others.length === 0 ? (only?.bulk ?? null) : null;
+}
+
+/** Returns the name of the steps that can be sent in one request with an item. */
+export function bulkGroup({ request, path }: BulkItem): string {
+  return [request.operation.name, ...Object.values(path).map(({ address }) => address)].join(' ');
+}
+
+/** Returns the number of writes of the steps that are sent together because they wait for the same; 0 for most of them. */
+function writesTogether(steps: Iterable<Step>): ReadonlyMap<Step, number> {
+  const groups = new Map<string, { readonly most: number; readonly steps: Step[] }>();
+  for (const step of steps) {
+    const bulk = bulkOf(step);
+    if (bulk !== null) {
+      // What it waits for besides has ended when the barrier has.
+      const barriers = step.waitsFor.filter((id) => id.startsWith(BARRIER));
+      const name = [bulkGroup(bulk), ...(barriers.length === 0 ? step.waitsFor : barriers)].join('\n');
+      const group = groups.get(name) ?? { most: bulk.request.most, steps: [] };
+      groups.set(name, group);
+      group.steps.push(step);
+    }
+  }
+  return new Map(
+    [...groups.values()].flatMap(({ most, steps: of }) =>
+      of.map((step, index) => [step, index === 0 ? Math.ceil(of.length / most) : 0] as const),
+    ),
+  );
 }
 
 /** Returns true if the change is complete after this step. */

@@ -1,7 +1,8 @@
 /** Keeps the record of what was applied, and reads the base of a plan from it. */
 import type { Address } from '../core/address.ts';
 import type { Change } from '../core/change.ts';
-import { isObject, type JsonObject, sameJson } from '../core/json.ts';
+import { isObject, type Json, type JsonObject, sameJson } from '../core/json.ts';
+import { append } from '../core/lists.ts';
 import { type ManifestSecrets, NO_SECRETS } from '../core/manifest-secrets.ts';
 import type { Base, BaseEntry, Declared, Place } from '../core/resource.ts';
 import type { Kind } from '../kinds/model/kind.ts';
@@ -70,6 +71,9 @@ export class Recorder {
   /** Entries that this pass has recorded (null: removed), and the ids of the resources it has deleted. */
   readonly #latest = new Map<Address, RecordEntry | null>();
   readonly #deletedIds = new Set<string>();
+  /** Entries of the base by what they are within, and by what they are deleted with; null until they are needed. */
+  #parts: ReadonlyMap<Address | null, readonly BaseEntry[]> | null = null;
+  #held: ReadonlyMap<Json | undefined, readonly BaseEntry[]> | null = null;
   /** Addresses with an intent, by the address of the creation in progress. */
   readonly #intents = new Map<Address, readonly Address[]>();
 
@@ -108,42 +112,65 @@ export class Recorder {
   }
 
   /**
-   * Records an intent before a creation is sent. Even if the response is lost or this process ends, the next pass knows
+   * Records an intent before creations are sent. Even if the response is lost or this process ends, the next pass knows
    * that the resource with this natural key was created here, and owns it. For a replacement, the old one stays owned
    * until its deletion is confirmed.
    */
-  async recordIntent(change: Change): Promise<void> {
-    const resource = change.action === 'create' ? this.#declared.get(change.address) : undefined;
-    if (resource !== undefined) {
-      const seed = this.#seedOf(change);
-      this.#intents.set(change.address, [change.address, ...(seed === null ? [] : [seed.change.address])]);
-      await this.#put(this.#begun(resource, null), change);
-      if (seed !== null) {
-        await this.#put(this.#begun(seed.resource, null), seed.change);
+  async recordIntents(changes: readonly Change[]): Promise<void> {
+    const entries: RecordEntry[] = [];
+    for (const change of changes) {
+      const resource = change.action === 'create' ? this.#declared.get(change.address) : undefined;
+      if (resource !== undefined) {
+        const seed = this.#seedOf(change);
+        this.#intents.set(change.address, [change.address, ...(seed === null ? [] : [seed.change.address])]);
+        entries.push(this.#keep(this.#begun(resource, null), change));
+        if (seed !== null) {
+          entries.push(this.#keep(this.#begun(seed.resource, null), seed.change));
+        }
       }
+    }
+    if (entries.length > 0) {
+      await this.#record.put(entries);
     }
   }
 
   /** Returns the part that is created together with a section, before its own change starts. */
   #seedOf(created: Change): { readonly change: Change; readonly resource: Declared } | null {
+    const seedOf = this.#kinds.get(created.kind)?.seed;
+    if (seedOf === undefined) {
+      return null;
+    }
     const creation = (address: Address) =>
       this.#planned.plan.changes.find((each) => each.action === 'create' && each.address === address);
-    const change = creation(this.#kinds.get(created.kind)?.seed?.(created, creation).address ?? '');
+    const change = creation(seedOf(created, creation).address);
     const resource = change === undefined ? undefined : this.#declared.get(change.address);
     return change === undefined || resource === undefined ? null : { change, resource };
   }
 
-  /** Records a change whose requests were all sent, or what remains of a creation that was interrupted. */
-  async changed(change: Change, id: string | null, completion: Completion): Promise<void> {
+  /** Records changes whose requests were all sent, and what remains of creations that were interrupted. */
+  async changed(results: readonly RecordedResult[]): Promise<void> {
+    const writes: RecordWrites = { removed: [], put: [] };
+    for (const result of results) {
+      this.#add(result, writes);
+    }
+    if (writes.removed.length > 0) {
+      await this.#record.remove(writes.removed);
+    }
+    if (writes.put.length > 0) {
+      await this.#record.put(writes.put);
+    }
+  }
+
+  #add({ change, id, completion }: RecordedResult, writes: RecordWrites): void {
     const resource = this.#declared.get(change.address);
     if (change.action === 'delete') {
       if (completion === 'all') {
-        await this.#deleted(change);
+        this.#deleted(change, writes);
       }
       return;
     }
     if (completion === 'nothing') {
-      await this.#withdraw(change);
+      this.#withdraw(change, writes);
       return;
     }
     // A replacement that was interrupted after its intent has only the id of the old resource.
@@ -153,13 +180,14 @@ export class Recorder {
       return;
     }
     if (completion === 'all') {
-      await this.#put(this.#entry(resource, id, true, change.action !== 'move'), change);
+      writes.put.push(this.#keep(this.#entry(resource, id, true, change.action !== 'move'), change));
     } else if (change.action === 'create') {
-      await this.#put(this.#begun(resource, id), change);
+      writes.put.push(this.#keep(this.#begun(resource, id), change));
     }
   }
 
-  async #put(entry: RecordEntry, change: Change): Promise<void> {
+  /** Returns an entry with the old resource of a replacement that is still there. */
+  #keep(entry: RecordEntry, change: Change): RecordEntry {
     const { bound, replaced } = this.#planned.identity;
     const { address, kind } = change;
     const isReplacedLater =
@@ -168,18 +196,22 @@ export class Recorder {
     const isThere = old !== undefined && !this.#deletedIds.has(old);
     const kept = isThere ? { ...entry, metadata: { ...entry.metadata, old } } : entry;
     this.#latest.set(address, kept);
-    await this.#record.put([kept]);
+    return kept;
   }
 
   /**
    * Removes the intent of a creation that certainly did not happen, so that a resource that someone else creates later
    * with the same natural key is not owned here. The address keeps what it owned before.
    */
-  async #withdraw({ address }: Change): Promise<void> {
+  #withdraw({ address }: Change, writes: RecordWrites): void {
     for (const intent of this.#intents.get(address) ?? []) {
       const left = this.#leftOf(intent);
       this.#latest.set(intent, left);
-      await (left === null ? this.#record.remove([intent]) : this.#record.put([left]));
+      if (left === null) {
+        writes.removed.push(intent);
+      } else {
+        writes.put.push(left);
+      }
     }
   }
 
@@ -202,7 +234,7 @@ export class Recorder {
   }
 
   /** Records a deletion. The old resource of a replacement is owned by the address of the new one. */
-  async #deleted(change: Change): Promise<void> {
+  #deleted(change: Change, { removed, put }: RecordWrites): void {
     const { address, id } = change;
     this.#deletedIds.add(id ?? '');
     const [owner, old] = [...this.#planned.identity.replaced].find(([, actual]) => actual.id === id) ?? [address, null];
@@ -212,12 +244,12 @@ export class Recorder {
     if (old === null && !change.isReplacement) {
       const left = this.#planned.identity.replaced.get(address);
       const remains = left !== undefined && entry !== null && !this.#deletedIds.has(left.id);
-      await this.#record.remove([...(remains ? [] : [address]), ...this.#partsOf(address)]);
-      await this.#record.put(remains ? [{ ...entry, id: left.id, metadata }] : []);
+      append(removed, [...(remains ? [] : [address]), ...this.#partsOf(address)]);
+      append(put, remains ? [{ ...entry, id: left.id, metadata }] : []);
     } else if (entry !== null && this.#planned.identity.owned.get(owner)?.id === id) {
-      await this.#record.remove([owner, ...this.#partsOf(owner)]);
+      append(removed, [owner, ...this.#partsOf(owner)]);
     } else if (entry !== null && entry.id !== id) {
-      await this.#record.put([{ ...entry, metadata }]);
+      put.push({ ...entry, metadata });
     }
   }
 
@@ -266,11 +298,12 @@ export class Recorder {
 
   /** Returns the addresses that are deleted together with a resource. */
   #partsOf(address: Address): readonly Address[] {
-    return [...(this.#base?.values() ?? [])]
-      .filter(
-        (entry) => entry.within === address || this.#kinds.get(entry.kind)?.deletedWith?.(entry.fields) === address,
-      )
-      .map((entry) => entry.address);
+    this.#parts ??= Map.groupBy(this.#base?.values() ?? [], (entry) => entry.within);
+    this.#held ??= Map.groupBy(this.#base?.values() ?? [], (entry) =>
+      this.#kinds.get(entry.kind)?.deletedWith?.(entry.fields),
+    );
+    const parts = [...(this.#parts.get(address) ?? []), ...(this.#held.get(address) ?? [])];
+    return [...new Set(parts.map((entry) => entry.address))];
   }
 }
 
@@ -280,6 +313,19 @@ function positionOf({ within, place }: Pick<BaseEntry, 'within' | 'place'>): Jso
     ...(within === null ? {} : { within }),
     ...(place ? { place: { list: place.list, index: place.index } } : {}),
   };
+}
+
+/** Entries to remove and to write. */
+interface RecordWrites {
+  readonly removed: Address[];
+  readonly put: RecordEntry[];
+}
+
+/** A change that ended, with the id of its resource. */
+export interface RecordedResult {
+  readonly change: Change;
+  readonly id: string | null;
+  readonly completion: Completion;
 }
 
 /** Share of a change's requests that took effect: `part` also if this is unknown, `nothing` only if it is certain. */

@@ -11,7 +11,7 @@ import {
 import { isObject, sameJson } from '../core/json.ts';
 import type { ManifestSecrets } from '../core/manifest-secrets.ts';
 import { type Actual, type Declared, type Fields, isIdRef, type Observation } from '../core/resource.ts';
-import { type Kind, type PlannedRequest, Ref, RefMap, SecretText } from '../kinds/model/kind.ts';
+import { type BulkItem, type Kind, type PlannedRequest, Ref, RefMap, SecretText } from '../kinds/model/kind.ts';
 import { normalizeValue } from '../plan/diff.ts';
 import { type Identity, identify } from '../plan/identity.ts';
 import type { KindRules } from '../plan/rules.ts';
@@ -108,6 +108,66 @@ function quoted(value: unknown): string {
   return JSON.stringify(
     characters.length > MAX_SHOWN ? `${characters.slice(0, MAX_SHOWN - 1).join('')}…` : characters.join(''),
   );
+}
+
+/** Outcome of an item that was sent together with others. */
+export type BulkOutcome =
+  | { readonly state: 'done' }
+  /** It certainly had no effect, and is sent alone to find out why. */
+  | { readonly state: 'refused' }
+  | { readonly state: 'failed'; readonly error: Error; readonly isMaybeDone: boolean };
+
+/**
+ * Sends the requests of several changes as one, and returns what became of each. All are refused where the platform does
+ * not take them together, or refuses the request as a whole. The request is idempotent: the queue repeats it after a
+ * lost answer.
+ */
+export async function sendTogether(
+  items: readonly { readonly change: Change; readonly bulk: BulkItem }[],
+  { request, path }: BulkItem,
+  context: SendContext,
+): Promise<readonly BulkOutcome[]> {
+  const { bindings, versions, signal, writer } = context;
+  const [first] = items;
+  if (first === undefined) {
+    return [];
+  }
+  const filled = items.map(({ change, bulk }) => fillIn(bulk.body, change, bindings));
+  const input = { path: fillIn(path, first.change, bindings), body: request.body(filled) };
+  let sent = 0;
+  const onAttempt = () => {
+    sent += 1;
+  };
+  let answer: unknown;
+  try {
+    answer = await versions.choose<unknown>(`${request.operation.name} at all`, {
+      documented: () => writer.send(request.operation, input as never, { signal, onAttempt }),
+      alternative: async () => null,
+    });
+  } catch (error) {
+    if (error instanceof RejectedError && sent === 1) {
+      return items.map(() => ({ state: 'refused' }));
+    }
+    const isMaybeDone = !(sent === 0 || (isRefusal(error) && sent === 1));
+    return items.map(() => ({ state: 'failed', error: error as Error, isMaybeDone }));
+  }
+  if (answer === null) {
+    return items.map(() => ({ state: 'refused' }));
+  }
+  return items.map(({ change }, index): BulkOutcome => {
+    const result = request.resultOf(answer, filled[index]);
+    if (result === undefined) {
+      const error = new TransientError(`${request.operation.name}: the platform did not say what became of it`, true);
+      return { state: 'failed', error, isMaybeDone: true };
+    }
+    if ('error' in result) {
+      return { state: 'refused' };
+    }
+    if (result.id !== null) {
+      bindings.set(change.address, result.id);
+    }
+    return { state: 'done' };
+  });
 }
 
 interface Sent {

@@ -45,6 +45,12 @@ function siteSample(structure: string): string {
   return `${SPACES_SAMPLE}sites: { help: { title: Help, structure: ${structure} } }\n`;
 }
 
+/** A site with two sections and these redirects. */
+function redirectSample(redirects: string): string {
+  const section = '{ section: a, title: First, path: a, spaces: [{ key: x, space: one, path: x }] }';
+  return siteSample(`[${section}, ${REST_SAMPLE}], redirects: [${redirects}]`);
+}
+
 /** The sample of each kind of the registry. */
 export const kindSamples: Readonly<Record<string, KindSample>> = {
   member: {
@@ -183,17 +189,16 @@ export const kindSamples: Readonly<Record<string, KindSample>> = {
     drift: ['PATCH', '/sites/{site}/site-spaces/{id}', { path: 'drifted', hidden: false }],
   },
   redirect: {
-    created: siteSample(
-      `[{ section: a, title: First, path: a, spaces: [{ key: x, space: one, path: x }] }, ${REST_SAMPLE}], redirects: [{ from: /old, to: { section: a } }, { from: /stays, to: { section: rest } }]`,
+    since: '0.201',
+    created: redirectSample(
+      '{ from: /old/*, to: { section: a }, permanent: true, captureWildcard: true }, { from: /kept, to: { section: rest }, draft: true }, { from: /gone, to: https://a.example }',
     ),
-    updated: siteSample(
-      `[{ section: a, title: First, path: a, spaces: [{ key: x, space: one, path: x }] }, ${REST_SAMPLE}], redirects: [{ from: /old, to: { siteSpace: rest/e } }, { from: /stays, to: { section: rest } }]`,
+    updated: redirectSample(
+      '{ from: /old/*, to: { siteSpace: rest/e }, permanent: false, captureWildcard: false }, { from: /kept, to: { section: rest }, draft: false }, { from: /new, to: https://a.example/b }',
     ),
-    gone: siteSample(
-      `[{ section: a, title: First, path: a, spaces: [{ key: x, space: one, path: x }] }, ${REST_SAMPLE}], redirects: [{ from: /stays, to: { section: rest } }]`,
-    ),
+    gone: redirectSample('{ from: /kept, to: { section: rest }, draft: true }, { from: /gone, to: https://a.example }'),
     storedIn: 'redirects',
-    drift: ['PATCH', '/sites/{site}/redirects/{id}', { source: '/drifted' }],
+    drift: ['PATCH', '/sites/{site}/redirects/{id}', { source: '/drifted', permanent: false }],
   },
   'agent-instructions': {
     created: 'agentInstructions: { text: "Write *short* sentences." }',

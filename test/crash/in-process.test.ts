@@ -101,7 +101,8 @@ describe.each(sampleVersions)('platform %s', (version) => {
   /** Operations on a resource of a kind. */
   function actionsOf(kind: Kind): string[] {
     const fields = Object.values(kind.fields);
-    const moves = kind.partOf !== undefined || fields.some((rules) => rules.move === true);
+    const isOrdered = kind.partOf !== undefined && kind.keyWithin === undefined;
+    const moves = isOrdered || fields.some((rules) => rules.move === true);
     return [
       ...(kind.creatable === true ? ['create'] : []),
       'update',

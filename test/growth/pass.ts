@@ -52,7 +52,8 @@ export async function passOver(shape: Shape, n: number): Promise<number> {
       planned.plan.changes.filter(({ action }) => action === 'create').map((change) => [change.address, change]),
     );
     const creation = (address: string) => creations.get(address);
-    const requests = (change: Change): Writes => byName.get(change.kind)?.writes(change, { creation }) ?? { first: [] };
+    const requests = (change: Change): Writes =>
+      byName.get(change.kind)?.writes(change, { creation, actuals: () => [] }) ?? { first: [] };
     planned.plan.changes.map(requests);
     const approved = {
       ...planned,

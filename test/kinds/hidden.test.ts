@@ -12,7 +12,7 @@ function learned(hidden: boolean, answer: unknown): unknown {
     declared: { hidden },
     anchor: null,
   } as unknown as Change;
-  const [planned] = siteSpace.kind.writes(change, { creation: () => undefined }).first;
+  const [planned] = siteSpace.kind.writes(change, { creation: () => undefined, actuals: () => [] }).first;
   return planned?.learns(answer);
 }
 

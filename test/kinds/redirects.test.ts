@@ -213,4 +213,87 @@ describe('on the platform', () => {
       { address: 'redirect/docs/a', text: expect.stringContaining('draft was not compared') },
     ]);
   });
+
+  describe('many redirects', () => {
+    const COUNT = 1_201;
+    const list = (to: string, count = COUNT) =>
+      site(`[${Array.from({ length: count }, (_, at) => `{ from: /r${at}, to: ${to} }`).join(', ')}]`);
+    const writes = () => world.emulator.requests.entries.filter(({ method }) => method !== 'GET');
+    const operationsSent = () =>
+      Object.fromEntries(
+        [...Map.groupBy(writes(), ({ operation }) => operation)].map(([name, of]) => [name, of.length]),
+      );
+
+    test('are created, changed and deleted 500 at a time, as the plan says', async () => {
+      be('0.202');
+      await world.settle(site('[]'), policy);
+      for (const manifests of [list('{ section: api }'), list('{ siteSpace: api/v2 }'), list('https://a.example', 1)]) {
+        world.emulator.requests.reset();
+        const { planned, results } = await world.apply(manifests, policy);
+        expect(results.filter(({ status }) => status !== 'applied')).toEqual([]);
+        const { bulkUpsertSiteRedirects, ...others } = operationsSent();
+        expect(bulkUpsertSiteRedirects).toBe(3);
+        expect(planned.plan.cost.requests.writes).toBe(writes().length);
+        expect(Object.values(others).every((count) => count === 1)).toBe(true);
+        expect(await changesOf(manifests)).toEqual([]);
+      }
+      expect(stored()).toMatchObject([{ source: '/r0', destination: { url: 'https://a.example' } }]);
+    });
+
+    test('are written one by one by a platform that cannot take them together, which costs at most one refusal', async () => {
+      be('0.146');
+      world.emulator.setFeatures({ ...getFeatures('0.146'), agentsContext: false });
+      await world.settle(site('[]'), policy);
+      world.emulator.requests.reset();
+      await world.settle(list('{ section: api }', 30), policy);
+      expect(operationsSent()).toEqual({ createSiteRedirect: 30, bulkUpsertSiteRedirects: 1 });
+      be('0.146');
+      world.emulator.requests.reset();
+      const { planned } = await world.apply(list('{ siteSpace: api/v2 }', 30), policy);
+      expect(operationsSent()).toEqual({ updateSiteRedirectById: 30 });
+      expect(planned.plan.cost.requests.writes).toBe(30);
+    });
+
+    test('that the platform refuses do not keep the others from being written', async () => {
+      be('0.202');
+      await world.settle(site('[]'), policy);
+      const pages = '{ siteSpace: guides/en, page: gone }';
+      const manifests = site(
+        `[{ from: /a, to: { section: api } }, { from: /b, to: ${pages} }, { from: /c, to: https://c.example }]`,
+      );
+      const { results } = await world.apply(manifests, policy);
+      expect(results.map(({ address, status }) => `${address} ${status}`)).toEqual([
+        'redirect/docs/a applied',
+        'redirect/docs/b failed',
+        'redirect/docs/c applied',
+      ]);
+      expect(results[1]?.error).toContain('page "gone" does not exist');
+      expect((await changesOf(manifests)).map(({ address }) => address)).toEqual(['redirect/docs/b']);
+    });
+
+    test('are written once, although answers are lost, and a deletion by someone else counts', async () => {
+      be('0.202');
+      const fault = (times: number) =>
+        world.emulator.setFaults([
+          { match: { operation: 'bulkUpsertSiteRedirects' }, times, fault: { kind: 'reset-after' } },
+        ]);
+      await world.settle(site('[]'), policy);
+      fault(2);
+      await world.settle(list('{ section: api }', 20), policy);
+      expect(stored()).toHaveLength(20);
+      expect(await changesOf(list('{ section: api }', 20))).toEqual([]);
+      fault(100);
+      const { results } = await world.apply(list('{ section: guides }', 20), policy);
+      expect(new Set(results.map(({ status }) => status))).toEqual(new Set(['failed']));
+      world.emulator.setFaults([]);
+      expect(await changesOf(list('{ section: guides }', 20))).toEqual([]);
+      const plan = world.plan(site('[]'), policy);
+      const { id } = world.emulator.state().sites?.[0] ?? { id: '' };
+      await plan;
+      fault(1);
+      await world.settle(site('[]'), policy);
+      expect(id).not.toBe('');
+      expect(stored()).toEqual([]);
+    });
+  });
 });

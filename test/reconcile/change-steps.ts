@@ -1,7 +1,9 @@
 /** Changes whose requests depend on each other: moves, replacements, swaps, and new structures. */
+import { parse } from 'yaml';
 import type { JsonObject } from '../../src/core/json.ts';
 import { scenarioOf } from '../crash/scenario.ts';
 import { NAMES } from '../support/certificates.ts';
+import { samples } from '../support/kind-samples.ts';
 import type { Step } from '../support/manifest-variations.ts';
 
 const SPACES = {
@@ -167,6 +169,27 @@ export const STEPS: readonly Step[] = [
         },
       },
     },
+  },
+];
+
+const redirects = samples.find(({ kind }) => kind === 'redirect')?.steps;
+
+/** Changes of redirects, alone and together; platforms before 0.167 do not take all of them. */
+export const REDIRECT_STEPS: readonly Step[] = [
+  {
+    name: 'new, changed, replaced and deleted redirects',
+    before: parse(redirects?.created ?? ''),
+    after: parse(redirects?.updated ?? ''),
+  },
+  {
+    name: 'a redirect with another source',
+    before: site([section('one')], { redirects: [{ from: '/a', to: { section: 'one' } }] }),
+    after: site([section('one')], { redirects: [{ from: '/b', to: { section: 'one' }, renamedFrom: '/a' }] }),
+  },
+  {
+    name: 'one redirect less',
+    before: site([section('one')], { redirects: [{ from: '/a', to: { section: 'one' } }] }),
+    after: site([section('one')]),
   },
 ];
 

@@ -14,7 +14,7 @@ import type { AppliedRecord } from '../../src/store/record.ts';
 import { countCases, pickCases, SEED, SIZE } from '../support/campaign.ts';
 import { filesOf, type Step, variationsOf } from '../support/manifest-variations.ts';
 import { openWorld, type PassOptions, UNLIMITED, type World } from '../support/world.ts';
-import { EVERYTHING, STEPS, WHOLE_STEPS } from './change-steps.ts';
+import { EVERYTHING, REDIRECT_STEPS, STEPS, WHOLE_STEPS } from './change-steps.ts';
 
 /*
  * A successful apply is followed by an empty plan, whichever request of whichever change fails, and however it fails.
@@ -118,8 +118,8 @@ interface Sketch {
 }
 
 /** Plans a step. */
-async function sketch(step: Step): Promise<Sketch> {
-  const { applied } = await begin(step, '0.146');
+async function sketch(step: Step, version: PlatformVersion = '0.146'): Promise<Sketch> {
+  const { applied } = await begin(step, version);
   const { plan, writesOf } = await world.plan(filesOf(step.after), pass(step.before, applied));
   const requests = plan.changes.flatMap((change) => {
     const { first, late = [] } = writesOf(change);
@@ -208,6 +208,9 @@ describe('changes derived from the schemas of all kinds', () => {
     for (const step of [...WHOLE_STEPS, ...STEPS, ...variations.filter(({ before }) => before === EVERYTHING)]) {
       planned.push(await sketch(step));
     }
+    for (const step of REDIRECT_STEPS) {
+      planned.push(await sketch(step, '0.201'));
+    }
     sketches = planned;
     const sites = STEPS.filter(({ name }) => /section|site/.test(name));
     recorded = [
@@ -215,7 +218,7 @@ describe('changes derived from the schemas of all kinds', () => {
         [...WHOLE_STEPS, ...(isFull ? [...STEPS, ...variations] : sampleOf(variations, VARIATIONS))],
         '0.146',
       )),
-      ...(await recordAll(isFull ? sites : sampleOf(sites, 3), '0.201')),
+      ...(await recordAll([...REDIRECT_STEPS, ...(isFull ? sites : sampleOf(sites, 3))], '0.201')),
     ];
   }, 600_000);
 
@@ -243,7 +246,11 @@ describe('changes derived from the schemas of all kinds', () => {
   });
 
   test('every write that a kind can send is planned', () => {
-    const planned = new Set(sketches.flatMap(({ requests }) => requests.map(({ operation }) => operation)));
+    const planned = new Set(
+      sketches.flatMap(({ requests }) =>
+        requests.flatMap(({ operation, bulk }) => [operation, bulk?.request.operation]),
+      ),
+    );
     const folder = new URL('../../src/kinds/', import.meta.url);
     const named = readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts'))

@@ -65,7 +65,7 @@ describe('a section that is moved into a group', () => {
         return operation.name === 'updateSection' ? Promise.resolve(answer) : Promise.reject(refused(404));
       },
     } as unknown as Writer;
-    for (const planned of section.kind.writes(change, { creation: () => undefined }).first) {
+    for (const planned of section.kind.writes(change, { creation: () => undefined, actuals: () => [] }).first) {
       const context = {
         writer,
         bindings: new Map([

@@ -7,7 +7,7 @@ import type { ManifestRules } from '../../src/kinds/model/manifest.ts';
 import { kinds, parts } from '../../src/kinds/registry.ts';
 import type { StructurePart } from '../../src/kinds/site/part.ts';
 import { isIn, type Sample, samples } from './kind-samples.ts';
-import type { ItemModel, Model } from './model.ts';
+import type { ItemModel, Model, RedirectModel } from './model.ts';
 
 /** Kinds that `arbitrary-manifests.ts` generates, because they depend on each other or have parts. */
 const GENERATED = ['organization', 'member', 'team', 'saml', 'collection', 'space', 'openapi', 'translation', 'site'];
@@ -22,6 +22,8 @@ export interface Drawn {
   readonly sections: Readonly<Record<string, object>>;
   /** Items of the structure of every site, with their positions. */
   readonly items: readonly { readonly part: StructurePart; readonly item: Entry; readonly at: number }[];
+  /** Redirects of every site, each with the number of its target. */
+  readonly redirects: readonly { readonly redirect: Entry; readonly at: number }[];
   /** Manifests of the resources that they refer to. */
   readonly bases: readonly Sections[];
 }
@@ -143,6 +145,30 @@ function itemsOf(part: StructurePart, sample: Sample): fc.Arbitrary<Drawn['items
   );
 }
 
+function redirectsOf(sample: Sample): fc.Arbitrary<Drawn['redirects']> {
+  const seen = manifestsIn(sample).flatMap(({ sites = {} }) =>
+    Object.values(sites).flatMap(({ redirects = [] }) => redirects as Entry[]),
+  );
+  const redirect = combinations(seen, (each) => Object.hasOwn(each, 'from') && Object.hasOwn(each, 'to'));
+  const selector = (each: { readonly redirect: Entry }) => each.redirect.from;
+  return fc.uniqueArray(fc.record({ redirect, at: fc.nat(9) }), { selector, maxLength: 3 });
+}
+
+/** Returns what the redirects of a site can lead to. */
+function targetsOf(items: readonly ItemModel[]): readonly RedirectModel['to'][] {
+  const inside = items.flatMap((item): readonly RedirectModel['to'][] => {
+    if ('group' in item) {
+      return targetsOf(item.items).slice(1);
+    }
+    return 'section' in item
+      ? [{ section: item.section }, ...item.spaces.map(({ key }) => ({ siteSpace: `${item.section}/${key}` }))]
+      : 'key' in item
+        ? [{ siteSpace: item.key }]
+        : [];
+  });
+  return ['https://a.example/new', ...inside];
+}
+
 /** Other resources that a sample declares. */
 function baseOf({ manifest }: Kind, { kind, address, steps }: Sample): Sections {
   const { sites = {}, ...rest } = structuredClone(parse(steps.created ?? '')) as Sections;
@@ -163,24 +189,30 @@ export function derived(derivedFrom: readonly Kind[]): fc.Arbitrary<Drawn> {
     const bases = [baseOf(kind, sample)];
     const part = parts.find((one) => one.kind === kind);
     if (part !== undefined) {
-      return itemsOf(part, sample).map((items) => ({ sections: {}, items, bases: items.length === 0 ? [] : bases }));
+      return itemsOf(part, sample).map((items) => {
+        return { sections: {}, items, redirects: [], bases: items.length === 0 ? [] : bases };
+      });
+    }
+    if (kind.keyWithin !== undefined) {
+      return redirectsOf(sample).map((redirects) => ({ sections: {}, items: [], redirects, bases: [] }));
     }
     const rules = kind.manifest as ManifestRules;
     return entriesOf(kind, rules, sample).map((entries) =>
       entries === undefined || Object.keys(entries).length === 0
-        ? { sections: {}, items: [], bases: [] }
-        : { sections: { [rules.section]: entries }, items: [], bases },
+        ? { sections: {}, items: [], redirects: [], bases: [] }
+        : { sections: { [rules.section]: entries }, items: [], redirects: [], bases },
     );
   });
   return fc.tuple(...each).map((drawn) => ({
     sections: Object.assign({}, ...drawn.map(({ sections }) => sections)) as Drawn['sections'],
     items: drawn.flatMap(({ items }) => items),
+    redirects: drawn.flatMap(({ redirects }) => redirects),
     bases: drawn.flatMap(({ bases }) => bases),
   }));
 }
 
 /** Adds the generated entries to a valid model. */
-export function withDerived(model: Model, { sections, items, bases }: Drawn): Model {
+export function withDerived(model: Model, { sections, items, redirects, bases }: Drawn): Model {
   const merged = structuredClone(model) as unknown as Sections;
   for (const added of [...bases, sections as Sections]) {
     for (const [section, entries] of Object.entries(added)) {
@@ -188,12 +220,17 @@ export function withDerived(model: Model, { sections, items, bases }: Drawn): Mo
     }
   }
   const result = merged as unknown as Model;
-  for (const { structure } of Object.values(result.sites)) {
+  for (const site of Object.values(result.sites)) {
+    const { structure } = site;
     const isSectioned = structure.some((item) => !('key' in item));
     const fitting = items.filter(({ part }) => part.heldBy.includes('site') && (part.isPlain === true) !== isSectioned);
     for (const { item, at } of hasSection(structure) ? fitting : []) {
       structure.splice(at % (structure.length + 1), 0, structuredClone(item) as unknown as ItemModel);
     }
+    const targets = targetsOf(structure);
+    site.redirects = redirects.map(
+      ({ redirect, at }) => ({ ...redirect, to: targets[at % targets.length] }) as RedirectModel,
+    );
   }
   return result;
 }

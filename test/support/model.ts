@@ -73,7 +73,16 @@ export interface SiteModel {
   proxy?: string | null | undefined;
   adaptiveContent?: { enabled: boolean } | undefined;
   default?: string | undefined;
+  redirects?: RedirectModel[] | undefined;
   structure: ItemModel[];
+}
+
+export interface RedirectModel {
+  from: string;
+  to: string | { section: string } | { siteSpace: string };
+  permanent?: boolean | undefined;
+  captureWildcard?: boolean | undefined;
+  draft?: boolean | undefined;
 }
 
 export type ItemModel = SectionModel | GroupModel | SiteSpaceModel;

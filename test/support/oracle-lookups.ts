@@ -1,6 +1,6 @@
 /** Lookups in the platform's records, for the oracle. */
 import type { EmulatorState } from '../../src/emulator/model/store.ts';
-import type { GroupModel, ItemModel, SiteSpaceModel } from './model.ts';
+import type { GroupModel, ItemModel, SectionModel, SiteSpaceModel } from './model.ts';
 
 export type Table = Exclude<keyof EmulatorState, 'format' | 'sequence'>;
 export type Named = { readonly id: string };
@@ -37,6 +37,16 @@ export function titleOf(items: readonly ItemModel[], key: string): string | unde
     const inner = 'group' in item ? titleOf((item as GroupModel).items, key) : undefined;
     if (inner !== undefined) {
       return inner;
+    }
+  }
+  return undefined;
+}
+
+export function sectionOf(items: readonly ItemModel[], key: string): SectionModel | undefined {
+  for (const item of items) {
+    const found = 'group' in item ? sectionOf(item.items, key) : 'section' in item ? item : undefined;
+    if (found?.section === key) {
+      return found;
     }
   }
   return undefined;

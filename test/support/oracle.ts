@@ -3,8 +3,8 @@ import type { EmulatorState } from '../../src/emulator/model/store.ts';
 import type { SiteRecord } from '../../src/emulator/sites/records.ts';
 import { normalizeMarkdown, toMarkdown } from '../../src/platform/rich-text/to-markdown.ts';
 import { derivedPart, derivedSections, derivedTables, plainFields, titleField } from './derived-kinds.ts';
-import { type ItemModel, type Model, NAMED_FILES } from './model.ts';
-import { declaredNames, itemOf, type Named, rows, type Table, titleOf } from './oracle-lookups.ts';
+import { type ItemModel, type Model, NAMED_FILES, type RedirectModel } from './model.ts';
+import { declaredNames, itemOf, type Named, rows, sectionOf, type Table, titleOf } from './oracle-lookups.ts';
 
 /**
  * Differences between the platform and a model, in words; empty if there are none. Reads only the platform's own
@@ -232,12 +232,17 @@ class Oracle {
       this.#own('sites'),
       (a, b) => a.title === b.title,
     )) {
-      const { structure, adaptiveContent, default: first, ...plain } = entry;
+      const { structure, adaptiveContent, default: first, redirects = [], ...plain } = entry;
       this.#same(`site/${key}`, { ...plain, adaptiveContent: adaptiveContent?.enabled }, { ...record });
       this.#equal(
         `site/${key}.structure`,
         structure.map((item) => this.#wanted(item)),
         this.#tree(record, structure),
+      );
+      this.#equal(
+        `site/${key}.redirects`,
+        redirects.map((each) => this.#redirect(each, structure)).sort(),
+        this.#redirectsAt(record.id, redirects),
       );
       if (first !== undefined) {
         const section = rows(this.#after, 'sections').find((each) => each.id === record.defaultSection);
@@ -247,6 +252,35 @@ class Oracle {
         this.#equal(`site/${key}.default`, wanted, sectioned ? section?.title : shown?.space);
       }
     }
+  }
+
+  /** A declared redirect as text: a section by its title, a site space by its space. */
+  #redirect({ from, to, ...switches }: RedirectModel, structure: readonly ItemModel[]): string {
+    const keys = typeof to !== 'string' && 'siteSpace' in to ? to.siteSpace.split('/') : [];
+    const [holder, own] = keys.length === 2 ? keys : [undefined, keys[0]];
+    const spaces = holder === undefined ? structure : (sectionOf(structure, holder)?.spaces ?? []);
+    const target =
+      typeof to === 'string'
+        ? to
+        : 'section' in to
+          ? titleOf(structure, to.section)
+          : this.#shown(itemOf(spaces, own ?? '')?.space ?? '');
+    return JSON.stringify([from, target, Object.entries(switches).sort()]);
+  }
+
+  /** The redirects that a site has, as such texts, with the declared members only. */
+  #redirectsAt(site: string, declared: readonly RedirectModel[]): readonly string[] {
+    return rows(this.#after, 'redirects')
+      .filter((each) => each.site === site)
+      .map((each) => {
+        const { url, siteSectionId, siteSpaceId } = each.destination;
+        const section = rows(this.#after, 'sections').find(({ id }) => id === siteSectionId);
+        const siteSpace = rows(this.#after, 'siteSpaces').find(({ id }) => id === siteSpaceId);
+        const { from: _from, to: _to, ...switches } = declared.find(({ from }) => from === each.source) ?? {};
+        const actual = Object.keys(switches).map((name) => [name, each[name as 'draft']]);
+        return JSON.stringify([each.source, url ?? section?.title ?? siteSpace?.space, actual.sort()]);
+      })
+      .sort();
   }
 
   /** Id of the space that a key shows: its own, or the one that its translation created. */

@@ -51,6 +51,8 @@ export interface NeededKindsContext {
 interface WriteContext {
   /** Returns the change that creates a resource; undefined if the resource exists. */
   creation(address: Address): Change | undefined;
+  /** Returns the resources of a kind that were read for the plan; they show which version the platform is. */
+  actuals(kind: string): readonly Actual[];
 }
 
 /** A kind of resource. A new kind is one file with one of these, and one line in the registry. */
@@ -163,6 +165,27 @@ export interface PlannedRequest {
   readonly tolerates: readonly number[];
   /** Request for platform versions without the operation, which answer 404; null if every version has it. */
   readonly instead: Alternative | null;
+  /** Item of a request that makes several changes; null if it is always sent alone. */
+  readonly bulk: BulkItem | null;
+}
+
+/** One of several changes that an idempotent request can make. It is the only request of its change. */
+export interface BulkItem {
+  readonly request: BulkRequest;
+  /** Path parameters of the request. Items with the same request and path can be sent together. */
+  readonly path: Readonly<Record<string, Ref>>;
+  readonly body: unknown;
+}
+
+/** A request that makes several changes, and reports what became of each. Platforms without it answer 404. */
+export interface BulkRequest {
+  readonly operation: WriteOperation;
+  /** Most items in one request. */
+  readonly most: number;
+  /** Returns the body of the request. */
+  body(items: readonly unknown[]): unknown;
+  /** Returns the result of an item in an answer: its id, if it has one; undefined if the answer does not mention it. */
+  resultOf(answer: unknown, item: unknown): { readonly id: string | null } | { readonly error: string } | undefined;
 }
 
 /** Replacement for an operation that some platform versions lack. */
@@ -180,7 +203,7 @@ export function request<O extends WriteOperation>(
   input: WithRefs<Input<O>>,
   rest: Partial<Omit<PlannedRequest, 'learns'>> & { readonly learns?: (answer: Answer<O>) => Learned } = {},
 ): PlannedRequest {
-  const defaults = { learns: () => [], creates: false, sets: [], tolerates: [], instead: null };
+  const defaults = { learns: () => [], creates: false, sets: [], tolerates: [], instead: null, bulk: null };
   return { ...defaults, operation, input, ...(rest as Partial<PlannedRequest>) };
 }
 

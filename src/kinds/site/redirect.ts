@@ -1,13 +1,15 @@
 /** Kind of the redirects of a site: old paths, each with what it leads to. */
 import { z } from 'zod';
-import { isObject, type Json } from '../../core/json.ts';
+import type { Change } from '../../core/change.ts';
+import { isObject, type Json, present } from '../../core/json.ts';
 import { compareText } from '../../core/lists.ts';
 import { type Actual, type Fields, idRef, isIdRef } from '../../core/resource.ts';
 import type { Reader } from '../../platform/client.ts';
 import { operations, type SiteRedirect } from '../../platform/operations/index.ts';
+import type { Answer } from '../../platform/operations/model/operation.ts';
 import { itemWrites } from '../model/derived-kind.ts';
-import { type FieldTable, fieldTable } from '../model/field-table.ts';
-import { type Detail, type Kind, ref } from '../model/kind.ts';
+import { type FieldTable, fieldTable, writtenFields } from '../model/field-table.ts';
+import { type BulkItem, type BulkRequest, type Detail, type Kind, ref } from '../model/kind.ts';
 import {
   type CommonFields,
   commonFields,
@@ -24,11 +26,13 @@ import { MAX_REDIRECTS, readRows } from './redirect-rows.ts';
 import { MAX_SOURCE, sourceProblem } from './redirect-source.ts';
 import type { SiteItems } from './site-items.ts';
 
+const IS_ADDRESS = /^https?:/i;
+
 const PART = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}(?:\/[A-Za-z0-9][A-Za-z0-9._-]{0,99})?$/;
 
 const siteSpaceKey = z.string().regex(PART, { error: 'is not the key of a site space, such as guides/en' });
 
-/** Destination of a redirect, as written. */
+/** Target of a redirect, as written. */
 const target = z.union(
   [
     url('https://acme.example/new').refine((value) => !/\s/.test(value), { error: 'has white space; encode it' }),
@@ -120,6 +124,7 @@ const redirect: Kind = {
   name: 'redirect',
   dependsOn: ['site', 'section', 'site-space'],
   partOf: 'site',
+  applyAfter: ['section', 'site-space'],
   creatable: true,
   deletable: true,
   fields: table.rules,
@@ -127,15 +132,21 @@ const redirect: Kind = {
   observe: null,
   suggestedKeys: ({ title }) => [title],
   keyWithin: ({ title }) => title,
-  naturalKeys: ({ from, draft }) => [sourceKey(from, draft)],
+  // One that may be either is the live one, if there is one.
+  naturalKeys: ({ from, draft }) =>
+    draft === undefined ? [sourceKey(from, false), sourceKey(from, true)] : [sourceKey(from, draft)],
   actualKeys: ({ fields: { from, draft } }) => [sourceKey(from, draft)],
   renamedKey: (from, { draft }) => sourceKey(from, draft),
   impact: ({ fields: { from } }) => ({ weight: 0, text: `${String(from)} leads nowhere` }),
-  writes(change) {
+  writes(change, { actuals }) {
     const { draft, ...parameters } = table.parameters(change);
     // False is the default of a new redirect, and a platform without the field refuses it.
     const sent = change.action === 'create' ? withoutFalse({ ...parameters, draft }) : parameters;
-    return itemWrites(change, redirectOperations, sent, { siteId: ref(change.within) });
+    const { first } = itemWrites(change, redirectOperations, sent, { siteId: ref(change.within) });
+    // A site with `agentsContext` is one before 0.167. Source: docs/platform-notes.md#changes-by-version
+    const isOld = actuals('site').some(({ fields: { agentsContext } }) => agentsContext !== undefined);
+    const bulk = isOld ? null : bulkItem(change);
+    return { first: first.map((each) => ({ ...each, bulk })) };
   },
 };
 
@@ -144,6 +155,43 @@ const redirectOperations = {
   update: operations.updateSiteRedirectById,
   delete: operations.deleteSiteRedirectById,
 };
+
+/** Creates, changes and deletes redirects by their sources. Source: docs/platform-notes.md#redirects */
+const bulkRequest: BulkRequest = {
+  operation: operations.bulkUpsertSiteRedirects,
+  most: 500,
+  body: (redirects) => ({ redirects }),
+  resultOf(answer, item) {
+    const { source, intent } = item as { readonly source: string; readonly intent: string };
+    const { results } = answer as Answer<typeof operations.bulkUpsertSiteRedirects>;
+    const found = results.find((each) => each.source === source && (each.draft === true) === (intent === 'draft'));
+    if (found === undefined) {
+      return undefined;
+    }
+    return found.status === 'error' ? { error: found.error ?? '' } : { id: found.id ?? null };
+  },
+};
+
+/**
+ * Returns a change as one of many, which state a redirect as a whole. Null if it gets another source, because they know
+ * redirects by their sources, or keeps a destination that cannot be stated.
+ */
+function bulkItem(change: Change): BulkItem | null {
+  const { action, actual } = change;
+  const whole = action === 'delete' ? actual : { ...actual, ...writtenFields(change) };
+  const item = { source: whole.from, intent: whole.draft === true ? 'draft' : 'live' };
+  const path = { siteId: ref(change.within) };
+  if (action === 'delete') {
+    return { request: bulkRequest, path, body: { ...item, destination: null } };
+  }
+  const to = whole.to ?? null;
+  if ((action === 'update' && whole.from !== actual.from) || !isStated(to)) {
+    return null;
+  }
+  const { captureWildcard, permanent } = action === 'create' ? withoutFalse(whole) : whole;
+  const body = { ...item, destination: destinationOf(to), captureWildcard, permanent };
+  return { request: bulkRequest, path, body: present(body) };
+}
 
 function withoutFalse(parameters: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== false));
@@ -217,6 +265,10 @@ function targetOf(value: Json): string | null {
   return typeof address === 'string' && /^(?:section|site-space)\//.test(address) ? address : null;
 }
 
+function isStated(to: Json): boolean {
+  return targetOf(to) !== null || (typeof to === 'string' && IS_ADDRESS.test(to));
+}
+
 function readDestination({ kind, siteSectionId, siteSpaceId, pageId, url }: SiteRedirect['destination']): Json {
   switch (kind) {
     case 'site-section':
@@ -227,7 +279,7 @@ function readDestination({ kind, siteSectionId, siteSpaceId, pageId, url }: Site
       return { siteSpace: idRef(siteSpaceId ?? '', 'site-space'), page: pageId ?? '' };
     default:
       // Whatever else it is cannot be declared, and is not the same as an address of the manifests.
-      return kind === 'external' && /^https?:/i.test(url ?? '') ? (url ?? '') : { kind };
+      return kind === 'external' && IS_ADDRESS.test(url ?? '') ? (url ?? '') : { kind };
   }
 }
 
