@@ -2,7 +2,7 @@
 import { type Address, kindOf, unboundAddress } from '../core/address.ts';
 import type { Change, FieldChange, Plan } from '../core/change.ts';
 import type { Json } from '../core/json.ts';
-import { enumerated } from '../core/lists.ts';
+import { append, enumerated } from '../core/lists.ts';
 import type { ManifestSecrets } from '../core/manifest-secrets.ts';
 import type { Actual, Base, BaseEntry, Declared, Fields, Observation } from '../core/resource.ts';
 import { maskUrls } from '../core/text/safe-url.ts';
@@ -11,6 +11,7 @@ import { applicableFields, type DiffContext, diffFields, normalizeValue } from '
 import type { PrunePolicy } from './guard.ts';
 import type { Identity } from './identity.ts';
 import { shortened } from './render/words.ts';
+import { reviewOf } from './review.ts';
 import { type KindRules, PeopleAddresses, type RulesContext } from './rules.ts';
 import { changedSecrets, missingSecrets } from './secrets.ts';
 
@@ -87,8 +88,14 @@ class ChangeDrafter {
         }
       }
     }
+    const changes = holdLastRequiredPart(withoutImplicit(this.#changes, this.#kinds), this.#inputs);
+    const review = reviewOf(kinds, changes, this.#inputs.observation, identity);
+    append(
+      this.#notes,
+      kinds.flatMap((kind) => kind.review?.(review) ?? []),
+    );
     return {
-      changes: holdLastRequiredPart(withoutImplicit(this.#changes, this.#kinds), this.#inputs),
+      changes,
       pending: [...this.#pending.reasons].map(([address, reason]) => ({ address, reason })),
       notes: [...this.#notes, ...missingSecrets(kinds, declared.values(), this.#inputs.secrets)],
     };

@@ -1,7 +1,7 @@
 /** Rules of kinds that a plan needs, and how people are addressed. */
 import { type Address, keyOf, kindOf } from '../core/address.ts';
 import type { Action, Change, DeletedContents } from '../core/change.ts';
-import type { Json } from '../core/json.ts';
+import type { Json, JsonObject } from '../core/json.ts';
 import type { Actual, Base, BaseEntry, Declared, Fields } from '../core/resource.ts';
 
 /** Access of a group of people, as a plan words it. */
@@ -123,6 +123,23 @@ export interface LockOutContext {
   readonly user: string | null;
 }
 
+/** A resource before or after a plan. */
+export interface ReviewedResource {
+  readonly within: Address | null;
+  readonly fields: Fields;
+  /** Facts of the actual resource; empty for one that the plan creates. */
+  readonly facts: JsonObject;
+}
+
+/** The changes of a plan with the resources before and after them, for {@link KindRules.review}. */
+export interface Review {
+  readonly changes: readonly Change[];
+  /** Returns the resources of a kind before the plan, by address. */
+  before(kind: string): ReadonlyMap<Address, ReviewedResource>;
+  /** Returns the resources of a kind after the plan, by address. */
+  after(kind: string): ReadonlyMap<Address, ReviewedResource>;
+}
+
 /** The part of a kind that planning needs: pure, and the same on every machine. */
 export interface KindRules {
   /** Name in addresses, metrics and filters. */
@@ -182,6 +199,8 @@ export interface KindRules {
    * repository. Null if manifests decide.
    */
   decidedElsewhere?(declared: Declared, actual: Actual | undefined): DecidedElsewhere | null;
+  /** Returns notes about the plan as a whole: links that it breaks. */
+  review?(review: Review): readonly { readonly address: Address; readonly text: string }[];
   /** Returns why a declared resource that does not exist cannot be created yet; null if it can. */
   pendingReason?(declared: Declared, context: RulesContext): string | null;
   /**

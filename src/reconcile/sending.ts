@@ -132,8 +132,8 @@ export async function sendTogether(
   if (first === undefined) {
     return [];
   }
-  const filled = items.map(({ change, bulk }) => fillIn(bulk.body, change, bindings));
-  const input = { path: fillIn(path, first.change, bindings), body: request.body(filled) };
+  const filled = items.map(({ change, bulk }) => fillIn(bulk.body, change, context));
+  const input = { path: fillIn(path, first.change, context), body: request.body(filled) };
   let sent = 0;
   const onAttempt = () => {
     sent += 1;

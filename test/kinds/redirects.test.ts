@@ -50,7 +50,7 @@ describe('a source', () => {
 
   test('is a path, with or without a wildcard', async () => {
     const sources = ['/a', '/a/b.html', '/a/*', '/a*', '/%C3%A4', '/a+b', '/~a_b'];
-    const list = sources.map((from) => `{ from: "${from}", to: { section: api } }`);
+    const list = sources.map((from) => `{ from: "${from}", to: https://acme.example }`);
     const declared = await declare(site(`[${list.join(', ')}]`));
     expect([...declared.keys()].filter((address) => address.startsWith('redirect/')).toSorted()).toEqual(
       sources.map((from) => `redirect/docs${from}`).toSorted(),
@@ -295,5 +295,132 @@ describe('on the platform', () => {
       expect(id).not.toBe('');
       expect(stored()).toEqual([]);
     });
+  });
+
+  describe('a plan', () => {
+    const page = (guides: string, rest = '', redirects = '[]') =>
+      `${SPACES}sites:\n  docs: { title: Docs, published: true, structure: [{ section: guides, title: Guides, path: ${guides}, spaces: [{ key: en, space: one, path: en }]${rest} }, { section: api, title: API, path: api, spaces: [{ key: v2, space: two, path: v2 }] }], redirects: ${redirects} }\n`;
+    const notesOf = async (manifests: string) =>
+      (await world.plan(manifests, policy)).plan.notes.map(({ address, text }) => `${address}: ${text}`);
+
+    beforeEach(async () => {
+      be('0.202');
+      await world.settle(page('guides'), policy);
+    });
+
+    test('says which links a new path breaks, and formerPaths keep them in the same plan, after the change', async () => {
+      expect(await notesOf(page('handbook'))).toEqual([
+        'section/docs/guides: links to /guides, and to pages below it, break; to keep them, add to it: formerPaths: [guides]',
+      ]);
+      const kept = page('handbook', ', formerPaths: [guides]');
+      const { plan, ordering } = await world.plan(kept, policy);
+      expect(plan.notes).toEqual([]);
+      expect(plan.changes.map(({ action, address }) => `${action} ${address}`)).toEqual([
+        'update section/docs/guides',
+        'create redirect/docs/guides',
+        'create redirect/docs/guides/*',
+      ]);
+      expect(ordering.soft.get('create redirect/docs/guides')).toContain('update section/docs/guides');
+      await world.settle(kept, policy);
+      expect(await changesOf(kept)).toEqual([]);
+      expect(stored()).toMatchObject([
+        { source: '/guides', captureWildcard: false, destination: { kind: 'site-section' } },
+        { source: '/guides/*', captureWildcard: true, destination: { kind: 'site-section' } },
+      ]);
+      await world.settle(page('handbook'), policy);
+      expect(stored()).toEqual([]);
+    });
+
+    test('says which links a deletion breaks, unless redirects keep them or the path is taken', async () => {
+      const [, second = ''] = page('guides').split(', { section: api');
+      const without = page('guides').replace(`, { section: api${second}`, '] }\n');
+      expect(await notesOf(without)).toEqual([
+        'section/docs/api: links to /api, and to pages below it, break; to lead them elsewhere, add to redirects: { from: /api, to: { section: guides } }, { from: /api/*, to: { section: guides } }',
+      ]);
+      const redirects =
+        'redirects: [{ from: /api, to: { section: guides } }, { from: /api/*, to: { section: guides } }]';
+      expect(await notesOf(without.replace('] }\n', `], ${redirects} }\n`))).toEqual([]);
+      expect(await notesOf(page('guides').replace('path: v2', 'path: v3'))).toEqual([
+        'site-space/docs/api/v2: links to /api/v2, and to pages below it, break; to keep them, add to it: formerPaths: [v2]',
+      ]);
+    });
+
+    test('says that a redirect has the path of a part of the site', async () => {
+      expect(
+        await notesOf(
+          page('guides', '', '[{ from: /guides/en, to: { section: api } }, { from: "/ap*", to: { section: guides } }]'),
+        ),
+      ).toEqual([
+        'redirect/docs/ap*: has the path of section/docs/api (/api), which visitors then may not see; use another source',
+        'redirect/docs/guides/en: has the path of site-space/docs/guides/en (/guides/en), which visitors then may not see; use another source',
+      ]);
+    });
+
+    test('says that a redirect leads back to itself, through one of others too', async () => {
+      const { id = '', basename } = world.emulator.state().sites?.[0] ?? {};
+      const base = `${world.emulator.url}/docs/${basename ?? id}`;
+      await world.call('POST', `/sites/${id}/redirects`, {
+        source: '/theirs',
+        destination: { kind: 'external', url: `${base.replace('http:', 'https:')}/no` },
+      });
+      await world.call('POST', `/sites/${id}/redirects`, {
+        source: '/live',
+        destination: { kind: 'external', url: `${base}/ours?from=live` },
+      });
+      expect(
+        await notesOf(
+          page('guides', '', `[{ from: /ours, to: "${base}/live" }, { from: /other, to: "${base}/theirs" }]`),
+        ),
+      ).toEqual(['redirect/docs/ours: leads back to itself: /ours → /live → /ours; change one of these redirects']);
+    });
+  });
+});
+
+describe('redirects that lead back to themselves', () => {
+  test.each([
+    ['[{ from: /guides, to: { section: guides } }]', '/guides → /guides'],
+    ['[{ from: "/guides/*", to: { section: guides }, captureWildcard: true }]', '/guides/* → /guides/page'],
+    ['[{ from: /api/v2, to: { siteSpace: api/v2 } }]', '/api/v2 → /api/v2'],
+  ])('%s', async (redirects, says) => {
+    expect(await problemsOf(redirects)).toEqual([
+      `octavo.yaml:3 leads back to itself: ${says}; change one of these redirects`,
+    ]);
+  });
+
+  test('through the address of the site', async () => {
+    const list =
+      '[{ from: /a, to: "https://acme.example/docs/b/c#d" }, { from: "/b/*", to: https://acme.example/docs/a }]';
+    const problems = await problemsIn({ 'octavo.yaml': site(list, ', proxy: acme.example/docs') });
+    expect(problems.map(({ message }) => message)).toEqual([
+      'leads back to itself: /a → /b/c → /a; change one of these redirects',
+      'leads back to itself: /b/* → /a → /b/c; change one of these redirects',
+    ]);
+    expect(await problemsOf(list)).toEqual([]);
+  });
+});
+
+describe('former paths', () => {
+  const part = (rest: string) =>
+    `${SPACES}sites: { docs: { title: Docs, structure: [{ section: guides, title: Guides, ${rest} }] } }`;
+
+  test.each([
+    ['path: guides, formerPaths: [guides], spaces: [{ key: en, space: one }]', 'leads back to itself'],
+    ['path: guides, formerPaths: [..], spaces: [{ key: en, space: one }]', '".." is not a path'],
+    ['spaces: [{ key: en, space: one, path: en, formerPaths: [fr] }]', 'needs the path of its section'],
+    ['path: guides, formerPaths: [a, a], spaces: [{ key: en, space: one }]', 'is declared twice'],
+  ])('%s: %s', async (rest, says) => {
+    const problems = await problemsIn(part(rest));
+    expect(problems[0]?.message).toContain(says);
+    expect(problems[0]?.line).toBe(2);
+  });
+
+  test('of a site space are below the path of its section', async () => {
+    const declared = await declare(
+      part('path: guides, spaces: [{ key: en, space: one, path: en, formerPaths: [english] }]'),
+    );
+    expect([...declared.values()].flatMap(({ kind, fields }) => (kind === 'redirect' ? [fields] : []))).toEqual([
+      { from: '/guides/english', to: 'site-space/docs/guides/en' },
+      { from: '/guides/english/*', to: 'site-space/docs/guides/en', captureWildcard: true },
+    ]);
   });
 });

@@ -19,7 +19,7 @@ export function sourceProblem(written: string): string | null {
 }
 
 /** Returns the form in which the platform compares a path; null for what is not a path on the site. */
-function normalSource(written: string): string | null {
+export function normalSource(written: string): string | null {
   const path = /^\/(?!\/)/.test(written) ? written.replace(/[?#].*$/s, '') : null;
   if (path === null || hasControls(path)) {
     return null;

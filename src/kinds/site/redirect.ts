@@ -1,5 +1,6 @@
 /** Kind of the redirects of a site: old paths, each with what it leads to. */
 import { z } from 'zod';
+import { type Address, addressOf } from '../../core/address.ts';
 import type { Change } from '../../core/change.ts';
 import { isObject, type Json, present } from '../../core/json.ts';
 import { compareText } from '../../core/lists.ts';
@@ -8,7 +9,7 @@ import type { Reader } from '../../platform/client.ts';
 import { operations, type SiteRedirect } from '../../platform/operations/index.ts';
 import type { Answer } from '../../platform/operations/model/operation.ts';
 import { itemWrites } from '../model/derived-kind.ts';
-import { type FieldTable, fieldTable, writtenFields } from '../model/field-table.ts';
+import { type Field, type FieldTable, fieldTable, writtenFields } from '../model/field-table.ts';
 import { type BulkItem, type BulkRequest, type Detail, type Kind, ref } from '../model/kind.ts';
 import {
   type CommonFields,
@@ -20,10 +21,12 @@ import {
   FileContent,
   type FileLine,
   Reference,
+  type WrittenResource,
 } from '../model/manifest.ts';
-import { entry, fileOnly, key, reporting, text, url } from '../model/schema.ts';
+import { entry, fileOnly, key, line, reporting, text, url } from '../model/schema.ts';
+import { type Hop, Hops, hopOf, pathsOf, reviewRedirects } from './redirect-checks.ts';
 import { MAX_REDIRECTS, readRows } from './redirect-rows.ts';
-import { MAX_SOURCE, sourceProblem } from './redirect-source.ts';
+import { MAX_SOURCE, normalSource, sourceProblem } from './redirect-source.ts';
 import type { SiteItems } from './site-items.ts';
 
 const IS_ADDRESS = /^https?:/i;
@@ -46,6 +49,17 @@ const target = z.union(
   ],
   { error: 'must be an address that begins with https://, { section: … } or { siteSpace: … }' },
 );
+
+/** Field of a part of a site: paths that it had. */
+export const formerPaths: Field = {
+  schema: z
+    .array(line({ min: 1, max: 100, example: 'handbook' }))
+    .max(20)
+    .describe(
+      'Paths that it had before: links to them, and to pages below them, lead to where it is now. From platform 0.167 on.',
+    ),
+  declarationOnly: true,
+};
 
 const fields: FieldTable<SiteRedirect> = {
   from: {
@@ -138,6 +152,7 @@ const redirect: Kind = {
   actualKeys: ({ fields: { from, draft } }) => [sourceKey(from, draft)],
   renamedKey: (from, { draft }) => sourceKey(from, draft),
   impact: ({ fields: { from } }) => ({ weight: 0, text: `${String(from)} leads nowhere` }),
+  review: reviewRedirects,
   writes(change, { actuals }) {
     const { draft, ...parameters } = table.parameters(change);
     // False is the default of a new redirect, and a platform without the field refuses it.
@@ -218,34 +233,104 @@ async function readRedirects({ id }: { readonly id: string }, reader: Reader): P
   return { parts };
 }
 
-/** Declares the redirects of a site as resources of their own. */
-function declareRedirects(site: string, given: unknown, context: DeclareContext): void {
-  const list = given as WrittenRedirects | undefined;
-  const add = (redirect: Written, path: EntryPath, at?: FileLine) => {
-    const { from, to } = redirect;
+/** Place of a declared redirect: in the entry, or in a file that it includes. */
+interface Place {
+  readonly path: EntryPath;
+  readonly at?: FileLine;
+}
+
+/**
+ * Declares the redirects of a site as resources of their own: those of its list, and those of the former paths of its
+ * parts. Reports those that lead back to themselves. `proxy` is the address at which the site is, if it has one.
+ */
+function declareRedirects(
+  site: string,
+  { redirects: list, proxy }: Described,
+  context: DeclareContext,
+  parts: readonly WrittenResource[],
+): void {
+  const paths = pathsOf(new Map(parts.map(({ kind, key, fields }) => [addressOf(kind, key), fields as Fields])));
+  const placed = [
+    ...redirectsIn(list as WrittenRedirects | undefined, context),
+    ...formerPathsOf(parts, paths, context),
+  ];
+  const hops = placed.map(({ redirect }) => hopOf({ ...redirect, to: addressOfTarget(redirect.to, site) }));
+  const base = typeof proxy === 'string' ? `https://${proxy}` : null;
+  const live = new Hops(
+    hops.filter((_, index) => placed[index]?.redirect.draft !== true),
+    { paths, base },
+  );
+  for (const [index, { redirect, path, at }] of placed.entries()) {
+    const loop = redirect.draft === true ? null : live.loopFrom(hops[index] as Hop);
+    if (loop !== null) {
+      context.problem(
+        [...path, 'from'],
+        `leads back to itself: ${loop.join(' → ')}; change one of these redirects`,
+        at,
+      );
+    }
     context.add({
       kind: 'redirect',
-      key: `${site}${from}`,
+      key: `${site}${redirect.from}`,
       path,
       ...(at === undefined ? {} : { at }),
-      fields: { ...table.declare(redirect, path, ''), to: referTo(to, site, [...path, 'to']) },
+      fields: { ...table.declare(redirect, path, ''), to: referTo(redirect.to, site, [...path, 'to']) },
       within: `site/${site}`,
       place: null,
       common: commonFields(redirect),
     });
-  };
-  if (list instanceof FileContent) {
-    for (const { value, at } of readRows(list, (message, line) => context.problem(['redirects'], message, line))) {
-      const row = context.included(written, value, at);
-      if (row !== null) {
-        add(row as Written, ['redirects'], at);
-      }
-    }
-  } else {
-    for (const [index, each] of (list ?? []).entries()) {
-      add(each, ['redirects', index]);
-    }
   }
+}
+
+/** Returns the redirects of a list or a file. */
+function redirectsIn(
+  list: WrittenRedirects | undefined,
+  context: DeclareContext,
+): readonly (Place & { readonly redirect: Written })[] {
+  if (!(list instanceof FileContent)) {
+    return (list ?? []).map((redirect, index) => ({ redirect, path: ['redirects', index] }));
+  }
+  const path = ['redirects'];
+  return readRows(list, (message, at) => context.problem(path, message, at)).flatMap(({ value, at }) => {
+    const redirect = context.included(written, value, at);
+    return redirect === null ? [] : [{ redirect: redirect as Written, path, at }];
+  });
+}
+
+/** Returns two redirects for each former path of a part: of the path itself, and of everything below it. */
+function formerPathsOf(
+  parts: readonly WrittenResource[],
+  paths: ReadonlyMap<Address, string>,
+  context: DeclareContext,
+): readonly (Place & { readonly redirect: Written })[] {
+  return parts.flatMap(({ kind, key: full, path, fields: { formerPaths, section } }) => {
+    const local = full.slice(full.indexOf('/') + 1);
+    const to = kind === 'section' ? { section: local } : { siteSpace: local };
+    const holder = typeof section === 'string' ? paths.get(section) : '';
+    return ((formerPaths as readonly string[] | undefined) ?? []).flatMap((former, index) => {
+      const here = [...path, 'formerPaths', index];
+      const from = normalSource(`${holder}/${former}`);
+      if (holder === undefined || from === null) {
+        const why = holder === undefined ? 'needs the path of its section' : `${JSON.stringify(former)} is not a path`;
+        context.problem(here, why);
+        return [];
+      }
+      return [
+        { redirect: { from, to }, path: here },
+        { redirect: { from: `${from}/*`, to, captureWildcard: true }, path: here },
+      ];
+    });
+  });
+}
+
+/** Returns the address of a part of the site, or that on the internet. A page is no place of its own. */
+function addressOfTarget(to: Written['to'], site: string): string {
+  if (typeof to === 'string') {
+    return to;
+  }
+  return 'section' in to
+    ? addressOf('section', `${site}/${to.section}`)
+    : addressOf(to.page === undefined ? 'site-space' : 'page', `${site}/${to.siteSpace}`);
 }
 
 function referTo(to: Written['to'], site: string, path: EntryPath): unknown {

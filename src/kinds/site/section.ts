@@ -25,6 +25,7 @@ import {
   textRequests,
   updateWrites,
 } from './part.ts';
+import { formerPaths } from './redirect.ts';
 
 type Texts = Readonly<Record<string, string>> | null;
 type SectionFields = Omit<Input<typeof operations.updateSection>['body'], 'localizedTitle' | 'localizedDescription'> & {
@@ -32,6 +33,7 @@ type SectionFields = Omit<Input<typeof operations.updateSection>['body'], 'local
   readonly localizedDescription?: Texts;
   readonly default?: string;
   readonly group?: string | null;
+  readonly formerPaths?: readonly string[];
   readonly spaces?: readonly Address[];
 };
 
@@ -76,6 +78,7 @@ export const section = structurePart<Section>({
     },
     group: { refersTo: ['section-group'], isListed: false, move: true, placement: true },
     spaces: { declarationOnly: true },
+    formerPaths,
   },
   suggestedKeys: ({ title, fields }) => [title, ...(typeof fields.path === 'string' ? [fields.path] : [])],
   // If only the first request of its creation succeeded, it has no path yet and is found by its title.
@@ -114,7 +117,13 @@ export const section = structurePart<Section>({
     if (change.action === 'delete') {
       return { first: [request(operations.deleteSection, { path })] };
     }
-    const { default: first, group, spaces: _spaces, ...fields } = writtenFields(change) as SectionFields;
+    const {
+      default: first,
+      group,
+      spaces: _spaces,
+      formerPaths: _former,
+      ...fields
+    } = writtenFields(change) as SectionFields;
     if (change.action === 'move') {
       const moved = group === undefined ? [] : [moveToGroup(change, group)];
       return { first: [...moved, ...sortRequests(change)] };

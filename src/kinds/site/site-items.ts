@@ -12,6 +12,7 @@ import {
   type DescribeContext,
   type Described,
   type WrittenFields,
+  type WrittenResource,
 } from '../model/manifest.ts';
 import { entry, KEY_PATTERN, KEY_WORDS } from '../model/schema.ts';
 
@@ -22,7 +23,8 @@ export interface SiteItems {
   readonly schema: z.ZodType;
   /** The request that lists the items of a site. */
   readonly details: DetailRequest;
-  declare(site: string, written: unknown, context: DeclareContext): void;
+  /** Declares the items of an entry as resources of their own. `parts`: those of the structure of the site. */
+  declare(site: string, entry: Described, context: DeclareContext, parts: readonly WrittenResource[]): void;
   /** Returns the member that declares the items of a site; undefined if it has none. */
   describe(site: Actual, context: DescribeContext): Described | readonly Described[] | undefined;
 }
@@ -83,8 +85,8 @@ export function siteItems<List extends PaginatedOperation>(definition: ItemsDefi
         return { parts };
       },
     },
-    declare(site, written, context) {
-      for (const [each, item] of Object.entries((written ?? {}) as Readonly<Record<string, Written>>)) {
+    declare(site, { [member]: written = {} }, context) {
+      for (const [each, item] of Object.entries(written as Readonly<Record<string, Written>>)) {
         const path = [member, each];
         checkTitle(item, title, name, (problem) => context.problem(path, problem));
         const declared = table.declare(item, path, each);

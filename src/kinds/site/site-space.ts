@@ -20,10 +20,12 @@ import {
   structurePart,
   updateWrites,
 } from './part.ts';
+import { formerPaths } from './redirect.ts';
 
 type SiteSpaceFields = Input<typeof operations.updateSiteSpace>['body'] & {
   readonly space?: string;
   readonly section?: string | null;
+  readonly formerPaths?: readonly string[];
 };
 
 /** Spaces on a site, declared in its structure. Source: docs/platform-notes.md#site-spaces */
@@ -66,6 +68,7 @@ export const siteSpace = structurePart<SiteSpace>({
       toEntry: (value) => (value === true ? true : undefined),
     },
     draft,
+    formerPaths,
     section: { refersTo: ['section'], isListed: false, fixed: 'replace', placement: true },
   },
   suggestedKeys: ({ fields }, context) => [
@@ -115,7 +118,7 @@ export const siteSpace = structurePart<SiteSpace>({
     if (change.action === 'move') {
       return { first: sortRequests(change) };
     }
-    const { space, section, ...rest } = writtenFields(change) as SiteSpaceFields;
+    const { space, section, formerPaths: _formerPaths, ...rest } = writtenFields(change) as SiteSpaceFields;
     const checks = rest.hidden === true ? { learns: mustBeHidden } : {};
     if (change.action === 'update') {
       const spaceId = space === undefined ? undefined : spaceRef(space);

@@ -44,6 +44,7 @@ import {
   type EntryPath,
   Reference,
   resourceOf,
+  type WrittenResource,
 } from '../model/manifest.ts';
 import { permissionFields } from '../model/permissions.ts';
 import { commonShape, key, line, objectOrFile, text } from '../model/schema.ts';
@@ -244,8 +245,9 @@ export function siteKind(parts: readonly StructurePart[], items: readonly SiteIt
     operations: { list: operations.listSites, delete: operations.deleteSite },
     fields,
     permissions: 'site',
-    facts: ({ siteSpaces, permissions }) => ({
+    facts: ({ siteSpaces, permissions, urls }) => ({
       siteSpaces: siteSpaces ?? 0,
+      address: urls?.published ?? null,
       // Sites have permissions since the version that added external links: docs/platform-notes.md#changes-by-version
       ...(permissions ? {} : { externalLinks: UNSUPPORTED }),
     }),
@@ -269,9 +271,12 @@ export function siteKind(parts: readonly StructurePart[], items: readonly SiteIt
         const from = entry.structure === undefined ? undefined : isSynced ? GIT_SYNC : IN_MANIFEST;
         const own = { ...table.declare(entry, [], name), default: isSynced ? undefined : first, structure: from };
         context.add(resourceOf('site', name, own, entry));
-        declareStructure(parts, name, inside, isSectioned, context);
-        for (const { member, declare } of items) {
-          declare(name, entry[member], context);
+        const structure = declareStructure(parts, name, inside, isSectioned, context);
+        for (const resource of structure) {
+          context.add(resource);
+        }
+        for (const { declare } of items) {
+          declare(name, entry, context, structure);
         }
       },
       describe: (actual, context) => {
@@ -547,14 +552,15 @@ function partOf(parts: readonly StructurePart[], item: WrittenItem): StructurePa
   return parts.find(({ key }) => Object.hasOwn(item, key.member));
 }
 
-/** Declares the parts of a site as resources of their own. */
+/** Returns the declared parts of a site as resources of their own. */
 function declareStructure(
   parts: readonly StructurePart[],
   site: string,
   items: readonly WrittenItem[],
   isSectioned: boolean,
   context: DeclareContext,
-): void {
+): readonly WrittenResource[] {
+  const resources: WrittenResource[] = [];
   const seen = new Set<Address>();
   const kindsOf = (list: readonly WrittenItem[]): readonly string[] =>
     list.flatMap((item) => {
@@ -595,7 +601,7 @@ function declareStructure(
         const held = partOf(parts, each);
         return held === undefined ? [] : [`${held.kind.name}/${name}/${String(each[held.key.member])}`];
       });
-      context.add({
+      resources.push({
         kind: kind.name,
         key: name,
         path: here,
@@ -612,6 +618,7 @@ function declareStructure(
     }
   };
   declare(items, ['structure'], null);
+  return resources;
 }
 
 /**

@@ -1,0 +1,189 @@
+/** Redirects that lead nowhere, and links that no redirect keeps. */
+import { type Address, keyOf, kindOf } from '../../core/address.ts';
+import { isObject, type Json } from '../../core/json.ts';
+import type { Fields } from '../../core/resource.ts';
+import type { Review, ReviewedResource } from '../../plan/rules.ts';
+import { matches, normalSource } from './redirect-source.ts';
+
+/** A redirect, as far as it decides where a visitor gets to. */
+export interface Hop {
+  readonly from: string;
+  /** The address of a part of the site, or one on the internet. */
+  readonly to: string;
+  readonly captureWildcard: boolean;
+}
+
+/** Places of a site: the path of each part, and the address at which the site is; null if that is not known. */
+export interface SiteMap {
+  readonly paths: ReadonlyMap<Address, string>;
+  readonly base: string | null;
+}
+
+/** Most hops that are followed. */
+const MAX_HOPS = 10;
+
+/** The redirects of one site, by what they match. */
+export class Hops {
+  readonly #exact: ReadonlyMap<string, Hop>;
+  /** The longest first. */
+  readonly #wild: readonly Hop[];
+  readonly #site: SiteMap;
+  /** The redirects of paths that were looked up: many lead to the same part of the site. */
+  readonly #known = new Map<string, Hop | undefined>();
+
+  constructor(hops: readonly Hop[], site: SiteMap) {
+    const [wild, exact] = [
+      hops.filter(({ from }) => from.endsWith('*')),
+      hops.filter(({ from }) => !from.endsWith('*')),
+    ];
+    this.#exact = new Map(exact.map((hop) => [hop.from, hop]));
+    this.#wild = wild.toSorted((a, b) => b.from.length - a.from.length);
+    this.#site = site;
+  }
+
+  /** Returns the redirect of a path. */
+  of(path: string): Hop | undefined {
+    if (!this.#known.has(path)) {
+      this.#known.set(path, this.#exact.get(path) ?? this.#wild.find(({ from }) => matches(from, path)));
+    }
+    return this.#known.get(path);
+  }
+
+  /** Returns the paths through which a redirect leads back to itself; null if it does not. */
+  loopFrom(start: Hop): readonly string[] | null {
+    const passed = [start.from];
+    for (let hop: Hop | undefined = start; passed.length <= MAX_HOPS; ) {
+      const next = this.#next(hop);
+      const found: Hop | undefined = next === null ? undefined : this.of(next);
+      if (next === null || found === undefined) {
+        return null;
+      }
+      passed.push(next);
+      if (found === start) {
+        return passed;
+      }
+      hop = found;
+    }
+    return null;
+  }
+
+  /** Returns the path on the site that a redirect leads to; null if it leads elsewhere. */
+  #next({ to, captureWildcard }: Hop): string | null {
+    const { paths, base } = this.#site;
+    const own = paths.get(to) ?? (base !== null && isWithin(to, base) ? pathIn(to, base) : null);
+    // Any page below it.
+    return own === null ? null : captureWildcard ? `${own === '/' ? '' : own}/page` : own;
+  }
+}
+
+function isWithin(url: string, base: string): boolean {
+  return url === base || ['/', '?', '#'].some((end) => url.startsWith(`${base}${end}`));
+}
+
+function pathIn(url: string, base: string): string {
+  return normalSource(url.slice(base.length)) ?? '/';
+}
+
+/** Returns a redirect from its fields. */
+export function hopOf({ from, to = null, captureWildcard }: Fields): Hop {
+  const target = isObject(to) ? `${String(to.siteSpace)} ${String(to.page)}` : String(to);
+  return { from: String(from), to: target, captureWildcard: captureWildcard === true };
+}
+
+/** Returns the path of each section and site space; those without a known path are left out. */
+export function pathsOf(parts: ReadonlyMap<Address, Fields>): ReadonlyMap<Address, string> {
+  const own = ({ path }: Fields) => (typeof path === 'string' ? normalSource(`/${path}`) : null);
+  return new Map(
+    [...parts].flatMap(([address, fields]): readonly (readonly [Address, string])[] => {
+      const holder = typeof fields.section === 'string' ? own(parts.get(fields.section) ?? {}) : '';
+      const path = own(fields);
+      return holder === null || path === null ? [] : [[address, `${holder}${path}`]];
+    }),
+  );
+}
+
+interface Note {
+  readonly address: Address;
+  readonly text: string;
+}
+
+const PARTS = ['section', 'site-space'];
+
+/** Returns notes about the sites in which a plan changes redirects or paths. */
+export function reviewRedirects(review: Review): readonly Note[] {
+  const kinds = [...PARTS, 'redirect'];
+  const sites = new Set(review.changes.flatMap(({ kind, within }) => (kinds.includes(kind) ? [within ?? ''] : [])));
+  return sites.size === 0 ? [] : [...sites].flatMap((site) => reviewSite(site, review));
+}
+
+function reviewSite(site: Address, review: Review): readonly Note[] {
+  const partsIn = (state: Review['before']) =>
+    new Map(PARTS.flatMap((kind) => [...inSite(state(kind), site)].map(([address, { fields }]) => [address, fields])));
+  const [before, after] = [pathsOf(partsIn(review.before)), pathsOf(partsIn(review.after))];
+  const { fields = {}, facts = {} } = review.before('site').get(site) ?? {};
+  const live = [...inSite(review.after('redirect'), site)].filter(([, redirect]) => redirect.fields.draft !== true);
+  const base = typeof facts.address === 'string' ? facts.address.replace(/\/$/, '') : null;
+  const byAddress = new Map(live.map(([address, redirect]) => [address, hopOf(redirect.fields)]));
+  const hops = new Hops([...byAddress.values()], { paths: after, base });
+  const changes = review.changes.filter(({ within }) => within === site);
+  const isPublished = fields.published === true;
+  return [
+    ...(isPublished ? brokenLinks(changes, before, after, hops, insteadOf(fields.default, after)) : []),
+    ...changes.flatMap(({ kind, action, address }): readonly Note[] => {
+      const hop = kind === 'redirect' && action !== 'delete' ? byAddress.get(address) : undefined;
+      return hop === undefined ? [] : problemsOf(hop, hops, after).map((text) => ({ address, text }));
+    }),
+  ];
+}
+
+function inSite(resources: ReadonlyMap<Address, ReviewedResource>, site: Address) {
+  return [...resources].filter(([, { within }]) => within === site);
+}
+
+function problemsOf(hop: Hop, hops: Hops, paths: ReadonlyMap<Address, string>): readonly string[] {
+  const loop = hops.loopFrom(hop);
+  const shadowed = [...paths].find(([, path]) => matches(hop.from, path) || matches(hop.from, `${path}/`));
+  return [
+    ...(loop === null ? [] : [`leads back to itself: ${loop.join(' → ')}; change one of these redirects`]),
+    ...(shadowed === undefined || loop !== null
+      ? []
+      : [`has the path of ${shadowed[0]} (${shadowed[1]}), which visitors then may not see; use another source`]),
+  ];
+}
+
+/** Returns a note for each path that is published and that nothing has after the plan. */
+function brokenLinks(
+  changes: Review['changes'],
+  before: ReadonlyMap<Address, string>,
+  after: ReadonlyMap<Address, string>,
+  hops: Hops,
+  instead: string,
+): readonly Note[] {
+  const taken = new Set(after.values());
+  return changes.flatMap(({ kind, action, address, fields, isReplacement }): readonly Note[] => {
+    const old = before.get(address);
+    const isGone = action === 'delete' && !isReplacement;
+    const moved = action === 'update' ? fields.find(({ path }) => path === 'path') : undefined;
+    const isBroken = old !== undefined && (isGone || moved !== undefined) && !taken.has(old);
+    if (!PARTS.includes(kind) || !isBroken || (hops.of(old) !== undefined && hops.of(`${old}/page`) !== undefined)) {
+      return [];
+    }
+    const way = isGone
+      ? `to lead them elsewhere, add to redirects: ${[old, `${old}/*`].map((from) => `{ from: ${from}, to: ${instead} }`).join(', ')}`
+      : `to keep them, add to it: formerPaths: [${yamlText(String(moved?.from))}]`;
+    return [{ address, text: `links to ${old}, and to pages below it, break; ${way}` }];
+  });
+}
+
+function yamlText(text: string): string {
+  return /^[A-Za-z][\w-]*$/.test(text) ? text : JSON.stringify(text);
+}
+
+/** Returns what redirects can lead to, as a manifest writes it: the default of the site, or its first part. */
+function insteadOf(first: Json | undefined, paths: ReadonlyMap<Address, string>): string {
+  const [other = ''] = paths.keys();
+  const address = typeof first === 'string' && paths.has(first) ? first : other;
+  const key = keyOf(address);
+  const local = key.slice(key.indexOf('/') + 1);
+  return kindOf(address) === 'section' ? `{ section: ${local} }` : `{ siteSpace: ${local} }`;
+}
