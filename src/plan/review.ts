@@ -34,7 +34,13 @@ export function reviewOf(
     known.set(kind, found);
     return found;
   };
+  const afterwards = new Map<string, ReadonlyMap<Address, ReviewedResource>>();
   const after = (kind: string) => {
+    const found = afterwards.get(kind) ?? changed(kind);
+    afterwards.set(kind, found);
+    return found;
+  };
+  const changed = (kind: string) => {
     const state = new Map(before(kind));
     const own = changes.filter((change) => change.kind === kind);
     for (const { address } of own.filter(({ action }) => action === 'delete')) {

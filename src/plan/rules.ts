@@ -199,6 +199,8 @@ export interface KindRules {
    * repository. Null if manifests decide.
    */
   decidedElsewhere?(declared: Declared, actual: Actual | undefined): DecidedElsewhere | null;
+  /** Returns the addresses of resources whose further facts {@link review} needs, such as the pages of a site space. */
+  reviewNeeds?(review: Review): readonly Address[];
   /** Returns notes about the plan as a whole: links that it breaks. */
   review?(review: Review): readonly { readonly address: Address; readonly text: string }[];
   /** Returns why a declared resource that does not exist cannot be created yet; null if it can. */

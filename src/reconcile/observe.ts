@@ -9,6 +9,7 @@ import {
   NotThePlatformError,
   RejectedError,
 } from '../core/errors.ts';
+import type { JsonObject } from '../core/json.ts';
 import {
   type Actual,
   type Base,
@@ -219,6 +220,8 @@ export interface ActualSource {
    * stopped. Absent: the source cannot be asked.
    */
   contents?(kind: Kind, id: string): Promise<DeletedContents | null>;
+  /** Reads further facts of a resource, in the same way. */
+  facts?(kind: Kind, actual: Actual): Promise<JsonObject | null>;
 }
 
 /** The platform as a source. */
@@ -277,17 +280,21 @@ export function platformSource(reader: Reader, requests: () => number = () => 0)
       combineResources(await settleAll(kinds.map((kind) => readKind(kind, listOnce(kind), required, reader)))),
     requests,
     ownUser: (members) => ownUser(reader, members),
-    async contents(kind, id) {
-      try {
-        return (await kind.readContents?.({ id }, reader)) ?? null;
-      } catch (error) {
-        if (!(error instanceof AppError) || error instanceof CancelledError || error instanceof InterruptedError) {
-          throw error;
-        }
-        return null;
-      }
-    },
+    contents: async (kind, id) => (await unlessUnreadable(kind.readContents?.({ id }, reader))) ?? null,
+    facts: async (kind, actual) => (await unlessUnreadable(kind.readFacts?.(actual, reader))) ?? null,
   };
+}
+
+/** Returns an answer; null if it cannot be read. Throws AppError if the reader is stopped. */
+async function unlessUnreadable<T>(answer: Promise<T> | undefined): Promise<T | null | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (!(error instanceof AppError) || error instanceof CancelledError || error instanceof InterruptedError) {
+      throw error;
+    }
+    return null;
+  }
 }
 
 async function readKind(

@@ -7,6 +7,7 @@ import type { BulkItem, Kind, PlannedRequest, Writes } from '../kinds/model/kind
 import { pruneOf } from '../plan/changes.ts';
 import { BARRIER, type Ordering } from '../plan/order.ts';
 import { computePlan, type PlanInput, type PlannedChanges } from '../plan/plan.ts';
+import { reviewOf } from '../plan/review.ts';
 import { PeopleAddresses } from '../plan/rules.ts';
 import type { Work } from '../queue/estimate.ts';
 import { type ActualSource, couldLockOut, observe, settleAll } from './observe.ts';
@@ -51,7 +52,8 @@ export async function makePlan(input: PlanningInput, source: ActualSource): Prom
   const reads = source.requests();
   const planned = planFrom(input, observation, reads);
   // 3. Read what the plan turns out to need.
-  const complete = await withContents(kinds, planned.plan.changes, observation, source);
+  const read = await withContents(kinds, planned.plan.changes, observation, source);
+  const complete = await withNeededFacts(kinds, planned, read, source);
   let { user } = policy;
   if (user === null && source.ownUser !== undefined && couldLockOut(kinds, planned.plan.changes)) {
     const members = new PeopleAddresses(kinds).kinds.flatMap((kind) => observation.kinds.get(kind) ?? []);
@@ -100,6 +102,33 @@ async function withContents(
     ([name, actuals]) => [name, readable.has(name) ? actuals.map(withFacts) : actuals] as const,
   );
   return { ...observation, kinds: new Map(found) };
+}
+
+/** Adds to the actual state what the review of the plan needs; returns the same state if nothing was read. */
+async function withNeededFacts(
+  kinds: readonly Kind[],
+  { plan, identity }: Planned,
+  observation: Observation,
+  source: ActualSource,
+): Promise<Observation> {
+  const review = reviewOf(kinds, plan.changes, observation, identity);
+  const needed = new Set(kinds.flatMap((kind) => kind.reviewNeeds?.(review) ?? []));
+  const read = await settleAll(
+    [...needed].slice(0, MAX_READ_CONTENTS).map(async (address) => {
+      const actual = identity.bound.get(address);
+      const kind = kinds.find(({ name }) => name === actual?.kind);
+      const facts = actual === undefined || kind === undefined ? null : ((await source.facts?.(kind, actual)) ?? null);
+      return actual === undefined || facts === null ? [] : [[actual, facts] as const];
+    }),
+  );
+  const known = new Map(read.flat());
+  const add = (actual: Actual): Actual => {
+    const facts = known.get(actual);
+    return facts === undefined ? actual : { ...actual, facts: { ...actual.facts, ...facts } };
+  };
+  return known.size === 0
+    ? observation
+    : { ...observation, kinds: new Map([...observation.kinds].map(([name, actuals]) => [name, actuals.map(add)])) };
 }
 
 /** Number of resources from which planning, and what follows it, keeps the main thread busy for a noticeable time. */

@@ -240,6 +240,21 @@ describe('on the platform', () => {
       expect(stored()).toMatchObject([{ source: '/r0', destination: { url: 'https://a.example' } }]);
     });
 
+    test('of 10,000 rows take 20 writes, and 10 reads to compare', { timeout: 120_000 }, async () => {
+      be('0.202');
+      const rows = Array.from({ length: 10_000 }, (_, at) => `/old/${at},section:api`);
+      const manifests = { 'octavo.yaml': site(FILE), 'moved/old.csv': `from,to\n${rows.join('\n')}\n` };
+      await world.settle(site('[]'), policy);
+      world.emulator.requests.reset();
+      const { results } = await world.apply(manifests, policy);
+      expect(results.filter(({ status }) => status === 'applied')).toHaveLength(10_000);
+      expect(operationsSent()).toEqual({ bulkUpsertSiteRedirects: 20 });
+      world.emulator.requests.reset();
+      const { plan } = await world.plan(manifests, policy);
+      expect(plan.changes).toEqual([]);
+      expect(world.emulator.requests.count('listSiteRedirects')).toBe(10);
+    });
+
     test('are written one by one by a platform that cannot take them together, which costs at most one refusal', async () => {
       be('0.146');
       world.emulator.setFeatures({ ...getFeatures('0.146'), agentsContext: false });
@@ -354,6 +369,25 @@ describe('on the platform', () => {
         'redirect/docs/ap*: has the path of section/docs/api (/api), which visitors then may not see; use another source',
         'redirect/docs/guides/en: has the path of site-space/docs/guides/en (/guides/en), which visitors then may not see; use another source',
       ]);
+    });
+
+    test('says that a redirect hides a page, or leads to one that does not exist, for one read of each site space', async () => {
+      const space = world.emulator.state().spaces?.find(({ title }) => title === 'One')?.id ?? '';
+      const pages = ['intro', 'old', 'old/a'].map((path) => ({ title: path, path, body: '' }));
+      const [intro] = world.emulator.writeContent(space, { pages }).pages;
+      const to = (page: string) => `{ siteSpace: guides/en, page: ${page} }`;
+      const list = `[{ from: /guides/en/intro, to: { section: api } }, { from: "/guides/en/old/*", to: { section: api } }, { from: /guides/en/new, to: ${to(String(intro))} }, { from: /x, to: ${to('gone')} }]`;
+      world.emulator.requests.reset();
+      expect(await notesOf(page('guides', '', list))).toEqual([
+        'redirect/docs/guides/en/intro: has the path of a page of site-space/docs/guides/en (intro), which visitors then may not see; use another source',
+        'redirect/docs/guides/en/old/*: has the path of a page of site-space/docs/guides/en (old/a), which visitors then may not see; use another source',
+        'redirect/docs/x: leads to a page that site-space/docs/guides/en does not have; set page to the id of another',
+      ]);
+      expect(world.emulator.requests.count('getSpacePages')).toBe(1);
+      await world.settle(page('guides', '', '[{ from: /guides/en/intro, to: { section: api } }]'), policy);
+      world.emulator.requests.reset();
+      expect(await notesOf(page('guides', '', '[{ from: /guides/en/intro, to: { section: api } }]'))).toEqual([]);
+      expect(world.emulator.requests.count('getSpacePages')).toBe(0);
     });
 
     test('says that a redirect leads back to itself, through one of others too', async () => {

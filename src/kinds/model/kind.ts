@@ -69,6 +69,8 @@ export interface Kind extends KindRules {
   readonly observe: ((context: ObserveContext) => Promise<void>) | null;
   /** Reads what a deletion would destroy, with one request, for {@link KindRules.impact}. Throws AppError. */
   readContents?(actual: Pick<Actual, 'id'>, reader: Reader): Promise<DeletedContents>;
+  /** Reads further facts with one request, for {@link KindRules.reviewNeeds}. Throws AppError. */
+  readFacts?(actual: Actual, reader: Reader): Promise<JsonObject>;
   /** Requests for what the list does not return. */
   readonly details?: readonly DetailRequest[];
   /** Returns other kinds that the plan has to read, such as those whose resources a deletion also deletes. */

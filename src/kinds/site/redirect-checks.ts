@@ -117,37 +117,94 @@ export function reviewRedirects(review: Review): readonly Note[] {
 }
 
 function reviewSite(site: Address, review: Review): readonly Note[] {
-  const partsIn = (state: Review['before']) =>
-    new Map(PARTS.flatMap((kind) => [...inSite(state(kind), site)].map(([address, { fields }]) => [address, fields])));
-  const [before, after] = [pathsOf(partsIn(review.before)), pathsOf(partsIn(review.after))];
+  const [before, after] = [pathsOf(partsIn(review.before, site)), pathsOf(partsIn(review.after, site))];
   const { fields = {}, facts = {} } = review.before('site').get(site) ?? {};
-  const live = [...inSite(review.after('redirect'), site)].filter(([, redirect]) => redirect.fields.draft !== true);
+  const live = new Map(
+    [...inSite(review.after('redirect'), site)].filter(([, redirect]) => redirect.fields.draft !== true),
+  );
   const base = typeof facts.address === 'string' ? facts.address.replace(/\/$/, '') : null;
-  const byAddress = new Map(live.map(([address, redirect]) => [address, hopOf(redirect.fields)]));
+  const byAddress = new Map([...live].map(([address, redirect]) => [address, hopOf(redirect.fields)]));
   const hops = new Hops([...byAddress.values()], { paths: after, base });
   const changes = review.changes.filter(({ within }) => within === site);
-  const isPublished = fields.published === true;
+  const siteSpaces = review.after('site-space');
   return [
-    ...(isPublished ? brokenLinks(changes, before, after, hops, insteadOf(fields.default, after)) : []),
-    ...changes.flatMap(({ kind, action, address }): readonly Note[] => {
-      const hop = kind === 'redirect' && action !== 'delete' ? byAddress.get(address) : undefined;
-      return hop === undefined ? [] : problemsOf(hop, hops, after).map((text) => ({ address, text }));
+    ...(fields.published === true ? brokenLinks(changes, before, after, hops, insteadOf(fields.default, after)) : []),
+    ...changedRedirects(changes).flatMap(({ address }): readonly Note[] => {
+      const hop = byAddress.get(address);
+      const own = live.get(address)?.fields ?? {};
+      const texts = hop === undefined ? [] : problemsOf(hop, own, hops, after, siteSpaces);
+      return texts.map((text) => ({ address, text }));
     }),
   ];
+}
+
+/** Returns the sections and site spaces of a site. */
+function partsIn(state: Review['before'], site: Address): ReadonlyMap<Address, Fields> {
+  return new Map(PARTS.flatMap((kind) => inSite(state(kind), site).map(([address, { fields }]) => [address, fields])));
 }
 
 function inSite(resources: ReadonlyMap<Address, ReviewedResource>, site: Address) {
   return [...resources].filter(([, { within }]) => within === site);
 }
 
-function problemsOf(hop: Hop, hops: Hops, paths: ReadonlyMap<Address, string>): readonly string[] {
+/** Returns the site spaces in which the changed redirects have a page, or a path that may be that of a page. */
+export function neededSiteSpaces(review: Review): readonly Address[] {
+  const changed = changedRedirects(review.changes);
+  if (changed.length === 0) {
+    return [];
+  }
+  const redirects = review.after('redirect');
+  const pathsIn = new Map<Address | null, ReadonlyMap<Address, string>>();
+  return changed.flatMap(({ address, within }) => {
+    const paths = pathsIn.get(within) ?? pathsOf(partsIn(review.after, within ?? ''));
+    pathsIn.set(within, paths);
+    const { from, to } = redirects.get(address)?.fields ?? {};
+    const holder = siteSpaceOf(String(from), paths);
+    return [...(isObject(to) ? [String(to.siteSpace)] : []), ...(holder === undefined ? [] : [holder.address])];
+  });
+}
+
+/** Returns the site space below whose path a source is, and what the source adds to that path. */
+function siteSpaceOf(source: string, paths: ReadonlyMap<Address, string>) {
+  const holders = [...paths].filter(
+    ([address, path]) => kindOf(address) === 'site-space' && source.startsWith(`${path}/`),
+  );
+  const [nearest] = holders.toSorted(([, a], [, b]) => b.length - a.length);
+  return nearest === undefined ? undefined : { address: nearest[0], rest: source.slice(nearest[1].length + 1) };
+}
+
+function changedRedirects(changes: Review['changes']): Review['changes'] {
+  return changes.filter(({ kind, action }) => kind === 'redirect' && action !== 'delete');
+}
+
+/** Returns what is wrong with a redirect among the others, in words. */
+function problemsOf(
+  hop: Hop,
+  { to }: Fields,
+  hops: Hops,
+  paths: ReadonlyMap<Address, string>,
+  siteSpaces: ReadonlyMap<Address, ReviewedResource>,
+): readonly string[] {
   const loop = hops.loopFrom(hop);
-  const shadowed = [...paths].find(([, path]) => matches(hop.from, path) || matches(hop.from, `${path}/`));
+  if (loop !== null) {
+    return [`leads back to itself: ${loop.join(' → ')}; change one of these redirects`];
+  }
+  const pagesOf = (address: Address) => {
+    const pages = siteSpaces.get(address)?.facts.pages;
+    return isObject(pages) ? pages : null;
+  };
+  const part = [...paths].find(([, path]) => matches(hop.from, path) || matches(hop.from, `${path}/`));
+  const below = part === undefined ? siteSpaceOf(hop.from, paths) : undefined;
+  const page = Object.keys(pagesOf(below?.address ?? '') ?? {}).find((path) => matches(below?.rest ?? '', path));
+  const place = part ?? (page === undefined ? undefined : [`a page of ${below?.address}`, page]);
+  const pages = isObject(to) ? pagesOf(String(to.siteSpace)) : null;
   return [
-    ...(loop === null ? [] : [`leads back to itself: ${loop.join(' → ')}; change one of these redirects`]),
-    ...(shadowed === undefined || loop !== null
+    ...(place === undefined
       ? []
-      : [`has the path of ${shadowed[0]} (${shadowed[1]}), which visitors then may not see; use another source`]),
+      : [`has the path of ${place[0]} (${place[1]}), which visitors then may not see; use another source`]),
+    ...(pages === null || !isObject(to) || Object.values(pages).includes(to.page)
+      ? []
+      : [`leads to a page that ${String(to.siteSpace)} does not have; set page to the id of another`]),
   ];
 }
 

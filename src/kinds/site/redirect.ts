@@ -24,7 +24,7 @@ import {
   type WrittenResource,
 } from '../model/manifest.ts';
 import { entry, fileOnly, key, line, reporting, text, url } from '../model/schema.ts';
-import { type Hop, Hops, hopOf, pathsOf, reviewRedirects } from './redirect-checks.ts';
+import { type Hop, Hops, hopOf, neededSiteSpaces, pathsOf, reviewRedirects } from './redirect-checks.ts';
 import { MAX_REDIRECTS, readRows } from './redirect-rows.ts';
 import { MAX_SOURCE, normalSource, sourceProblem } from './redirect-source.ts';
 import type { SiteItems } from './site-items.ts';
@@ -152,6 +152,7 @@ const redirect: Kind = {
   actualKeys: ({ fields: { from, draft } }) => [sourceKey(from, draft)],
   renamedKey: (from, { draft }) => sourceKey(from, draft),
   impact: ({ fields: { from } }) => ({ weight: 0, text: `${String(from)} leads nowhere` }),
+  reviewNeeds: neededSiteSpaces,
   review: reviewRedirects,
   writes(change, { actuals }) {
     const { draft, ...parameters } = table.parameters(change);

@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { RejectedError } from '../../core/errors.ts';
 import { type Json, present } from '../../core/json.ts';
-import type { Fields } from '../../core/resource.ts';
+import { type Fields, isIdRef } from '../../core/resource.ts';
+import type { ContentPage } from '../../platform/operations/content.ts';
 import { operations, type SiteSpace } from '../../platform/operations/index.ts';
 import type { Input } from '../../platform/operations/model/operation.ts';
 import { ofExisting, writtenFields } from '../model/field-table.ts';
@@ -87,6 +88,11 @@ export const siteSpace = structurePart<SiteSpace>({
       ? ['hidden: the platform did not return the current value; versions before 0.167 cannot hide a site space']
       : [],
   shows: 'space',
+  async readFacts({ fields: { space } }, reader) {
+    const path = { spaceId: isIdRef(space) ? space.$id : '' };
+    const { pages } = await reader.get(operations.getSpacePages, { path, query: { metadata: false } });
+    return { pages: Object.fromEntries(pagePaths(pages)) };
+  },
   shownInstead({ address, within, declared }, before) {
     const shown = before(address)?.space;
     const isPublished = within !== null && before(within)?.published === true;
@@ -159,4 +165,19 @@ function mustBeHidden(answer: SiteSpace | undefined): [] {
     );
   }
   return [];
+}
+
+/** Returns the path and the id of each page of a tree. */
+function pagePaths(tree: readonly ContentPage[]): readonly (readonly [path: string, id: string])[] {
+  const found: (readonly [string, string])[] = [];
+  const left = [tree];
+  for (let level = left.pop(); level !== undefined; level = left.pop()) {
+    for (const { id, path, pages } of level) {
+      found.push([path ?? '', id]);
+      if (pages) {
+        left.push(pages);
+      }
+    }
+  }
+  return found;
 }
