@@ -254,7 +254,7 @@ function writesTogether(steps: Iterable<Step>): ReadonlyMap<Step, number> {
   for (const step of steps) {
     const bulk = bulkOf(step);
     if (bulk !== null) {
-      // What it waits for besides has ended when the barrier has.
+      // Everything else that it waits for has ended when the barrier has.
       const barriers = step.waitsFor.filter((id) => id.startsWith(BARRIER));
       const name = [bulkGroup(bulk), ...(barriers.length === 0 ? step.waitsFor : barriers)].join('\n');
       const group = groups.get(name) ?? { most: bulk.request.most, steps: [] };

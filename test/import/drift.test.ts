@@ -33,8 +33,8 @@ async function driftFrom(text: string): Promise<{ drift: Drift; after: string; o
 }
 
 describe('every kind', () => {
-  // An item in another place of a structure is reported, for a person to move.
-  const elsewhere = ['external-link', 'section', 'section-group', 'site-space', 'site'];
+  // An item in another place of a structure, and a redirect that is gone, are reported, for a person to move or remove.
+  const elsewhere = ['external-link', 'section', 'section-group', 'site-space', 'site', 'redirect'];
 
   /** The first steps of a sample, on a platform that has its kind. */
   function start({ version, steps: { created = '', updated = '' } }: Sample) {

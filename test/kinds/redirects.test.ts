@@ -123,7 +123,7 @@ describe('a CSV file', () => {
     ['from,to\n"/a,https://secret.example\n', 2, 'is not CSV'],
     [`from,to\n"${'a'.repeat(9000)}`, 2, 'is too long, or has a quote that is not closed'],
     [`from,to\n${'/a,https://acme.example\n'.repeat(10_001)}`, 10_002, 'must have at most 10000'],
-  ])('a file with something else than redirects is refused', async (csv, line, says) => {
+  ])('that does not have a redirect in each row is refused', async (csv, line, says) => {
     const [problem = '', ...others] = await problemsOf(FILE, csv);
     expect(problem).toContain(`moved/old.csv:${line} `);
     expect(problem).toContain(says);

@@ -50,9 +50,13 @@ const FIELDS: Readonly<Record<string, { readonly access: readonly string[]; read
     // A proxy is another address of the site, for the same readers.
     others: ['title', 'type', 'basename', 'proxy', 'permissions.membership', 'default'],
   },
-  section: { access: ['condition'], others: ['title', 'icon', 'path', 'description', 'default', 'group', 'spaces'] },
+  section: {
+    access: ['condition'],
+    others: ['title', 'icon', 'path', 'description', 'default', 'group', 'spaces', 'formerPaths'],
+  },
   'section-group': { access: [], others: ['title', 'icon', 'parent'] },
-  'site-space': { access: ['space', 'condition', 'hidden'], others: ['path', 'section'] },
+  'site-space': { access: ['space', 'condition', 'hidden'], others: ['path', 'formerPaths', 'section'] },
+  redirect: { access: [], others: ['from', 'to', 'permanent', 'captureWildcard', 'draft'] },
   organization: {
     access: ['emailDomains', 'defaultRole', 'sso', 'inviteLinks', 'mergeRules'],
     others: ['title', 'hostname', 'defaultContent', 'logo', 'ai'],

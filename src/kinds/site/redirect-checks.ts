@@ -109,58 +109,79 @@ interface Note {
 
 const PARTS = ['section', 'site-space'];
 
-/** Returns notes about the sites in which a plan changes redirects or paths. */
-export function reviewRedirects(review: Review): readonly Note[] {
-  const kinds = [...PARTS, 'redirect'];
-  const sites = new Set(review.changes.flatMap(({ kind, within }) => (kinds.includes(kind) ? [within ?? ''] : [])));
-  return sites.size === 0 ? [] : [...sites].flatMap((site) => reviewSite(site, review));
+/** Resources of a kind, by the site that they are in. */
+type BySite = ReadonlyMap<Address | null, readonly (readonly [Address, ReviewedResource])[]>;
+
+/** The part of a plan that is about redirects, by site, so that each site costs only what is in it. */
+class SiteReview {
+  readonly changes: ReadonlyMap<Address | null, Review['changes']>;
+  readonly redirects: BySite;
+  readonly #before: readonly BySite[];
+  readonly #after: readonly BySite[];
+
+  constructor({ changes, before, after }: Review) {
+    const bySite = (state: ReadonlyMap<Address, ReviewedResource>) => Map.groupBy(state, ([, { within }]) => within);
+    const own = changes.filter(({ kind }) => kind === 'redirect' || PARTS.includes(kind));
+    this.changes = Map.groupBy(own, ({ within }) => within);
+    this.redirects = own.length === 0 ? new Map() : bySite(after('redirect'));
+    this.#before = own.length === 0 ? [] : PARTS.map((kind) => bySite(before(kind)));
+    this.#after = own.length === 0 ? [] : PARTS.map((kind) => bySite(after(kind)));
+  }
+
+  /** Returns the paths of the parts of a site before the plan. */
+  pathsBefore(site: Address | null): ReadonlyMap<Address, string> {
+    return pathsOf(fieldsIn(this.#before, site));
+  }
+
+  /** Returns the paths of the parts of a site after the plan. */
+  pathsAfter(site: Address | null): ReadonlyMap<Address, string> {
+    return pathsOf(fieldsIn(this.#after, site));
+  }
 }
 
-function reviewSite(site: Address, review: Review): readonly Note[] {
-  const [before, after] = [pathsOf(partsIn(review.before, site)), pathsOf(partsIn(review.after, site))];
-  const { fields = {}, facts = {} } = review.before('site').get(site) ?? {};
-  const live = new Map(
-    [...inSite(review.after('redirect'), site)].filter(([, redirect]) => redirect.fields.draft !== true),
+function fieldsIn(groups: readonly BySite[], site: Address | null): ReadonlyMap<Address, Fields> {
+  return new Map(
+    groups.flatMap((group) => (group.get(site) ?? []).map(([address, { fields }]) => [address, fields] as const)),
   );
+}
+
+/** Returns notes about the sites in which a plan changes redirects or paths. */
+export function reviewRedirects(review: Review): readonly Note[] {
+  const own = new SiteReview(review);
+  return [...own.changes.keys()].flatMap((site) => reviewSite(site, own, review));
+}
+
+function reviewSite(site: Address | null, own: SiteReview, review: Review): readonly Note[] {
+  const [before, after] = [own.pathsBefore(site), own.pathsAfter(site)];
+  const { fields = {}, facts = {} } = review.before('site').get(site ?? '') ?? {};
+  const live = new Map((own.redirects.get(site) ?? []).filter(([, redirect]) => redirect.fields.draft !== true));
   const base = typeof facts.address === 'string' ? facts.address.replace(/\/$/, '') : null;
   const byAddress = new Map([...live].map(([address, redirect]) => [address, hopOf(redirect.fields)]));
   const hops = new Hops([...byAddress.values()], { paths: after, base });
-  const changes = review.changes.filter(({ within }) => within === site);
+  const changes = own.changes.get(site) ?? [];
   const siteSpaces = review.after('site-space');
   return [
     ...(fields.published === true ? brokenLinks(changes, before, after, hops, insteadOf(fields.default, after)) : []),
     ...changedRedirects(changes).flatMap(({ address }): readonly Note[] => {
       const hop = byAddress.get(address);
-      const own = live.get(address)?.fields ?? {};
-      const texts = hop === undefined ? [] : problemsOf(hop, own, hops, after, siteSpaces);
+      const { to = null } = live.get(address)?.fields ?? {};
+      const texts = hop === undefined ? [] : problemsOf(hop, to, hops, after, siteSpaces);
       return texts.map((text) => ({ address, text }));
     }),
   ];
 }
 
-/** Returns the sections and site spaces of a site. */
-function partsIn(state: Review['before'], site: Address): ReadonlyMap<Address, Fields> {
-  return new Map(PARTS.flatMap((kind) => inSite(state(kind), site).map(([address, { fields }]) => [address, fields])));
-}
-
-function inSite(resources: ReadonlyMap<Address, ReviewedResource>, site: Address) {
-  return [...resources].filter(([, { within }]) => within === site);
-}
-
 /** Returns the site spaces in which the changed redirects have a page, or a path that may be that of a page. */
 export function neededSiteSpaces(review: Review): readonly Address[] {
-  const changed = changedRedirects(review.changes);
-  if (changed.length === 0) {
-    return [];
-  }
+  const own = new SiteReview(review);
   const redirects = review.after('redirect');
-  const pathsIn = new Map<Address | null, ReadonlyMap<Address, string>>();
-  return changed.flatMap(({ address, within }) => {
-    const paths = pathsIn.get(within) ?? pathsOf(partsIn(review.after, within ?? ''));
-    pathsIn.set(within, paths);
-    const { from, to } = redirects.get(address)?.fields ?? {};
-    const holder = siteSpaceOf(String(from), paths);
-    return [...(isObject(to) ? [String(to.siteSpace)] : []), ...(holder === undefined ? [] : [holder.address])];
+  return [...own.changes].flatMap(([site, changes]) => {
+    const paths = own.pathsAfter(site);
+    return changedRedirects(changes).flatMap(({ address }) => {
+      const { from, to } = redirects.get(address)?.fields ?? {};
+      const holder = siteSpaceOf(String(from), paths);
+      return [...(isObject(to) ? [String(to.siteSpace)] : []), ...(holder === undefined ? [] : [holder.address])];
+    });
   });
 }
 
@@ -180,7 +201,7 @@ function changedRedirects(changes: Review['changes']): Review['changes'] {
 /** Returns what is wrong with a redirect among the others, in words. */
 function problemsOf(
   hop: Hop,
-  { to }: Fields,
+  to: Json,
   hops: Hops,
   paths: ReadonlyMap<Address, string>,
   siteSpaces: ReadonlyMap<Address, ReviewedResource>,

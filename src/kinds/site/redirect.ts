@@ -324,7 +324,7 @@ function formerPathsOf(
   });
 }
 
-/** Returns the address of a part of the site, or that on the internet. A page is no place of its own. */
+/** Returns the address of a part of the site, or that on the internet. A page has no path that is declared. */
 function addressOfTarget(to: Written['to'], site: string): string {
   if (typeof to === 'string') {
     return to;
