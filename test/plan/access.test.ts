@@ -13,7 +13,6 @@ import { actual, type PlanCase, planOf } from '../support/planning.ts';
 /** Every field of every kind: those that give access, and the others. A new field has to be in one of the lists. */
 const FIELDS: Readonly<Record<string, { readonly access: readonly string[]; readonly others: readonly string[] }>> = {
   'agent-instructions': { access: [], others: ['text'] },
-  redirect: { access: [], others: ['from', 'to', 'permanent', 'captureWildcard', 'draft'] },
   member: { access: ['role', 'sso'], others: [] },
   team: { access: ['members'], others: ['title', 'membership'] },
   saml: { access: ['entityID', 'ssoURL', 'certificate', 'defaultTeam', 'defaultRole'], others: ['label'] },
