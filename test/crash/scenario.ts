@@ -46,8 +46,6 @@ sites:
   help:
     title: Help
     visibility: public
-    defaultLevel: read
-    permissions: { teams: { writers: edit }, members: { bo@acme.example: read } }
     default: start
     structure:
       - section: start
@@ -113,8 +111,6 @@ sites:
   help:
     title: Help center
     visibility: unlisted
-    defaultLevel: null
-    permissions: { teams: { ops: admin }, members: {} }
     default: fresh
     structure:
       - { group: nested, title: Nested, icon: code, items: [] }

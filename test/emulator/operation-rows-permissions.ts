@@ -42,13 +42,7 @@ export const permissionRows: Rows = {
   ],
   'site permissions': [
     ...rowsOf(SITE),
-    [
-      `GET ${SITE}/permissions/aggregate`,
-      200,
-      {
-        items: [{ origin: { type: 'organization' } }, { disabled: false, origin: { type: 'site', reason: 'member' } }],
-      },
-    ],
+    [`GET ${SITE}/permissions/aggregate`, 200, { items: [{}, { origin: { type: 'organization' } }] }],
     [`PATCH ${SITE}/permissions/users/{bo}`, { role: null }, 400, 'body.role'],
     [`GET /orgs/org_acme/sites/none/permissions/aggregate`, 404, 'Site "none" not found'],
   ],

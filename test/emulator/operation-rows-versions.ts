@@ -95,6 +95,13 @@ export const versionRows: Readonly<Record<PlatformVersion, readonly Row[]>> = {
     [`GET ${SITE}`, 200, { appliedType: undefined, permissions: { access: true } }],
   ],
   '0.202': [
+    [
+      `GET ${SITE}/permissions/aggregate`,
+      200,
+      {
+        items: [{ origin: { type: 'organization' } }, { disabled: false, origin: { type: 'site', reason: 'member' } }],
+      },
+    ],
     [`GET ${SITE}`, 200, { appliedType: 'basic', defaultLevel: 'inherit', permissions: { access: true } }],
     [`GET ${SITE}/sections`, 200, { items: [{ draft: false }, { draft: false }] }],
     [`GET ${ORG}/members?sort=name`, 200, { items: [{ sites: 0 }, { sites: 0 }] }],

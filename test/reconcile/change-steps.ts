@@ -211,6 +211,9 @@ export const EVERYTHING: JsonObject = {
       ...second.sites.fresh,
       type: 'premium',
       adaptiveContent: { enabled: true },
+      // The oldest platform has no permissions of sites: they are planned for a new site only.
+      defaultLevel: null,
+      permissions: { teams: { ops: 'admin' }, members: {} },
       adaptiveSchema: {
         type: 'object',
         properties: { locale: { type: 'string', description: 'The language' } },

@@ -7,6 +7,7 @@ import type {
   GroupModel,
   Model,
   OrganizationModel,
+  PermissionsModel,
   SamlModel,
   SectionModel,
   SiteModel,
@@ -73,6 +74,12 @@ const saml = keyed(['p0', 'p1'], 'Login', (_key, label) =>
   }),
 ) as fc.Arbitrary<Record<string, SamlModel>>;
 
+const permissions: fc.Arbitrary<PermissionsModel> = fc.record({
+  membership: maybe(fc.constantFrom('exact' as const, 'additive' as const)),
+  teams: maybe(fc.dictionary(fc.constantFrom('t0', 't1', 't2'), role, { maxKeys: 3 })),
+  members: maybe(fc.dictionary(fc.constantFrom(...PEOPLE), role, { maxKeys: 3 })),
+});
+
 const collections = keyed(COLLECTIONS, 'Shelf', (_key, title) =>
   fc.record({
     title: fc.constant(title),
@@ -80,6 +87,7 @@ const collections = keyed(COLLECTIONS, 'Shelf', (_key, title) =>
     // An entry that the second model omits stays on the platform, and so does everything that prevents its deletion.
     parent: fc.option(fc.constantFrom(...COLLECTIONS), { nil: null }),
     defaultLevel: nullable(fc.constantFrom('read', 'edit', 'inherit')),
+    permissions: maybe(permissions),
   }),
 ) as fc.Arbitrary<Record<string, CollectionModel>>;
 
@@ -93,6 +101,7 @@ const spaces = keyed(SPACES, 'Space', (_key, title) =>
       language: maybe(language),
       editMode: maybe(fc.constantFrom('live', 'locked')),
       defaultLevel: nullable(fc.constantFrom('read', 'comment', 'inherit')),
+      permissions: maybe(permissions),
     })
     .map((space) => (space.emoji && space.icon ? { ...space, icon: undefined } : space)),
 ) as fc.Arbitrary<Record<string, SpaceModel>>;

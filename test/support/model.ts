@@ -37,11 +37,19 @@ export interface SamlModel {
   defaultRole?: string | null | undefined;
 }
 
+/** Roles of teams by key, and of people by email address. */
+export interface PermissionsModel {
+  membership?: 'exact' | 'additive' | undefined;
+  teams?: Record<string, string> | undefined;
+  members?: Record<string, string> | undefined;
+}
+
 export interface CollectionModel {
   title: string;
   description?: string | undefined;
   parent?: string | null | undefined;
   defaultLevel?: string | null | undefined;
+  permissions?: PermissionsModel | undefined;
 }
 
 export interface SpaceModel {
@@ -52,6 +60,7 @@ export interface SpaceModel {
   language?: string | undefined;
   editMode?: string | undefined;
   defaultLevel?: string | null | undefined;
+  permissions?: PermissionsModel | undefined;
 }
 
 export interface SpecModel {

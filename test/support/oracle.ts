@@ -3,7 +3,7 @@ import type { EmulatorState } from '../../src/emulator/model/store.ts';
 import type { SiteRecord } from '../../src/emulator/sites/records.ts';
 import { normalizeMarkdown, toMarkdown } from '../../src/platform/rich-text/to-markdown.ts';
 import { derivedPart, derivedSections, derivedTables, plainFields, titleField } from './derived-kinds.ts';
-import { type ItemModel, type Model, NAMED_FILES, type RedirectModel } from './model.ts';
+import { type ItemModel, type Model, NAMED_FILES, type PermissionsModel, type RedirectModel } from './model.ts';
 import { declaredNames, itemOf, type Named, rows, sectionOf, type Table, titleOf } from './oracle-lookups.ts';
 
 /**
@@ -122,6 +122,25 @@ class Oracle {
     }
   }
 
+  #permissions(where: string, declared: PermissionsModel | undefined, place: string): void {
+    const records = rows(this.#after, 'permissions').filter((each) => each.place === place);
+    const nameOf = ({ type, holder }: (typeof records)[number]) =>
+      type === 'user' ? this.#email(holder) : rows(this.#after, 'teams').find(({ id }) => id === holder)?.title;
+    const titles = Object.entries(declared?.teams ?? {}).map(([key, role]) => [this.#model.teams[key]?.title, role]);
+    for (const [type, wanted] of [
+      ['team', declared?.teams && (Object.fromEntries(titles) as Record<string, string>)],
+      ['user', declared?.members],
+    ] as const) {
+      const own = records.filter((each) => each.type === type);
+      const actual = Object.fromEntries(own.map((each) => [nameOf(each), each.role]));
+      if (wanted !== undefined && declared?.membership === 'additive') {
+        this.#same(`${where}.${type}s`, wanted, actual);
+      } else if (wanted !== undefined) {
+        this.#equal(`${where}.${type}s`, Object.entries(wanted).sort(), Object.entries(actual).sort());
+      }
+    }
+  }
+
   #saml(): void {
     const pairs = this.#pairs('saml', this.#model.saml, this.#own('samlProviders'), (a, b) => a.label === b.label);
     for (const [key, { defaultTeam, ...plain }, record] of pairs) {
@@ -143,7 +162,8 @@ class Oracle {
       this.#own('collections'),
       (each, record) => each.title === record.title,
     );
-    for (const [key, { parent, description, ...plain }, record] of collections) {
+    for (const [key, { parent, description, permissions, ...plain }, record] of collections) {
+      this.#permissions(`collection/${key}`, permissions, record.id);
       this.#same(
         `collection/${key}`,
         { ...plain, parent: parent === undefined ? undefined : title(parent) },
@@ -158,12 +178,13 @@ class Oracle {
     }
     // The space of a translation stays when the translation is deleted, and is not managed.
     const spaces = this.#own('spaces').filter((each) => each.deletedAt === undefined && !/ \(\w+\)$/.test(each.title));
-    for (const [key, { collection, ...plain }, record] of this.#pairs(
+    for (const [key, { collection, permissions, ...plain }, record] of this.#pairs(
       'space',
       this.#model.spaces,
       spaces,
       (a, b) => a.title === b.title,
     )) {
+      this.#permissions(`space/${key}`, permissions, record.id);
       const wanted = { ...plain, parent: collection === undefined ? undefined : title(collection) };
       this.#same(`space/${key}`, wanted, { ...record, parent: parentOf(record) });
     }

@@ -15,6 +15,12 @@ export function valid(drawn: Model): Model {
   for (const each of Object.values(result.collections)) {
     each.parent = known(each.parent, result.collections);
   }
+  for (const { permissions } of [...Object.values(result.collections), ...Object.values(result.spaces)]) {
+    const teams = Object.entries(permissions?.teams ?? {}).filter(([key]) => key in result.teams);
+    if (permissions?.teams !== undefined) {
+      permissions.teams = Object.fromEntries(teams);
+    }
+  }
   breakCycles(result.collections);
   for (const each of Object.values(result.spaces)) {
     each.collection = known(each.collection, result.collections);

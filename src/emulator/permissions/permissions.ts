@@ -109,9 +109,9 @@ function effectOf(context: Context, place: Place, member: MemberRecord): Effect 
   return parent === undefined ? { role: member.role, reason: 'organization' } : effectOf(context, parent, member);
 }
 
-/** Origin of a role at a site. Before 0.167, it is always the organization. Source: docs/platform-notes.md#permissions */
+/** Origin of a role at a site. Before 0.202, it is always the organization. Source: docs/platform-notes.md#permissions */
 function viewOrigin({ features }: Context, place: Place, { reason, team }: Effect): unknown {
-  return reason === 'organization' || !features.sitePermissions
+  return reason === 'organization' || !features.currentFields
     ? { type: 'organization', organization: place.organization }
     : { type: 'site', site: place.id, reason, team };
 }
@@ -126,7 +126,8 @@ function listInEffect(call: AnyCall<ListQuery & { readonly role?: Role | undefin
   return listBySeq(call, members, (context, { user, disabled, effect }) => ({
     permission: effect.role,
     user: viewUserOf(context, user),
-    ...(kind.isSite === true ? { origin: viewOrigin(context, place, effect), disabled } : {}),
+    ...(kind.isSite === true ? { origin: viewOrigin(context, place, effect) } : {}),
+    ...(kind.isSite === true && context.features.currentFields ? { disabled } : {}),
   }));
 }
 

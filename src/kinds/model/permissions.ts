@@ -57,6 +57,8 @@ export function permissionFields(kind: Grantable): FieldTable<never> {
               role: as,
             })),
           normalize: (value) => Object.fromEntries(teamsIn(value)),
+          // The platform removes the roles of a deleted team.
+          optionalRef: true,
           references: (value) => teamsIn(value).map(([team]) => team),
           access: ({ fields }) =>
             teamsIn(fields[TEAMS]).map(([team, as]) => ({ who: `everyone in ${team}`, role: as })),
