@@ -217,6 +217,14 @@ function everydayCommands(program: LazyCommand): void {
     .with(format(), CONFIG, ORGANIZATION, SCOPE)
     .runs(async () => (await import('./plan/apply.ts')).applyCommand);
   program
+    .command('access')
+    .description('Show who has which role where, for an access review')
+    .argument('[dir]', 'Manifest directory', '.')
+    .with(format('Output format', ['csv', 'json']))
+    .option('--since <ref>', 'Show only what commits changed since this commit, branch or tag')
+    .with(CONFIG, ORGANIZATION)
+    .runs(async () => (await import('./access/access.ts')).accessCommand);
+  program
     .command('doctor')
     .description('Check the connection, the token permissions and the features of the platform')
     .with(CONFIG)

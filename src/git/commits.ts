@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SourceError } from '../core/errors.ts';
-import { listCommit } from './objects.ts';
+import { below, listCommit } from './objects.ts';
 import { repositoryIn } from './repository.ts';
 import { type Git, gitFailure, gitIn, isCommitId, openGit, tryGit } from './run.ts';
 
@@ -266,4 +266,39 @@ function emailIn(person: string): string {
 /** Returns the form in which emails are compared. */
 export function normalizeEmail(email: string): string {
   return email.trim().normalize('NFC').toLowerCase();
+}
+
+/** A commit, with its author as the commit claims it. */
+export interface LoggedCommit {
+  readonly id: string;
+  readonly author: Author;
+  /** Time at which it was committed, in ISO 8601. */
+  readonly at: string;
+  readonly subject: string;
+}
+
+/**
+ * Lists the commits of a branch after `from`, oldest first, that change something below a directory of the repository; a
+ * merge counts as one commit. Throws SourceError, also if there are more than {@link MAX_COMMITS}.
+ */
+export async function listCommits(
+  directory: string,
+  from: string,
+  to: string,
+  inside: string,
+): Promise<readonly LoggedCommit[]> {
+  const format = '--format=%H%n%an%n%ae%n%cI%n%s';
+  const limit = `--max-count=${MAX_COMMITS + 1}`;
+  const range = ['--first-parent', '--end-of-options', `${from}..${to}`, ...below(inside === '.' ? '' : inside)];
+  const output = await tryGit(`cannot list the commits since ${from.slice(0, 7)}`, () =>
+    gitIn(directory).raw(['log', '-z', format, limit, ...range], MAX_BYTES),
+  );
+  const commits = output.split('\0').flatMap((text): readonly LoggedCommit[] => {
+    const [id = '', name = '', email = '', at = '', ...subject] = text.trim().split('\n');
+    return id === '' ? [] : [{ id, author: { name, email }, at, subject: subject.join(' ') }];
+  });
+  if (commits.length > MAX_COMMITS) {
+    throw new SourceError(`more than ${MAX_COMMITS} commits since ${from.slice(0, 7)}; name a later commit`);
+  }
+  return commits.toReversed();
 }
