@@ -5,7 +5,7 @@ import { AuthError, ConfigError, DesiredStateError, messageOf, RejectedError } f
 import type { FileTree } from '../core/files/file-tree.ts';
 import { compareText } from '../core/lists.ts';
 import type { Actual, Declared, Observation } from '../core/resource.ts';
-import type { Kind } from '../kinds/model/kind.ts';
+import { type Kind, withoutRefused } from '../kinds/model/kind.ts';
 import { createManifestLoader, type ManifestLoader, type ManifestLoadOptions } from '../manifests/loader.ts';
 import { findManifestFiles } from '../manifests/manifest-files.ts';
 import { DEFAULT_POLICY } from '../plan/guard.ts';
@@ -283,7 +283,7 @@ function isWanted({ kind, id, title }: Actual, { kinds, sites }: Choice): boolea
 /** All resources of some kinds. */
 export interface ReadAll {
   readonly observation: Observation;
-  /** Kinds that the token may not read, or the platform does not have, with the reason. */
+  /** Kinds, and details of kinds, that the token may not read, or the platform does not have, with the reason. */
   readonly unread: readonly { readonly kind: string; readonly reason: string }[];
 }
 
@@ -296,8 +296,12 @@ export async function readAll(kinds: readonly Kind[], names: readonly string[], 
   const due = kinds.filter((kind) => kind.observe !== null && wanted.has(kind.name));
   const source = platformSource(reader);
   const all = { needsFields: () => true, needsParts: () => true };
+  const refused = new Map<string, string>();
   const answers = await settleAll(
-    due.map(async (kind) => ({ kind, answer: await source.read([kind], all).catch(unreadable) })),
+    due.map(async (kind) => {
+      const tolerant = withoutRefused(kind, (name, error) => refused.set(`${name} of ${kind.name}`, messageOf(error)));
+      return { kind, answer: await source.read([tolerant], all).catch(unreadable) };
+    }),
   );
   const found = new Map<string, Actual[]>();
   const people = new Map<string, string>();
@@ -321,6 +325,7 @@ export async function readAll(kinds: readonly Kind[], names: readonly string[], 
       people.set(email, id);
     }
   }
+  unread.push(...[...refused].map(([kind, reason]) => ({ kind, reason })));
   return { observation: { kinds: found, people }, unread };
 }
 

@@ -5,7 +5,7 @@ import { isObject, type Json, type JsonObject, shownJson } from '../core/json.ts
 import { compareText } from '../core/lists.ts';
 import type { Actual, Fields } from '../core/resource.ts';
 import { maskUrlsIn } from '../core/text/safe-url.ts';
-import type { Detail, DetailRequest, Kind } from '../kinds/model/kind.ts';
+import { type Detail, type DetailRequest, type Kind, withoutRefused } from '../kinds/model/kind.ts';
 import { normalizeValue } from '../plan/diff.ts';
 import type { Reader } from '../platform/client.ts';
 import { estimateSeconds } from '../queue/estimate.ts';
@@ -214,7 +214,9 @@ export async function takeSnapshot(
   const byName = new Map(kinds.map((kind) => [kind.name, kind]));
   const due = kinds.filter((kind) => kind.observe !== null);
   const listings = await settleAll(
-    due.map(async (kind) => [kind.name, await takeKind(kind, byName, reader).catch(asUnreadable)] as const),
+    due.map(
+      async (kind) => [kind.name, await takeKind(withoutRefused(kind), byName, reader).catch(asUnreadable)] as const,
+    ),
   );
   const failures = listings.flatMap(([, of]) => ('failure' in of ? [of.failure] : []));
   if (failures.length === listings.length) {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { AuthError } from '../../src/core/errors.ts';
 import { getFeatures } from '../../src/emulator/model/features.ts';
 import { readAll } from '../../src/import/import.ts';
 import { kinds } from '../../src/kinds/registry.ts';
@@ -262,4 +263,17 @@ test('problems of permissions name their line', async () => {
       "7 space/one: no team "writer"; did you mean "writers" (octavo.yaml:1)?",
     ]
   `);
+});
+
+test('a token that may not read roles still imports and saves the rest', async () => {
+  await world.settle(ROLES, approved);
+  world.emulator.setFaults([
+    { match: { operation: 'listTeamPermissionsInSpace' }, fault: { kind: 'status', status: 403 } },
+  ]);
+  const { observation, unread } = await readAll(kinds, [], world.reader());
+  expect(unread).toEqual([{ kind: 'team permissions of space', reason: expect.stringContaining('403') }]);
+  const files = filesAfter(await importOf(observation));
+  expect(Object.values(files).join('\n')).toMatch(/one:\s+title: One\s+editMode: live\s+permissions: \{ members: /);
+  // A plan does not guess.
+  await expect(world.plan(ROLES)).rejects.toThrow(AuthError);
 });

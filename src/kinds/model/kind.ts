@@ -1,7 +1,7 @@
 /** Definition of a kind, and of the requests that write its changes. */
 import type { Address } from '../../core/address.ts';
 import type { Change, DeletedContents } from '../../core/change.ts';
-import { RejectedError } from '../../core/errors.ts';
+import { AuthError, RejectedError } from '../../core/errors.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import type { Actual, Base, Declared, Fields } from '../../core/resource.ts';
 import type { KindRules } from '../../plan/rules.ts';
@@ -36,6 +36,8 @@ export interface DetailRequest {
   readonly parts?: readonly string[];
   /** `before` is the result of the request that this one follows. */
   read(actual: Actual, reader: Reader, before: Detail): Promise<Detail>;
+  /** A token that may list the resource may be refused this: the fields are left out where everything is read. */
+  readonly isOptional?: boolean;
   /** Request that depends on the result of this one. */
   readonly next?: DetailRequest;
 }
@@ -100,6 +102,22 @@ export async function unlessMissing<T>(answer: Promise<T>): Promise<T | null> {
     }
     throw error;
   }
+}
+
+/** Returns a kind whose optional details are left out, and reported by name, where the token may not read them (403). */
+export function withoutRefused(kind: Kind, refused: (name: string, error: AuthError) => void = () => {}): Kind {
+  const details = kind.details?.map((detail): DetailRequest => {
+    const read: DetailRequest['read'] = (...args) =>
+      detail.read(...args).catch((error: unknown) => {
+        if (error instanceof AuthError && error.status === 403) {
+          refused(detail.name, error);
+          return {};
+        }
+        throw error;
+      });
+    return detail.isOptional === true ? { ...detail, read } : detail;
+  });
+  return details === undefined ? kind : { ...kind, details };
 }
 
 /** Placeholder for the id of an address. It is filled in when the request is sent, because it may not exist before. */

@@ -24,12 +24,14 @@ const ADMIN = 'admin';
 /** Kinds of resources in which teams and people have roles. */
 export type Grantable = keyof typeof permissionsOf;
 
-/** A version of the platform may have no permissions of sites. */
-const UNSUPPORTED = ' was not compared: this version of the platform has none for sites (before 0.167)';
+/** Says why permissions were not compared: an older version of the platform, or a snapshot by a token without the right. */
+function notComparedNote(kind: Grantable, field: string): string {
+  const reason = kind === 'site' ? 'this version of the platform has none for sites (before 0.167)' : 'it was not read';
+  return `${field} was not compared: ${reason}`;
+}
 
 /** Fields of the permissions of a kind: teams by key and people by email address, each with a role. */
 export function permissionFields(kind: Grantable): FieldTable<never> {
-  const since = (field: string) => (kind === 'site' ? { unsupportedNote: `${field}${UNSUPPORTED}` } : {});
   const common = { isListed: false, keepsOthers: (fields: Fields) => fields[MEMBERSHIP] === 'additive' };
   return {
     [GROUP]: {
@@ -45,7 +47,7 @@ export function permissionFields(kind: Grantable): FieldTable<never> {
         },
         teams: {
           ...common,
-          ...since(TEAMS),
+          unsupportedNote: notComparedNote(kind, TEAMS),
           schema: z
             .record(key('A key of `teams`.', 'team'), role)
             .meta({ examples: [{ writers: 'edit' }] })
@@ -66,7 +68,7 @@ export function permissionFields(kind: Grantable): FieldTable<never> {
         },
         members: {
           ...common,
-          ...since(MEMBERS),
+          unsupportedNote: notComparedNote(kind, MEMBERS),
           schema: z
             .record(personKey, role)
             .meta({ examples: [{ 'ana@acme.example': 'admin' }] })
@@ -104,20 +106,15 @@ function unlessEmpty(roles: Readonly<Record<string, Json>>): Readonly<Record<str
   return Object.keys(roles).length === 0 ? undefined : roles;
 }
 
-function describeMembership({ fields, ...actual }: Actual, context: DescribeContext): string | undefined {
+function describeMembership(actual: Actual, context: DescribeContext): string | undefined {
+  const { fields } = actual;
   const [teams, people] = [describeTeams(fields[TEAMS], context), declarablePeople(fields[MEMBERS])];
   if (teams.unknown > 0) {
-    context.note(
-      { fields, ...actual },
-      `additive: ${counted(teams.unknown, 'team')} in its permissions cannot be declared`,
-    );
+    context.note(actual, `additive: ${counted(teams.unknown, 'team')} in its permissions cannot be declared`);
   }
   if (people.unknown > 0) {
     const who = counted(people.unknown, 'person', 'people');
-    context.note(
-      { fields, ...actual },
-      `additive: the platform returns no email address for ${who} in its permissions`,
-    );
+    context.note(actual, `additive: the platform returns no email address for ${who} in its permissions`);
   }
   return teams.unknown + people.unknown > 0 ? 'additive' : undefined;
 }
@@ -128,6 +125,7 @@ export function permissionDetails(kind: Grantable): readonly DetailRequest[] {
   return [
     {
       name: 'team permissions',
+      isOptional: true,
       fields: [TEAMS],
       async read({ id }, reader) {
         const list = await readAll<TeamPermission>(reader, teams, { [parameter]: id }, kind);
@@ -139,6 +137,7 @@ export function permissionDetails(kind: Grantable): readonly DetailRequest[] {
     },
     {
       name: 'member permissions',
+      isOptional: true,
       fields: [MEMBERS],
       async read({ id }, reader) {
         const list = await readAll<UserPermission>(reader, users, { [parameter]: id }, kind);

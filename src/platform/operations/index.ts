@@ -6,7 +6,7 @@ import { permissionOperations } from './permissions.ts';
 import { siteOperations } from './sites.ts';
 
 export type { OpenApiSpec } from './organization.ts';
-export type { ResourcePermissions, TeamPermission, UserPermission } from './permissions.ts';
+export type { TeamPermission, UserPermission } from './permissions.ts';
 export { permissionsOf } from './permissions.ts';
 export type {
   ExternalLink,
