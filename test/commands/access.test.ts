@@ -1,5 +1,7 @@
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { csvCell } from '../../src/commands/access/report.ts';
+import { startInside } from '../daemon/inside.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 
 const PEOPLE = 'members: { ana@acme.example: { role: admin }, bo@acme.example: { role: read } }\n';
@@ -69,15 +71,15 @@ test('shows what is not declared, and what was not read', async () => {
   ]);
   const { stdout, stderr, code } = await access(work, '--format', 'csv');
   expect(stdout).toMatchInlineSnapshot(`
-    "person,email,organization role,resource,title,role,through,declared,last seen,since commit,changed at,author,role before,declared role
-    Ana,ana@acme.example,admin,organization,,admin,direct,yes,,,,,,
-    Bo,bo@acme.example,read,organization,,read,direct,yes,,,,,,
-    Cy,cy@acme.example,read,organization,,read,direct,no,,,,,,
-    Ana,ana@acme.example,admin,space #spc_000d,"'=HYPERLINK(""http://evil.example"")",admin,default,,,,,,,
-    Ana,ana@acme.example,admin,space/handbook,Handbook,admin,direct,yes,,,,,,
-    Bo,bo@acme.example,read,space/handbook,Handbook,comment,direct,no,,,,,,
-    Cy,cy@acme.example,read,space/handbook,Handbook,read,default,,,,,,,
-    Bo,bo@acme.example,read,team/writers,Writers,member,direct,yes,,,,,,
+    "person,email,organization role,resource,title,role,through,declared,last seen,since commit,changed at,author,role before,declared role,approved by
+    Ana,ana@acme.example,admin,organization,,admin,direct,yes,,,,,,,
+    Bo,bo@acme.example,read,organization,,read,direct,yes,,,,,,,
+    Cy,cy@acme.example,read,organization,,read,direct,no,,,,,,,
+    Ana,ana@acme.example,admin,space #spc_000d,"'=HYPERLINK(""http://evil.example"")",admin,default,,,,,,,,
+    Ana,ana@acme.example,admin,space/handbook,Handbook,admin,direct,yes,,,,,,,
+    Bo,bo@acme.example,read,space/handbook,Handbook,comment,direct,no,,,,,,,
+    Cy,cy@acme.example,read,space/handbook,Handbook,read,default,,,,,,,,
+    Bo,bo@acme.example,read,team/writers,Writers,member,direct,yes,,,,,,,
     "
   `);
   expect(stderr).toContain('site/help is missing, because it could not be read');
@@ -114,6 +116,29 @@ test('--since shows what commits changed, with commit, author and the role befor
   expect(unchanged.stdout).toBe('no commit changed who has access\n');
   const wrong = await access(work, '--since', 'nowhere');
   expect(wrong).toMatchObject({ code: 3, stderr: expect.stringContaining('--since nowhere is not a commit') });
+});
+
+test('--since names who approved the plan of a commit, if the daemon has a record of it', async () => {
+  await using work = await opened();
+  await using daemon = await startInside(work, {
+    organization: { requireApproval: ['space'] },
+    name: 'config.yaml',
+  });
+  work.repository.commit('No last admin', {
+    'octavo.yaml': FIRST.replace(', members: { ana@acme.example: admin }', ', members: {}'),
+  });
+  await daemon.pass();
+  const config = ['--config', join(work.folder, 'config.yaml')];
+  const { stdout: status } = await work.inside(['status', ...config]);
+  const checksum = /octavo approve (\S+)/.exec(status)?.[1] ?? '';
+  expect(await work.inside(['approve', checksum, ...config])).toMatchObject({ code: 0 });
+  await daemon.idle();
+  const { stdout, stderr } = await access(work, '--since', first, '--format', 'json', ...config);
+  expect(stderr).not.toContain('daemon');
+  const { rows } = JSON.parse(stdout);
+  expect(rows).toMatchObject([
+    { email: 'ana@acme.example', since: { before: 'admin', approvedBy: [expect.stringMatching(/\(socket\)$/)] } },
+  ]);
 });
 
 test.each([

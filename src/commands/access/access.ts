@@ -14,6 +14,7 @@ import { table } from '../cli/table.ts';
 import { folderInRepository, loadFolder } from '../plan/desired.ts';
 import { readWithProgress } from '../plan/progress.ts';
 import { type ActualAccess, readAccess } from './actual-access.ts';
+import { readApprovers } from './approvers.ts';
 import { declaredGrants, type GrantHistory, readGrantHistory } from './declared-access.ts';
 import { accessCells, accessCsv, accessRows } from './report.ts';
 
@@ -45,8 +46,10 @@ export async function accessCommand(folder: string, flags: AccessFlags, context:
     readWithProgress(id, session, terminal, (reader) => readAccess(reader, state.declared)),
   );
   const declared = declaredGrants(baseOfManifests(kinds, state.declared) ?? new Map());
-  const rows = accessRows(actual, declared, history?.changes ?? null);
-  const warnings = warningsOf(actual, history);
+  const commits = new Set((history?.changes ?? []).map(({ commit }) => commit.id));
+  const approvers = await readApprovers({ config: target.config, organization: id, context }, commits);
+  const rows = accessRows(actual, declared, history?.changes ?? null, approvers.names);
+  const warnings = warningsOf(actual, history, approvers.problem);
   if (flags.format === 'csv') {
     terminal.out(accessCsv(rows));
   } else {
@@ -79,7 +82,7 @@ function adminsOf({ people }: ActualAccess): readonly string[] {
     .toSorted();
 }
 
-function warningsOf(actual: ActualAccess, history: GrantHistory | null): readonly string[] {
+function warningsOf(actual: ActualAccess, history: GrantHistory | null, noApprovers: string | null): readonly string[] {
   const admins = adminsOf(actual);
   const unreadable = (history?.unreadable ?? []).map(({ id }) => id.slice(0, 7));
   return [
@@ -90,6 +93,7 @@ function warningsOf(actual: ActualAccess, history: GrantHistory | null): readonl
       : []),
     ...actual.unread.map(({ resource, reason }) => `${resource} is missing, because it could not be read: ${reason}`),
     ...actual.problems.map(({ address, message }) => `${address} ${message}`),
+    ...(noApprovers === null ? [] : [`who approved is missing, because the daemon could not be asked: ${noApprovers}`]),
     ...(unreadable.length === 0
       ? []
       : [
@@ -103,6 +107,6 @@ function linesOf(rows: ReturnType<typeof accessRows>, { since }: AccessFlags, { 
     return [since === undefined ? 'nobody has access' : 'no commit changed who has access'];
   }
   const headings = ['PERSON', 'IN ORGANIZATION', 'RESOURCE', 'ROLE', 'THROUGH', 'IN MANIFESTS'];
-  const changed = since === undefined ? [] : ['CHANGE', 'COMMIT', 'DATE', 'AUTHOR'];
+  const changed = since === undefined ? [] : ['CHANGE', 'COMMIT', 'DATE', 'AUTHOR', 'APPROVED BY'];
   return table([...headings, ...changed], accessCells(rows), terminal);
 }

@@ -35,6 +35,8 @@ interface Since {
   readonly before: string;
   /** Role that the manifests declare since then; `none` if there is none. */
   readonly declared: string;
+  /** People who approved the plan of the commit, as far as the daemon has a record of it. */
+  readonly approvedBy: readonly string[];
 }
 
 const NONE = 'none';
@@ -44,6 +46,7 @@ export function accessRows(
   actual: ActualAccess,
   declared: ReadonlyMap<string, AccessGrant>,
   changes: readonly GrantChange[] | null,
+  approvers: ReadonlyMap<string, readonly string[]>,
 ): readonly AccessRow[] {
   const held = new Map(actual.grants.map((grant) => [grantKey(grant), grant]));
   const last = new Map((changes ?? []).map((change) => [grantKey(change), change]));
@@ -63,7 +66,7 @@ export function accessRows(
       through,
       declared: through === 'default' ? null : compared(role, wanted),
       lastSeen: known?.lastSeen ?? null,
-      since: change === undefined ? null : sinceOf(change, first.get(key) ?? change),
+      since: change === undefined ? null : sinceOf(change, first.get(key) ?? change, approvers),
     };
   });
   // Changes that cancel each other are left out.
@@ -84,14 +87,25 @@ function byPlace(a: AccessRow, b: AccessRow): number {
   return isOther(a) - isOther(b) || compareText(nameOf(a), nameOf(b));
 }
 
-function sinceOf({ commit, to }: GrantChange, { from }: GrantChange): Since {
+function sinceOf(
+  { commit, to }: GrantChange,
+  { from }: GrantChange,
+  approvers: ReadonlyMap<string, readonly string[]>,
+): Since {
   const { name, email } = commit.author;
-  return { commit: commit.id, at: commit.at, author: `${name} <${email}>`, before: from ?? NONE, declared: to ?? NONE };
+  return {
+    commit: commit.id,
+    at: commit.at,
+    author: `${name} <${email}>`,
+    before: from ?? NONE,
+    declared: to ?? NONE,
+    approvedBy: approvers.get(commit.id) ?? [],
+  };
 }
 
 const HEADINGS = [
   ...['person', 'email', 'organization role', 'resource', 'title', 'role', 'through', 'declared', 'last seen'],
-  ...['since commit', 'changed at', 'author', 'role before', 'declared role'],
+  ...['since commit', 'changed at', 'author', 'role before', 'declared role', 'approved by'],
 ];
 
 /** Formats rows as CSV of RFC 4180, for spreadsheets. */
@@ -99,7 +113,9 @@ export function accessCsv(rows: readonly AccessRow[]): string {
   const lines = rows.map(({ since, ...row }) => [
     ...[row.person, row.email, row.organizationRole, row.resource, row.title, row.role, row.through],
     ...[row.declared ?? '', row.lastSeen ?? ''],
-    ...(since === null ? ['', '', '', '', ''] : [since.commit, since.at, since.author, since.before, since.declared]),
+    ...(since === null
+      ? ['', '', '', '', '', '']
+      : [since.commit, since.at, since.author, since.before, since.declared, since.approvedBy.join(', ')]),
   ]);
   return [HEADINGS, ...lines].map((line) => `${line.map(csvCell).join(',')}\r\n`).join('');
 }
@@ -137,7 +153,13 @@ export function accessCells(rows: readonly AccessRow[]): readonly (readonly stri
       declared === null || declared === 'yes' ? '' : WORDS[declared],
       ...(since === null
         ? []
-        : [`${since.before} → ${since.declared}`, since.commit.slice(0, 7), since.at.slice(0, 10), since.author]),
+        : [
+            `${since.before} → ${since.declared}`,
+            since.commit.slice(0, 7),
+            since.at.slice(0, 10),
+            since.author,
+            since.approvedBy.join(', '),
+          ]),
     ]);
   });
 }
