@@ -10,7 +10,7 @@ import { listedKind } from './model/derived-kind.ts';
 import { listedElsewhere } from './model/field-table.ts';
 import { creating, type Detail, type PlannedRequest, RefMap, ref, request } from './model/kind.ts';
 import type { DescribeContext } from './model/manifest.ts';
-import { declarablePeople, peopleFromEntry, personIn, personKey, personRef, rolesIn } from './model/people.ts';
+import { declarablePeople, peopleFromEntry, peopleSchema, personIn, personRef, rolesIn } from './model/people.ts';
 import { line } from './model/schema.ts';
 
 const LIMITS = { min: 1, max: 64, example: 'Docs writers' };
@@ -40,8 +40,7 @@ export const team = listedKind({
         declarablePeople(actual.fields.members).unknown === 0 ? undefined : 'additive',
     },
     members: {
-      schema: z
-        .record(personKey, teamRole)
+      schema: peopleSchema(teamRole)
         .meta({ examples: [{ 'ana@acme.example': 'owner', 'bo@acme.example': 'member' }] })
         .describe('Email addresses, each with `owner` (can manage the team) or `member`.'),
       shape: 'people',

@@ -242,6 +242,8 @@ test('problems of permissions name their line', async () => {
       members:
         ana: read
         bo@acme.example: null
+        Cy@acme.example: read
+        cy@acme.example: admin
       groups: {}
 `;
   expect(await problemLines(manifest)).toMatchInlineSnapshot(`
@@ -251,7 +253,7 @@ test('problems of permissions name their line', async () => {
       "10 space/one: "not a key!" in permissions.teams: is not a key (letters, digits, ".", "_" and "-", beginning with a letter or a digit, at most 100)",
       "12 space/one: "ana" in permissions.members: is not an email address",
       "13 space/one: permissions.members["bo@acme.example"] cannot be cleared: null is not allowed here; leave the field out if it should not be managed",
-      "14 space/one: unknown field "groups" in permissions; valid fields: membership, teams, members",
+      "16 space/one: unknown field "groups" in permissions; valid fields: membership, teams, members",
     ]
   `);
   expect(
@@ -276,4 +278,11 @@ test('a token that may not read roles still imports and saves the rest', async (
   expect(Object.values(files).join('\n')).toMatch(/one:\s+title: One\s+editMode: live\s+permissions: \{ members: /);
   // A plan does not guess.
   await expect(world.plan(ROLES)).rejects.toThrow(AuthError);
+});
+
+test('a person who is written twice is a problem', async () => {
+  const twice = '{ Cy@acme.example: read, cy@acme.example: admin }';
+  expect(await problemLines(spaceOf(`{ members: ${twice} }`))).toEqual([
+    '2 space/one: permissions.members["cy@acme.example"] names the same person as "Cy@acme.example", because email addresses are compared in lower case; keep one of them',
+  ]);
 });

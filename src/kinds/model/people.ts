@@ -5,11 +5,23 @@ import { compareText } from '../../core/lists.ts';
 import { Ref } from './kind.ts';
 import { emailKey, type SchemaNotes } from './schema.ts';
 
-/** Schema of the email address of a person, for which editors offer the declared members. */
-export const personKey = z
+/** Email address of a person, for which editors offer the declared members. */
+const personKey = z
   .string()
   .regex(emailKey.pattern, { error: 'is not an email address' })
   .meta({ suggests: ['member'] } satisfies SchemaNotes);
+
+/** Schema of a mapping of people to roles. A person who is written twice has no certain role. */
+export function peopleSchema<Role extends z.ZodType>(role: Role) {
+  return z.record(personKey, role).superRefine((people, context) => {
+    for (const [email, ...others] of Map.groupBy(Object.keys(people), (each) => each.toLowerCase()).values()) {
+      for (const other of others) {
+        const message = `names the same person as ${JSON.stringify(email)}, because email addresses are compared in lower case; keep one of them`;
+        context.addIssue({ code: 'custom', message, path: [other] });
+      }
+    }
+  });
+}
 
 /** Returns the roles in the value of a field, by person or other holder; none if the value is not a mapping. */
 export function rolesIn(value: unknown): Readonly<Record<string, string>> {

@@ -12,7 +12,7 @@ import type { PaginatedOperation, WriteOperation } from '../../platform/operatio
 import { type FieldTable, listedElsewhere } from './field-table.ts';
 import { type DetailRequest, type Kind, type PlannedRequest, Ref, ref, request, unlessMissing } from './kind.ts';
 import { type DescribeContext, Reference } from './manifest.ts';
-import { declarablePeople, peopleFromEntry, personIn, personKey, personRef, rolesIn } from './people.ts';
+import { declarablePeople, peopleFromEntry, peopleSchema, personIn, personRef, rolesIn } from './people.ts';
 import { key, role } from './schema.ts';
 
 const GROUP = 'permissions';
@@ -69,8 +69,7 @@ export function permissionFields(kind: Grantable): FieldTable<never> {
         members: {
           ...common,
           unsupportedNote: notComparedNote(kind, MEMBERS),
-          schema: z
-            .record(personKey, role)
+          schema: peopleSchema(role)
             .meta({ examples: [{ 'ana@acme.example': 'admin' }] })
             .describe('Email addresses, each with a role.'),
           shape: 'people',
