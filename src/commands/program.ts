@@ -152,6 +152,11 @@ function everydayCommands(program: LazyCommand): void {
       '--unmanaged [dir]',
       'Also skip resources declared elsewhere in this manifest directory, which contains --out (default: .)',
     )
+    .option(
+      '--docs-yaml <site>',
+      'Print the docs.yaml of a site, declared (by key) or on the platform (by title or id)',
+    )
+    .option('--from-docs-yaml <file>', 'Print the manifest of a docs.yaml')
     .option('--drift', 'Write drift into the existing manifests, each change at its line')
     .option(
       '--base <ref>',

@@ -2,6 +2,7 @@
 import { readFile, realpath, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { OrganizationConfig } from '../../config/config.ts';
+import { addressOf } from '../../core/address.ts';
 import { ConfigError, EXIT, type ExitCode, messageOf } from '../../core/errors.ts';
 import { makeDirectory } from '../../core/files/disk.ts';
 import type { FileTree } from '../../core/files/file-tree.ts';
@@ -25,6 +26,7 @@ import type { CommandContext } from '../cli/context.ts';
 import { type PlatformSession, withPlatform } from '../cli/session.ts';
 import { configIn, openFolder } from '../plan/desired.ts';
 import { readWithProgress } from '../plan/progress.ts';
+import { NO_FILES, printActual, printDeclared, printManifest } from './docs-yaml.ts';
 import { type DriftFlags, driftPullRequest, importDrift } from './drift.ts';
 
 interface ImportFlags extends Omit<DriftFlags, 'kinds'> {
@@ -32,6 +34,10 @@ interface ImportFlags extends Omit<DriftFlags, 'kinds'> {
   readonly site?: readonly string[];
   /** Write drift into the existing manifests. */
   readonly drift?: boolean;
+  /** Print the `docs.yaml` of this site. */
+  readonly docsYaml?: string;
+  /** Print the manifest of this `docs.yaml`. */
+  readonly fromDocsYaml?: string;
   /** With drift: commit it to a separate branch and keep a pull request open. */
   readonly pullRequest?: boolean;
   /** Manifest directory around `out`; `true` for the working directory. */
@@ -47,14 +53,23 @@ export async function importCommand(flags: ImportFlags, context: CommandContext)
     const drift = { ...flags, kinds: choice.kinds };
     return flags.pullRequest === true ? driftPullRequest(drift, context) : importDrift(drift, context);
   }
+  if (flags.fromDocsYaml !== undefined) {
+    return printManifest(flags.fromDocsYaml, context);
+  }
   const place = await findTarget(flags, terminal.cwd);
-  const target = await readTarget(flags, context, flags.out);
   const existing = await existingIn(place);
+  if (flags.docsYaml !== undefined && existing?.declared.has(addressOf('site', flags.docsYaml)) === true) {
+    return printDeclared(existing.declared, flags.docsYaml, context);
+  }
+  const target = await readTarget(flags, context, flags.out);
   const read = await withPlatform(target, context, (session) =>
     readFrom(target.organization, choice, session, context),
   );
   const { observation } = read;
   checkSites(choice, read);
+  if (flags.docsYaml !== undefined) {
+    return printActual(observation, flags.docsYaml, context);
+  }
   const { tree, load, folder } = place;
   const imported = await importManifests({ kinds, observation, choice, tree, load, existing, folder });
   const files = [...imported.files, ...(await editorFiles(place, imported.files))];
@@ -68,7 +83,10 @@ export async function importCommand(flags: ImportFlags, context: CommandContext)
   return EXIT.done;
 }
 
-function choiceOf({ kind = [], site = [] }: ImportFlags): Choice {
+function choiceOf({ kind = [], site = [], docsYaml }: ImportFlags): Choice {
+  if (docsYaml !== undefined) {
+    return { kinds: [], sites: [docsYaml] };
+  }
   const known = kinds.filter(({ manifest }) => manifest !== null).map(({ name }) => name);
   for (const name of kind) {
     const whole = kinds.find((each) => each.name === name)?.partOf;
@@ -82,10 +100,29 @@ function choiceOf({ kind = [], site = [] }: ImportFlags): Choice {
 }
 
 /** Throws ConfigError for flags that have no effect together. */
-function checkFlags({ drift, unmanaged, site = [], base, scope, pullRequest, onto, author }: ImportFlags): void {
+function checkFlags(flags: ImportFlags): void {
+  const {
+    drift,
+    unmanaged,
+    site = [],
+    kind = [],
+    base,
+    scope,
+    pullRequest,
+    onto,
+    author,
+    docsYaml,
+    fromDocsYaml,
+  } = flags;
   if (drift === true && (unmanaged !== undefined || site.length > 0)) {
     throw new ConfigError(
       '--drift cannot be combined with --site or --unmanaged, because it updates declared resources only',
+    );
+  }
+  const [converts, ...more] = [docsYaml, fromDocsYaml].filter((each) => each !== undefined);
+  if (converts !== undefined && (more.length > 0 || drift === true || site.length > 0 || kind.length > 0)) {
+    throw new ConfigError(
+      '--docs-yaml and --from-docs-yaml print one file; they cannot be combined with each other, --drift, --site or --kind',
     );
   }
   if (drift !== true && base !== undefined) {
@@ -148,18 +185,10 @@ async function findTarget({ out, unmanaged, config }: ImportFlags, cwd: string):
     root,
     shown: managed,
     folder: folder.split(sep).join('/'),
-    tree: isThere ? openFolder(root) : NOTHING,
+    tree: isThere ? openFolder(root) : NO_FILES,
     load: { root: '', config: configIn(root, cwd, config) },
   };
 }
-
-const NOTHING: FileTree = {
-  label: 'nothing',
-  list: async () => [],
-  read: () => Promise.reject(new ConfigError('no file to read')),
-  resolve: () => Promise.reject(new ConfigError('no file to read')),
-  checkNamed: () => Promise.reject(new ConfigError('no file to read')),
-};
 
 /** Returns the declarations of a folder; null without manifests. Throws DesiredStateError. */
 async function existingIn({ tree, load }: ImportTarget): Promise<ExistingManifests | null> {

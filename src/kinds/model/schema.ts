@@ -216,7 +216,7 @@ export function objectOrFile(
 }
 
 /** Returns the line of a path in a text, counted from 1; the line of its nearest existing parent if it is missing. */
-function lineOf(content: string, path: readonly PropertyKey[]): number {
+export function lineOf(content: string, path: readonly PropertyKey[]): number {
   const lines = new LineCounter();
   const document = parseDocument(content, { lineCounter: lines });
   for (let length = path.length; length > 0; length -= 1) {
