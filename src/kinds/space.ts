@@ -8,7 +8,7 @@ import type { ContentPage } from '../platform/operations/content.ts';
 import { operations } from '../platform/operations/index.ts';
 import { checkTitle, listedKind } from './model/derived-kind.ts';
 import { access, defaultLevel, ofExisting, parentAccess, titleField } from './model/field-table.ts';
-import { describeGitSync, gitSyncOf, readGitSync } from './model/git-sync.ts';
+import { describeGitSync, type GitSync, gitSyncOf, readGitSync } from './model/git-sync.ts';
 import { creating, type Kind, ref, request, type Writes } from './model/kind.ts';
 import { mergeRulesField } from './model/merge-rules.ts';
 import { key, LANGUAGES, line, text, url } from './model/schema.ts';
@@ -86,13 +86,14 @@ const listed = listedKind({
     const sync = gitSyncOf(fields.gitSync);
     return sync === null ? [] : [`${describeGitSync(sync)}: its pages come from there`];
   },
-  impact({ facts }) {
+  impact({ facts, fields }) {
     const { openChangeRequests, pages, lastEdit } = (facts ?? {}) as DeletedContents;
     const open = openChangeRequests ?? 0;
     const text = [
       pages === undefined ? '' : counted(pages, 'page'),
       lastEdit === undefined ? '' : `last edited ${lastEdit.slice(0, 10)}`,
       open === 0 ? '' : counted(open, 'open change request'),
+      pages === undefined || pages === 0 ? '' : pagesAfterDeletion(gitSyncOf(fields.gitSync)),
     ];
     const contents = present({ pages, lastEdit, openChangeRequests: open });
     return { weight: 15 + open, text: text.filter((part) => part !== '').join(', '), contents };
@@ -104,6 +105,12 @@ const listed = listedKind({
   copySource: ({ declared }) => (typeof declared.duplicateOf === 'string' ? declared.duplicateOf : undefined),
   example: 'guides: { title: Guides, collection: handbook, language: en, editMode: locked }',
 });
+
+/** Says where the pages of a deleted space are. Source: docs/platform-notes.md#deletions */
+function pagesAfterDeletion(sync: GitSync | null): string {
+  const kept = 'restorable for 7 days';
+  return sync?.repository == null ? kept : `${kept}; the files stay in ${sync.repository}`;
+}
 
 /** Counts the pages of a tree, without its groups and links, and finds the last edit of one. */
 function contentsOf(tree: readonly ContentPage[]): DeletedContents {

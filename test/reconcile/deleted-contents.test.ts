@@ -43,10 +43,21 @@ describe('the contents of held deletions', () => {
     expect(lastEdit).toMatch(/^20\d\d-\d\d-\d\dT/);
     expect(pages).toBeGreaterThanOrEqual(2);
     expect(of('team/a').deletes).toEqual({ title: 'A', shownOn: [] });
-    const contents = `${pages} pages, last edited ${lastEdit.slice(0, 10)}, shown on site/help`;
+    const contents = `${pages} pages, last edited ${lastEdit.slice(0, 10)}, restorable for 7 days, shown on site/help`;
     expect(await plan()).toContain(`"Guides", ${contents}`);
     const comment = (await plan('--format', 'markdown')).replaceAll(/\n- {3}/g, ' ');
     expect(comment).toContain(`- Guides (space/guides): ${contents}`);
+  });
+
+  test('name the repository of Git Sync, in which the files stay', async () => {
+    work.emulator.setFeatures({ gitSync: true });
+    await applied('spaces: { guides: { title: Guides } }\n');
+    const { id } = (await work.call('GET', '/spaces')).items[0];
+    work.emulator.writeContent(id, { pages: [{ title: 'Start' }] });
+    work.emulator.installGitSync({ space: id, repository: 'acme/docs', branch: 'main', priority: 'git' });
+    work.repository.write('spaces.yaml', 'spaces: {}\n');
+    const [change] = (await json()).changes;
+    expect(change.impact).toContain('restorable for 7 days; the files stay in acme/docs');
   });
 
   test('are not read without held deletions', async () => {
