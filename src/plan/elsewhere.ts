@@ -36,12 +36,17 @@ export function withoutElsewhere(identity: Identity, elsewhere: ReadonlyMap<Addr
       };
 }
 
-/** Pauses the changes of parts that two files declare. Changes of fields that another file decides become notes. */
+/**
+ * Pauses the changes of parts that two files declare, which is a problem of the manifests. Changes of fields that another
+ * file decides become notes.
+ */
 export function pauseElsewhere(
   changes: readonly Change[],
   elsewhere: ReadonlyMap<Address, DecidedElsewhere>,
 ): Pick<Plan, 'changes' | 'notes'> {
-  const notes: { address: Address; text: string }[] = [];
+  const notes: { address: Address; text: string; isProblem?: true }[] = [...elsewhere].flatMap(
+    ([address, { reason }]) => (reason === null ? [] : [{ address, text: reason, isProblem: true }]),
+  );
   const kept = changes.flatMap((change): readonly Change[] => {
     const reason = elsewhere.get(change.within ?? '')?.reason ?? null;
     if (reason !== null) {

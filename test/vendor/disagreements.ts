@@ -100,6 +100,11 @@ export const DISAGREEMENTS: readonly Known[] = [
       'Links to elsewhere came in 0.201, and stand among the sections of a site.',
     ],
     [
+      FIRST,
+      [...adds('Site', 'gitSync', 'permissions'), ...adds('publishSite/responses/200', 'gitSync', 'permissions')],
+      'Sites tell about their Git Sync from 0.181 on, and about permissions from 0.201 on.',
+    ],
+    [
       LATER,
       [...adds('Site', 'agentsContext'), ...adds('publishSite/responses/200', 'agentsContext')],
       'The context of agents was removed in 0.167.',

@@ -227,6 +227,7 @@ export function planFacts({ organization, scope, reconciler, flapping }: PlanFac
   const input = { organization, scope, plan, at, results: lastEnd.results };
   return [
     ...verdictFacts(input),
+    ...problemFacts(input),
     ...failureFacts(input, lastEnd.endedAt),
     ...driftFacts(input, drift),
     ...flapping.slice(0, MAX_FIELDS).map((field) => flappingFact(input, field)),
@@ -262,6 +263,16 @@ function verdictFacts({ organization, scope, plan, at }: PlanInput): readonly Fa
   const summary = `${counted(held, 'change')} ${waits} for approval${deletes}${why}; approve with: octavo approve ${shortApproval(id)}`;
   const shown = isWhole ? changes : changes.filter((each) => each.held !== null && each.approvable);
   return [newFact('waiting-for-approval', scope, { summary, since: at, path, details: shown.map(changeLine) })];
+}
+
+/** Facts about manifests that contradict another file, of which nothing is applied. */
+function problemFacts({ organization, scope, plan, at }: PlanInput): readonly Fact[] {
+  return plan.notes
+    .filter(({ isProblem }) => isProblem === true)
+    .map(({ address, text }) => {
+      const path = resourcePath(organization, address);
+      return newFact('manifests-invalid', scope, { summary: oneLine(text), subject: address, since: at, path });
+    });
 }
 
 function failureFacts({ organization, scope, results }: PlanInput, since: number): readonly Fact[] {

@@ -379,11 +379,7 @@ function gitSyncNotes(declared: Declared, { fields }: Actual): readonly string[]
         ]
       : [];
   }
-  const conflict =
-    from === IN_MANIFEST
-      ? `; its structure is not applied, because ${declared.source.file}:${declared.source.line} and ${docsFileWords(sync)} both declare it`
-      : `; ${docsFileWords(sync)} decides its structure`;
-  return [`${describeGitSync(sync)}${conflict}`];
+  return [`${describeGitSync(sync)}; ${docsFileWords(sync)} decides its structure`];
 }
 
 function siteImpact(actual: Actual) {
