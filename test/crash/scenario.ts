@@ -193,6 +193,12 @@ function withSamples(model: Model, added: readonly Sample[], step: 'created' | '
       const own = section === 'sites' && help ? { [`sample-${kind}`]: { ...help, title: `Sample of ${kind}` } } : {};
       merged[section] = { ...merged[section], ...(section === 'sites' ? rest : entries), ...own };
     }
+    // A part is deleted with its site in no other scenario: it goes alone from a second site.
+    const left = parse(steps[step === 'created' ? 'created' : 'gone'] ?? '') as Sections;
+    if (left?.sites?.help !== undefined) {
+      const site = { ...left.sites.help, title: `Sample without ${kind}` };
+      merged.sites = { ...merged.sites, [`without-${kind}`]: site };
+    }
   }
   return merged as unknown as Model;
 }
