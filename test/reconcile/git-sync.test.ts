@@ -146,16 +146,25 @@ describe('a site with Git Sync', () => {
   });
 });
 
-test('a space with Git Sync has a line in the plan, without another request', async () => {
-  await world.settle(manifests({ structure }), policy);
-  const guides = world.emulator.state().spaces?.find(({ title }) => title === 'Guides');
-  const before = await requestsOfPlan();
-  world.emulator.installGitSync({ space: guides?.id ?? '', repository: 'acme/docs', branch: 'main', priority: 'git' });
-  expect(await notesOf(manifests({ structure }))).toEqual([
-    'space/guides: Git Sync with acme/docs: its pages come from there',
-  ]);
-  expect(await requestsOfPlan()).toBe(before);
-});
+test.each(['0.146', '0.202'] as const)(
+  'a space with Git Sync has a line in the plan of %s, without another request',
+  async (version) => {
+    world.emulator.setFeatures(getFeatures(version));
+    await world.settle(manifests({ structure }), policy);
+    const guides = world.emulator.state().spaces?.find(({ title }) => title === 'Guides');
+    const before = await requestsOfPlan();
+    world.emulator.installGitSync({
+      space: guides?.id ?? '',
+      repository: 'acme/docs',
+      branch: 'main',
+      priority: 'git',
+    });
+    expect(await notesOf(manifests({ structure }))).toEqual([
+      'space/guides: Git Sync with acme/docs: its pages come from there',
+    ]);
+    expect(await requestsOfPlan()).toBe(before);
+  },
+);
 
 async function requestsOfPlan(): Promise<number> {
   world.emulator.requests.reset();

@@ -97,7 +97,7 @@ export function viewSite(context: Context, site: SiteRecord): unknown {
     defaultLevel: context.features.siteDefaultLevel ? levelOf(site) : undefined,
     features: [],
     permissions: context.features.externalLinks ? SITE_PERMISSIONS : undefined,
-    gitSync: viewGitSync(context, site.id),
+    gitSync: context.features.gitSync ? viewGitSync(context, site.id) : undefined,
     urls: {
       location: siteLocation(context, site),
       app: `${context.base}/app/o/${site.organization}/sites/${site.id}`,

@@ -133,15 +133,14 @@ function spacePermissions(context: Context, space: SpaceRecord) {
 
 /** The Git Sync of a space or a site; undefined without one. Source: docs/platform-notes.md#git-sync */
 export function viewGitSync({ store, features }: Context, target: string): unknown {
-  const installation = features.gitSync ? store.gitInstallations.one('target', target) : undefined;
+  const installation = store.gitInstallations.one('target', target);
   if (installation === undefined) {
     return undefined;
   }
   const { id, repository, branch, status } = installation;
   return {
-    installationId: id,
+    ...(features.gitSync ? { installationId: id, installationStatus: status } : {}),
     installationProvider: 'github',
-    installationStatus: status,
     repoName: repository,
     url: `https://github.com/${repository}/tree/${branch}`,
   };

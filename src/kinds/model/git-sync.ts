@@ -5,8 +5,8 @@ import type { GitInstallation, GitSyncState } from '../../platform/operations/in
 /** Git Sync as plans describe it: no token or setting of the provider is kept. Members that are not known are null. */
 export type GitSync = {
   readonly [member: string]: Json;
-  /** Id of the installation. */
-  readonly installation: string;
+  /** Id of the installation, which versions before 0.181 do not tell. */
+  readonly installation: string | null;
   readonly repository: string | null;
   readonly branch: string | null;
   /** Which side wins where both have changed: `git` or `gitbook`. */
@@ -15,12 +15,12 @@ export type GitSync = {
   readonly directory: string | null;
 };
 
-/** Returns an active Git Sync, as a list shows it; null if there is none. */
+/** Returns an active Git Sync, as a list shows it; null if there is none. Versions before 0.181 tell no status. */
 export function readGitSync(state: GitSyncState): GitSync | null {
-  return state == null || state.installationStatus !== 'active'
+  return state == null || (state.installationStatus ?? 'active') !== 'active'
     ? null
     : {
-        installation: state.installationId,
+        installation: state.installationId ?? null,
         repository: state.repoName ?? null,
         branch: null,
         priority: null,
@@ -42,7 +42,7 @@ export function withInstallation(sync: GitSync, found: GitInstallation | null): 
 
 /** Returns the Git Sync in the fields of an actual resource; null if there is none. */
 export function gitSyncOf(value: Json | undefined): GitSync | null {
-  return isObject(value) && typeof value.installation === 'string' ? (value as GitSync) : null;
+  return isObject(value) && value.installation !== undefined ? (value as GitSync) : null;
 }
 
 const WINS: Readonly<Record<string, string>> = {
@@ -63,5 +63,5 @@ export function docsFileWords(sync: GitSync): string {
 }
 
 function repositoryWords({ repository, branch, installation }: GitSync): string {
-  return `${repository ?? `the installation ${installation}`}${branch === null ? '' : `, branch ${branch}`}`;
+  return `${repository ?? (installation === null ? 'a repository' : `the installation ${installation}`)}${branch === null ? '' : `, branch ${branch}`}`;
 }

@@ -344,7 +344,7 @@ function describeSite(
 /** Reads the branch of Git Sync and which side wins, with one request for a site that has Git Sync. */
 async function readInstallation({ fields: { gitSync } }: Actual, reader: Reader): Promise<Detail> {
   const sync = gitSyncOf(gitSync);
-  if (sync === null) {
+  if (sync === null || sync.installation === null) {
     return {};
   }
   const path = { installationId: sync.installation };

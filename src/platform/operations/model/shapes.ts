@@ -29,7 +29,7 @@ export const urls = (addresses as unknown as z.ZodType<Record<string, string | n
 
 /** Git Sync of a site or a space, as read in lists. */
 export const gitSync = z
-  .looseObject({ installationId: string, installationStatus: optionalText, repoName: optionalText })
+  .looseObject({ installationId: optionalText, installationStatus: optionalText, repoName: optionalText })
   .nullish();
 
 /** Resource that is represented by its id only. */
