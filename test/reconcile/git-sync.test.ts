@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { getFeatures } from '../../src/emulator/model/features.ts';
+import { renderPlanText } from '../../src/plan/render/text.ts';
+import { PLAIN } from '../../src/plan/render/text-layout.ts';
 import { filesAfter, importFrom } from '../import/importing.ts';
+import { HOSTILE_TEXTS } from '../support/hostile-texts.ts';
 import { openWorld, UNLIMITED, type World } from '../support/world.ts';
+
+/** Text that affects a terminal, changes the reading direction, or is a command to the runner of a CI job. */
+const ACTIVE = /[\p{Cs}\u202a-\u202e\u2066-\u2069\u2028\u2029]|[^\P{Cc}\n]|##\w*\[|^\s*::/mu;
 
 /*
  * Sites and spaces with Git Sync, whose structure a `docs.yaml` in another repository decides.
@@ -138,11 +144,16 @@ describe('a site with Git Sync', () => {
     expect(titles()).toEqual(['Guides', 'Reference']);
   });
 
-  test('prints names of a hostile repository on one line, as text', async () => {
+  test.each(HOSTILE_TEXTS)('shows %j as the name of a repository, and does not obey it', async (text) => {
     const { gitInstallations: _, ...state } = world.emulator.state();
     world.emulator.restore(state);
-    install('x\n::error::', 'acme/\u001b[31mdocs');
-    expect((await notesOf(manifests({ structure: 'git-sync' }))).join()).toContain('acme/');
+    install(text, `acme/${text}`);
+    for (const declared of ['git-sync', structure]) {
+      const { plan } = await world.plan(manifests({ structure: declared }), policy);
+      const shown = renderPlanText(plan, { columns: 100, paint: PLAIN });
+      expect(shown).toContain('Git Sync with acme/');
+      expect(shown).not.toMatch(ACTIVE);
+    }
   });
 });
 
