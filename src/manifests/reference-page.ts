@@ -85,6 +85,9 @@ function cell(text: string): string {
   return text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 }
 
+/** Alternatives of a field whose members are listed. */
+const MOST_ALTERNATIVES = 4;
+
 /** A mapping inside a field, with the suffix of its path: `[]` for the items of a list, `.*` for free keys. */
 interface InnerSchema {
   readonly schema: JsonSchema;
@@ -128,7 +131,9 @@ class SchemaWords {
 
   /** Returns the mappings with named fields that a field contains. */
   inside(schema: JsonSchema): InnerSchema[] {
-    return this.alternatives(schema).flatMap((alternative): InnerSchema[] => {
+    const alternatives = this.alternatives(schema);
+    // A choice of many mappings, such as what a link can lead to, is described where it is used.
+    return (alternatives.length > MOST_ALTERNATIVES ? [] : alternatives).flatMap((alternative): InnerSchema[] => {
       const items = asSchema(alternative.items);
       const inner = items ?? asSchema(alternative.additionalProperties);
       if (inner !== undefined) {

@@ -100,8 +100,12 @@ export function diffFields(
       append(notes, rules.noBaseNote === undefined ? [] : [rules.noBaseNote]);
       continue;
     }
-    const before = rules.compare === 'base' ? base?.fields[path] : normalizeValue(rules, actual[path] ?? null);
-    const wantedNow = normalizeValue(rules, value);
+    const part = rules.part?.(value, actual[path] ?? null) ?? { declared: value, actual: actual[path] ?? null };
+    for (const place of 'unsupported' in part ? part.unsupported : []) {
+      notes.push(`${path}.${place} was not compared: this version of the platform has no such setting`);
+    }
+    const before = rules.compare === 'base' ? base?.fields[path] : normalizeValue(rules, part.actual);
+    const wantedNow = normalizeValue(rules, part.declared);
     const keepsOthers = rules.keepsOthers?.(declared.fields) === true && isObject(before) && isObject(wantedNow);
     const after = keepsOthers ? ({ ...before, ...wantedNow } as Json) : wantedNow;
     if (rules.fixed === 'create' || sameJson(before ?? null, after)) {

@@ -34,6 +34,13 @@ export interface AccessState {
 /** Returns the groups that have access because of a field. A field that another rule reads returns none. */
 export type AccessRule = (state: AccessState) => readonly Grant[];
 
+/** The members of a value that a plan compares. */
+export interface PartComparison {
+  readonly declared: Json;
+  readonly actual: Json;
+  readonly unsupported: readonly string[];
+}
+
 /** Rules of one field of a kind for the planner. */
 export interface FieldRules {
   /** It is written after the children, because everything it refers to must exist first. */
@@ -51,6 +58,11 @@ export interface FieldRules {
   readonly unsupportedNote?: string;
   /** Note for a plan that has no base to compare the field with. */
   readonly noBaseNote?: string;
+  /**
+   * The declared value is a part of the actual one: returns both reduced to what can be compared, and the places of what
+   * this version of the platform does not have.
+   */
+  readonly part?: (declared: Json, actual: Json) => PartComparison;
   /**
    * Its texts can name secrets. `sentTo` is the field with the address that they are sent to. Every update sends both, so
    * that no secret which the platform has reaches another address.

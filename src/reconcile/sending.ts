@@ -188,7 +188,8 @@ async function sendOne(
   onMaybeDone: () => void,
 ): Promise<Sent> {
   for (let attempt = 1; ; attempt += 1) {
-    const input = fillIn(planned.input, change, context);
+    const filled = fillIn(planned.input, change, context);
+    const input = planned.complete === null ? filled : await planned.complete(filled, context.writer);
     let sent = 0;
     const onAttempt = () => {
       sent += 1;

@@ -7,10 +7,10 @@ const SERVER = { name: 'Search', url: 'https://mcp.acme.example', headers: { Aut
 /** MCP servers of a site. */
 export const siteSettingsRows: Rows = {
   'mcp servers': [
-    [`GET ${MCP}`, 200, { count: 1, items: [{ object: 'site-mcp-server', name: 'Docs', transport: 'http' }] }],
-    [`POST ${MCP}`, SERVER, 201, { ...SERVER, object: 'site-mcp-server', transport: 'http' }],
-    [`POST ${MCP}`, { ...SERVER, transport: 'sse', condition: 'true' }, 201, { transport: 'sse', condition: 'true' }],
-    [`POST ${MCP}`, { ...SERVER, condition: null }, 201, { condition: undefined }],
+    [`GET ${MCP}`, 200, { count: 1, items: [{ object: 'site-mcp-server', name: 'Docs', headers: {} }] }],
+    [`POST ${MCP}`, SERVER, 201, { ...SERVER, object: 'site-mcp-server' }],
+    [`POST ${MCP}`, { ...SERVER, transport: 'sse' }, 400, 'body.transport: unknown field'],
+    [`PATCH ${MCP}/{mcp}`, { condition: 'true' }, 400, 'body.condition: unknown field'],
     [`POST ${MCP}`, { ...SERVER, headers: undefined }, 400, 'body.headers: required'],
     [`POST ${MCP}`, { ...SERVER, name: '' }, 400, 'body.name: must be 1-100 characters'],
     [`POST ${MCP}`, { ...SERVER, url: 'mcp' }, 400, 'body.url: must be an http or https URL'],
@@ -18,7 +18,7 @@ export const siteSettingsRows: Rows = {
     [`POST ${MCP}`, { ...SERVER, transport: 'ws' }, 400, 'body.transport'],
     [`GET ${MCP}/{mcp}`, 200, { id: '{mcp}', headers: {} }],
     [`GET ${ORG}/sites/{plain}/mcp-servers/{mcp}`, 404, 'MCP server'],
-    [`PATCH ${MCP}/{mcp}`, { headers: { B: '2' }, condition: 'true' }, 200, { headers: { B: '2' }, condition: 'true' }],
+    [`PATCH ${MCP}/{mcp}`, { headers: { B: '2' } }, 200, { headers: { B: '2' } }],
     [`PATCH ${MCP}/none`, { name: 'x' }, 404, 'MCP server "none" not found'],
     [`DELETE ${MCP}/{mcp}`, 205],
     [`DELETE ${ORG}/sites/{plain}/mcp-servers/{mcp}`, 204],

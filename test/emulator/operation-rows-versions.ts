@@ -6,6 +6,13 @@ const SORT = `${SITE}/structure/sort`;
 const LINKS = `${SITE}/external-links`;
 const TITLE = { localizedTitle: { fr: 'Titre' } };
 const TEXTS = { ...TITLE, localizedDescription: { fr: 'Texte' } };
+const MCP = `${SITE}/mcp-servers`;
+const SERVER = { name: 'Search', url: 'https://mcp.acme.example', headers: {} };
+const monochrome = { light: 'default-light', dark: 'default-dark' };
+const FROM_167 = {
+  socialAccounts: [],
+  styling: { ...TAGGED.styling, codeTheme: { default: monochrome, openapi: monochrome } },
+};
 const STATUS = { title: 'Status', url: 'https://status.acme.example' };
 
 const REDIRECTS = `${SITE}/redirects`;
@@ -48,6 +55,8 @@ export const versionRows: Readonly<Record<PlatformVersion, readonly Row[]>> = {
     [`POST ${REDIRECTS}`, { source: '/a+b', destination: TO }, 400, 'body.source'],
     [`GET ${REDIRECTS}?orderBy=source`, 400, 'query.orderBy: unknown parameter'],
     [`PUT ${SITE}/customization`, TAGGED, 200, { footer: TAGGED.footer }],
+    [`PUT ${SITE}/customization`, { ...TAGGED, ...FROM_167 }, 200, { footer: TAGGED.footer, ...FROM_167 }],
+    [`PUT ${SITE}/customization`, TAGGED, 400, 'body.socialAccounts: required'],
     [`PATCH ${SITE}`, { agentsContext: 'excluded' }, 400, 'body.agentsContext: unknown field'],
     [`PATCH ${SITE}`, { defaultLevel: 'read' }, 400, 'body.defaultLevel: unknown field'],
     [`GET ${SITE}/permissions/users`, 200, { count: 1 }],
@@ -71,6 +80,9 @@ export const versionRows: Readonly<Record<PlatformVersion, readonly Row[]>> = {
     [`PATCH ${SITE}/sections/{api}`, { siteSectionGroupId: null, title: 'New' }, 200, { title: 'New' }],
     [`PATCH ${SITE}/sections/{api}`, { siteSectionGroupId: 'none' }, 400, 'body.siteSectionGroupId'],
     [`PATCH ${SITE}/sections/none`, { siteSectionGroupId: null }, 404],
+    [`POST ${MCP}`, { ...SERVER, condition: null }, 201, { transport: 'http' }],
+    [`POST ${MCP}`, { ...SERVER, transport: 'sse', condition: 'true' }, 201, { transport: 'sse', condition: 'true' }],
+    [`PATCH ${MCP}/{mcp}`, { condition: 'true', transport: 'sse' }, 200, { condition: 'true', transport: 'sse' }],
     ['POST /spaces/{two}/transfer', { organization: 'org_other' }, 404, 'No such operation'],
     ['GET /git/installations/{git}', 200, { repositoryRef: { name: 'refs/heads/main' } }],
     [`GET ${SITE}/spaces/git/installations`, 404, 'No such operation'],
@@ -90,6 +102,7 @@ export const versionRows: Readonly<Record<PlatformVersion, readonly Row[]>> = {
     [`POST ${REDIRECTS}`, { source: '/a+b', destination: TO, permanent: true }, 201, { permanent: true }],
     [`GET ${ORG}/members?sort=name`, 200, { count: 2 }],
     [`POST ${LINKS}`, STATUS, 201],
+    [`PUT ${SITE}/customization`, { ...TAGGED, ...FROM_167 }, 400, 'body.pdf: unknown field'],
     ['GET /spaces/{one}/links', 404, 'No such operation'],
     ['POST /spaces/{one}/content/template', { id: 'guide' }, 201],
     [`GET ${SITE}`, 200, { appliedType: undefined, permissions: { access: true } }],

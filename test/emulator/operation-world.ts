@@ -205,7 +205,6 @@ export async function openOperationWorld(through = async (url: string) => url): 
       bulkRedirects: true,
       permanentRedirects: true,
       sitePermissions: true,
-      mcpTransports: true,
       gitSync: true,
       siteGitSync: true,
     },

@@ -47,8 +47,9 @@ const FIELDS: Readonly<Record<string, { readonly access: readonly string[]; read
       'permissions.members',
     ],
     // A proxy is another address of the site, for the same readers.
-    others: ['title', 'type', 'basename', 'proxy', 'permissions.membership', 'default'],
+    others: ['title', 'type', 'basename', 'proxy', 'permissions.membership', 'customization', 'default'],
   },
+  'mcp-server': { access: [], others: ['name', 'url', 'headers', 'headerNames', 'transport', 'condition'] },
   section: {
     access: ['condition'],
     others: ['title', 'icon', 'path', 'description', 'default', 'group', 'spaces', 'formerPaths'],

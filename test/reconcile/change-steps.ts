@@ -102,6 +102,13 @@ export const STEPS: readonly Step[] = [
         basename: 'help',
         agentsContext: 'excluded',
         adaptiveContent: { enabled: true },
+        customization: { styling: { theme: 'bold' }, header: { links: [] }, footer: { copyright: 'Acme' } },
+        mcpServers: {
+          search: {
+            ...{ name: 'Search', url: 'https://mcp.acme.example', headers: { 'X-Team': 'docs' } },
+            ...{ transport: 'sse', condition: 'visitor.claims.a' },
+          },
+        },
         default: 'two',
       },
     ),

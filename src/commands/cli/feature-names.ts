@@ -33,6 +33,8 @@ export const FEATURE_NAMES: Readonly<Record<keyof Features, string>> = {
   memberNames: 'member-names',
   minimalAnswers: 'minimal-answers',
   permanentRedirects: 'permanent-redirects',
+  pageActionLists: 'page-action-lists',
+  socialAccounts: 'social-accounts',
   sectionGroupMembers: 'section-group-members',
   sectionParents: 'section-parents',
   spaceTransfer: 'space-transfer',

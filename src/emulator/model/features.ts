@@ -99,6 +99,10 @@ export const ALL_FEATURES = {
   siteDefaultLevel: false,
   /** Teams and people can have roles in sites: from 0.167. Source: docs/platform-notes.md#permissions */
   sitePermissions: false,
+  /** Customizations have lists of page actions, and no settings of PDF and Git: from 0.201. Source: docs/platform-notes.md#customization */
+  pageActionLists: false,
+  /** Customizations have social accounts and code themes: from 0.167. Source: docs/platform-notes.md#customization */
+  socialAccounts: false,
   /** A site can follow the theme of the visitor's system: from 0.181. Source: docs/platform-notes.md#customization */
   systemTheme: false,
   /** Integrations can read visitors' claims: from 0.201. Source: docs/platform-notes.md#integration-scopes */
@@ -134,6 +138,7 @@ const CHANGES: Readonly<Record<PlatformVersion, Partial<Features>>> = {
     changeRequestStatuses: true,
     sitePermissions: true,
     strictPatterns: true,
+    socialAccounts: true,
     templateCreates: true,
     authorMergeRules: true,
   },
@@ -157,6 +162,7 @@ const CHANGES: Readonly<Record<PlatformVersion, Partial<Features>>> = {
     memberNames: true,
     minimalAnswers: true,
     permanentRedirects: true,
+    pageActionLists: true,
     visitorClaims: true,
   },
   '0.202': { currentFields: true },

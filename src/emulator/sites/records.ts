@@ -24,6 +24,7 @@ export interface SiteRecord extends Entity {
   readonly adaptiveSchema?: { readonly jsonSchema: JsonObject; readonly updatedAt: string } | undefined;
   /** Absent while the settings are those of a new site. */
   readonly customization?: JsonObject | undefined;
+  readonly customizedAt?: string | undefined;
 }
 
 /** A part that Git Sync may have written. */

@@ -167,9 +167,9 @@ function viewItem(context: Context, site: SiteRecord, { id }: Pointer): unknown 
 }
 
 /** Renders the settings of the site and of each site space, which always has those of the site. */
-function viewCustomizations(store: EmulatorStore, site: SiteRecord): unknown {
-  const settings = viewCustomization(site);
-  const siteSpaces = store.siteSpaces.by('site', site.id).map((siteSpace) => [siteSpace.id, settings]);
+function viewCustomizations(call: Context, site: SiteRecord): unknown {
+  const settings = viewCustomization(call, site);
+  const siteSpaces = call.store.siteSpaces.by('site', site.id).map((siteSpace) => [siteSpace.id, settings]);
   return { site: settings, siteSpaces: Object.fromEntries(siteSpaces) };
 }
 
@@ -194,7 +194,7 @@ const getPublishedSite = operation('getPublishedSite', 'GET', `${SITE}/published
     object: 'published-content-site',
     site: viewSite(call, site),
     structure: viewStructure(call, site),
-    customizations: viewCustomizations(call.store, site),
+    customizations: viewCustomizations(call, site),
     scripts: [],
   });
 });

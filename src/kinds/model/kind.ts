@@ -183,6 +183,11 @@ export interface PlannedRequest {
   readonly sets: readonly string[];
   /** Error statuses that count as success if `sets` is in place, such as 409 for a move that would change nothing. */
   readonly tolerates: readonly number[];
+  /**
+   * Completes the input right before it is sent, with what the platform has: for an operation that replaces a whole, if only a
+   * part is declared. Null if the input is complete.
+   */
+  readonly complete: ((input: unknown, reader: Reader) => Promise<unknown>) | null;
   /** Request for platform versions without the operation, which answer 404; null if every version has it. */
   readonly instead: Alternative | null;
   /** Item of a request that makes several changes; null if it is always sent alone. */
@@ -223,7 +228,15 @@ export function request<O extends WriteOperation>(
   input: WithRefs<Input<O>>,
   rest: Partial<Omit<PlannedRequest, 'learns'>> & { readonly learns?: (answer: Answer<O>) => Learned } = {},
 ): PlannedRequest {
-  const defaults = { learns: () => [], creates: false, sets: [], tolerates: [], instead: null, bulk: null };
+  const defaults = {
+    learns: () => [],
+    creates: false,
+    sets: [],
+    tolerates: [],
+    complete: null,
+    instead: null,
+    bulk: null,
+  };
   return { ...defaults, operation, input, ...(rest as Partial<PlannedRequest>) };
 }
 

@@ -200,19 +200,44 @@ export function objectOrFile(
         context.addIssue({ code: 'custom', message: `${file} does not hold a mapping in JSON or YAML` });
         return z.NEVER;
       }
-      const issues = shape.safeParse(parsed).error?.issues ?? [];
-      for (const { path, message, ...issue } of issues) {
-        const place =
-          'keys' in issue && issue.code === 'unrecognized_keys' ? [...path, ...issue.keys.slice(0, 1)] : path;
-        const problem = issue.code === 'unrecognized_keys' ? 'is not supported in a schema of visitor claims' : message;
+      const problems = problemsIn(shape, parsed, 'is not supported in a schema of visitor claims');
+      for (const { place, path, problem } of problems) {
         context.addIssue(
           value instanceof FileContent
             ? { code: 'custom', message: `${value.file}:${lineOf(value.text, place)}: ${place.join('.')} ${problem}` }
             : { code: 'custom', message: `${place.join('.')} ${problem}`, path: [...path] },
         );
       }
-      return issues.length > 0 ? z.NEVER : parsed;
+      return problems.length > 0 ? z.NEVER : parsed;
     });
+}
+
+/** Schema of a mapping like `shape`, in the entry or as `{ file: path }` of a JSON or YAML file, which others can share. */
+export function mappingOrFile(shape: z.ZodType): z.ZodType {
+  return z.union([written, shape]).transform((value, context) => {
+    if (!(value instanceof FileContent)) {
+      return value;
+    }
+    const parsed = parseMapping(value.text);
+    const problems = parsed === null ? [] : problemsIn(shape, parsed, 'is not a known field');
+    if (parsed === null) {
+      context.addIssue({ code: 'custom', message: `${value.file} does not hold a mapping in JSON or YAML` });
+    }
+    for (const { place, problem } of problems) {
+      const at = `${value.file}:${lineOf(value.text, place)}`;
+      context.addIssue({ code: 'custom', message: `${at}: ${place.join('.')} ${problem}` });
+    }
+    return parsed === null || problems.length > 0 ? z.NEVER : parsed;
+  });
+}
+
+/** Returns the problems of a value, each with its place: that of an unknown member includes the member. */
+function problemsIn(shape: z.ZodType, value: unknown, unknown: string) {
+  const issues = shape.safeParse(value).error?.issues ?? [];
+  return issues.map(({ path, message, ...issue }) => {
+    const keys = 'keys' in issue && issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : null;
+    return { path, place: [...path, ...(keys ?? [])], problem: keys === null ? message : unknown };
+  });
 }
 
 /** Returns the line of a path in a text, counted from 1; the line of its nearest existing parent if it is missing. */

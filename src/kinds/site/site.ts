@@ -48,6 +48,7 @@ import {
 } from '../model/manifest.ts';
 import { permissionFields } from '../model/permissions.ts';
 import { commonShape, key, line, objectOrFile, text } from '../model/schema.ts';
+import { customizationField, customizationWrite, readCustomization } from './customization.ts';
 import { itemType, PART_KEY, readersOf, type StructurePart, UNSUPPORTED } from './part.ts';
 import type { SiteItems } from './site-items.ts';
 
@@ -196,6 +197,7 @@ const fields: FieldTable<Site> = {
     toEntry: (value, { includeDefaults }) => (value === 'inherit' && !includeDefaults ? undefined : value),
   },
   ...permissionFields('site'),
+  customization: customizationField,
   default: {
     schema: key(
       'The key of the section that is shown first, or of the site space if there are no sections.',
@@ -297,6 +299,7 @@ export function siteKind(parts: readonly StructurePart[], items: readonly SiteIt
       },
       { name: 'git sync', fields: ['structure'], read: readInstallation },
       ...items.map(({ details }) => details),
+      { name: 'customization', fields: ['customization'], read: readCustomization },
       { name: 'adaptive schema', fields: ['adaptiveSchema'], read: readAdaptiveSchema },
     ],
     decidedElsewhere,
@@ -428,6 +431,7 @@ type SiteFields = Omit<Input<typeof operations.updateSite>['body'], 'adaptiveCon
   readonly published?: boolean;
   readonly adaptiveContent?: boolean;
   readonly adaptiveSchema?: Record<string, unknown>;
+  readonly customization?: Json;
   readonly default?: string;
   readonly structure?: string;
 };
@@ -438,7 +442,14 @@ function siteWrites(change: Change): Writes {
   if (change.action === 'delete') {
     return { first: [request(operations.deleteSite, { path })] };
   }
-  const { adaptiveSchema, published, default: first, type, ...fields } = writtenFields(change) as SiteFields;
+  const {
+    adaptiveSchema,
+    customization,
+    published,
+    default: first,
+    type,
+    ...fields
+  } = writtenFields(change) as SiteFields;
   const { title, visibility, basename, proxy, adaptiveContent, agentsContext, defaultLevel } = fields;
   const creates = change.action === 'create';
   const ofSomeVersions = { agentsContext, defaultLevel };
@@ -460,6 +471,7 @@ function siteWrites(change: Change): Writes {
     ...(adaptiveSchema === undefined
       ? []
       : [request(operations.updateAdaptiveSchema, { path, body: { jsonSchema: adaptiveSchema } })]),
+    ...(customization === undefined ? [] : [customizationWrite(path, customization)]),
     ...publishing(path, published, creates),
   ];
   if (!creates) {

@@ -174,6 +174,9 @@ const redirectResults = z.looseObject({
     z.looseObject({ status: string, source: string, draft: optionalFlag, id: optionalText, error: optionalText }),
   ),
 });
+/** A customization as a whole; its members are in the table of operations. */
+const customization = z.record(string, z.unknown());
+
 const mcpServer = z.looseObject({
   id: string,
   name: optionalText,
@@ -222,6 +225,9 @@ export const siteOperations = {
   createSectionGroup: write('createSectionGroup', sectionGroup),
   updateSectionGroup: write('updateSectionGroup', sectionGroup.optional()),
   deleteSectionGroup: write('deleteSectionGroup'),
+  getSiteCustomization: read('getSiteCustomization', customization),
+  updateSiteCustomization: write('updateSiteCustomization', customization),
+  overrideSiteSpaceCustomizationById: write('overrideSiteSpaceCustomizationById', customization),
   listSiteMcpServers: list('listSiteMcpServers', mcpServer),
   createSiteMcpServer: write('createSiteMcpServer', mcpServer),
   updateSiteMcpServerById: write('updateSiteMcpServerById', mcpServer),
