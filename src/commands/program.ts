@@ -78,6 +78,7 @@ export function createProgram(context: CommandContext, setExitCode: SetExitCode)
   conversationCommands(program);
   clusterCommands(program);
   program.commandsGroup('Operations:');
+  siteCommands(program);
   pageCommands(program);
   notifyCommands(program);
   fleetCommands(program);
@@ -446,6 +447,18 @@ function clusterCommands(program: LazyCommand): void {
   add('unmute', 'Allow change requests for a cluster again')
     .argument(...cluster)
     .with(dryRun);
+}
+
+function siteCommands(program: LazyCommand): void {
+  program
+    .command('sites')
+    .description('Replace what no manifest can declare of a site')
+    .command('regenerate-key')
+    .description('Make a new key for the tokens of visitors, after confirmation; it is not shown')
+    .argument('<site>', 'Id, path or title of the site')
+    .option('--yes', 'Replace the key without asking for confirmation')
+    .with(format(), CONFIG, ORGANIZATION)
+    .runs(async () => (await import('./sites.ts')).regenerateKeyCommand);
 }
 
 function notifyCommands(program: LazyCommand): void {

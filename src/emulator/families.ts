@@ -24,6 +24,7 @@ import { askOperations } from './sites/ask.ts';
 import { customizationOperations } from './sites/customization.ts';
 import { gitSyncOperations } from './sites/git-sync.ts';
 import { mcpServerOperations } from './sites/mcp-servers.ts';
+import { readerOperations } from './sites/readers.ts';
 import { siteTables } from './sites/records.ts';
 import { redirectOperations } from './sites/redirects.ts';
 import { siteOperations } from './sites/sites.ts';
@@ -64,6 +65,7 @@ export const OPERATIONS: readonly ApiOperation[] = [
   ...siteOperations,
   ...customizationOperations,
   ...mcpServerOperations,
+  ...readerOperations,
   ...askOperations,
   ...siteStructureOperations,
   ...redirectOperations,

@@ -12,6 +12,7 @@ import type { StructurePart } from './site/part.ts';
 import { redirects } from './site/redirect.ts';
 import { section } from './site/section.ts';
 import { sectionGroup } from './site/section-group.ts';
+import { shareLink } from './site/share-link.ts';
 import { siteKind } from './site/site.ts';
 import type { SiteItems } from './site/site-items.ts';
 import { siteSpace } from './site/site-space.ts';
@@ -23,7 +24,7 @@ import { translation } from './translation.ts';
 export const parts: readonly StructurePart[] = [section, sectionGroup, externalLink, siteSpace];
 
 /** Kinds of items that a site has in no order. */
-const siteItems: readonly SiteItems[] = [mcpServer, redirects];
+const siteItems: readonly SiteItems[] = [mcpServer, shareLink, redirects];
 
 /** All kinds, each after those that it refers to. This is the only list of them. */
 export const kinds: readonly Kind[] = [

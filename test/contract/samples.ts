@@ -135,6 +135,13 @@ export const kindSamples: Readonly<Record<string, KindSample>> = {
     storedIn: 'mcpServers',
     drift: ['PATCH', '/sites/{site}/mcp-servers/{id}', { name: 'Drifted' }],
   },
+  'share-link': {
+    created: 'sites: { help: { title: Help, shareLinks: { a: { name: A, active: true }, b: { name: B } } } }',
+    updated: 'sites: { help: { title: Help, shareLinks: { a: { name: C, active: false }, b: { name: B } } } }',
+    gone: 'sites: { help: { title: Help, shareLinks: { b: { name: B } } } }',
+    storedIn: 'shareLinks',
+    drift: ['PATCH', '/sites/{site}/share-links/{id}', { active: false }],
+  },
   section: {
     created: siteSample(
       `[{ section: a, title: First, icon: book, path: a, description: What, condition: visitor.x, default: y, spaces: [{ key: x, space: one, path: x }, { key: y, space: two, path: y }] }, ${REST_SAMPLE}]`,

@@ -25,6 +25,7 @@ const STATUS_URL = { kind: 'external', url: STATUS.url };
  */
 export const versionRows: Readonly<Record<PlatformVersion, readonly Row[]>> = {
   '0.146': [
+    [`GET ${SITE}/share-links?search=part`, 400, 'query.search: unknown parameter'],
     [`PATCH ${SITE}/sections/{api}`, { siteSectionGroupId: '{group}' }, 400, 'siteSectionGroupId: unknown field'],
     [`GET ${REDIRECTS}`, 200, { items: [{ draft: undefined, permanent: undefined }] }],
     [`POST ${REDIRECTS}`, { source: '/a', destination: TO, draft: true }, 400, 'body.draft: unknown field'],
@@ -55,6 +56,8 @@ export const versionRows: Readonly<Record<PlatformVersion, readonly Row[]>> = {
     [`POST ${REDIRECTS}`, { source: '/a+b', destination: TO }, 400, 'body.source'],
     [`GET ${REDIRECTS}?orderBy=source`, 400, 'query.orderBy: unknown parameter'],
     [`PUT ${SITE}/customization`, TAGGED, 200, { footer: TAGGED.footer }],
+    [`GET ${SITE}/share-links?search=part`, 200, { count: 1 }],
+    [`GET ${SITE}/share-links?search=x`, 200, { count: 0 }],
     [`PUT ${SITE}/customization`, { ...TAGGED, ...FROM_167 }, 200, { footer: TAGGED.footer, ...FROM_167 }],
     [`PUT ${SITE}/customization`, TAGGED, 400, 'body.socialAccounts: required'],
     [`PATCH ${SITE}`, { agentsContext: 'excluded' }, 400, 'body.agentsContext: unknown field'],
@@ -80,6 +83,12 @@ export const versionRows: Readonly<Record<PlatformVersion, readonly Row[]>> = {
     [`PATCH ${SITE}/sections/{api}`, { siteSectionGroupId: null, title: 'New' }, 200, { title: 'New' }],
     [`PATCH ${SITE}/sections/{api}`, { siteSectionGroupId: 'none' }, 400, 'body.siteSectionGroupId'],
     [`PATCH ${SITE}/sections/none`, { siteSectionGroupId: null }, 404],
+    [
+      `PATCH ${SITE}/publishing/auth`,
+      { backend: 'custom', logoutURL: 'https://acme.example/out' },
+      200,
+      { logoutURL: 'https://acme.example/out' },
+    ],
     [`POST ${MCP}`, { ...SERVER, condition: null }, 201, { transport: 'http' }],
     [`POST ${MCP}`, { ...SERVER, transport: 'sse', condition: 'true' }, 201, { transport: 'sse', condition: 'true' }],
     [`PATCH ${MCP}/{mcp}`, { condition: 'true', transport: 'sse' }, 200, { condition: 'true', transport: 'sse' }],

@@ -247,6 +247,7 @@ async function buildWorld(made: Fixture): Promise<Record<string, string>> {
   await org('POST', `/sites/${plain}/publish`);
   const server = { name: 'Docs', url: 'https://mcp.acme.example', headers: {} };
   const mcp = await create('POST', `/sites/${site}/mcp-servers`, server);
+  const shareLink = await create('POST', `/sites/${site}/share-links`, { name: 'Partners' });
   const spec = (await org('PUT', '/openapi/petstore', { source: { url: 'https://api.example/openapi.json' } })).slug;
   const source = { space: two, language: 'en' };
   const translation = await create('POST', '/translations', { source, language: 'fr' });
@@ -257,6 +258,6 @@ async function buildWorld(made: Fixture): Promise<Record<string, string>> {
   await buildPermissions(made, places, team, bo ?? '');
   return {
     ...{ ana, bo, team, saml, col, nested, one, two, inside, dead, site, plain, section, api, variant, group, parent },
-    ...{ own, mcp, spec, translation, ...conversations, ...collaboration, ...integrations, ...later },
+    ...{ own, mcp, shareLink, spec, translation, ...conversations, ...collaboration, ...integrations, ...later },
   } as Record<string, string>;
 }

@@ -42,6 +42,7 @@ const FIELDS: Readonly<Record<string, { readonly access: readonly string[]; read
       'agentsContext',
       'adaptiveContent',
       'adaptiveSchema',
+      'visitorAuth',
       'defaultLevel',
       'permissions.teams',
       'permissions.members',
@@ -50,6 +51,7 @@ const FIELDS: Readonly<Record<string, { readonly access: readonly string[]; read
     others: ['title', 'type', 'basename', 'proxy', 'permissions.membership', 'customization', 'default'],
   },
   'mcp-server': { access: [], others: ['name', 'url', 'headers', 'headerNames', 'transport', 'condition'] },
+  'share-link': { access: ['active'], others: ['name'] },
   section: {
     access: ['condition'],
     others: ['title', 'icon', 'path', 'description', 'default', 'group', 'spaces', 'formerPaths'],
@@ -226,6 +228,21 @@ const ROWS: readonly (readonly [string, PlanCase, readonly string[]])[] = [
     'site.agentsContext',
     { manifests: siteOf(', agentsContext: included'), actuals: [site({ agentsContext: 'excluded' })] },
     ['the agent gains access to site/help (read)'],
+  ],
+  [
+    'site.visitorAuth',
+    {
+      manifests: siteOf(', visitorAuth: { backend: custom, fallbackURL: "https://b.example" }'),
+      actuals: [site({ visitorAuth: { backend: 'custom', fallbackURL: 'https://a.example', logoutURL: null } })],
+    },
+    [
+      'visitors who sign in have other access to site/help (signs in through custom, fallbackURL "https://a.example" → signs in through custom, fallbackURL "https://b.example")',
+    ],
+  ],
+  [
+    'share-link.active',
+    { manifests: siteOf(', shareLinks: { a: { name: A } }'), actuals: [site({})] },
+    ['everyone with the share link "A" gains access to share-link/help/a (read)'],
   ],
   [
     'site.adaptiveContent',

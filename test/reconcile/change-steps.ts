@@ -103,6 +103,7 @@ export const STEPS: readonly Step[] = [
         agentsContext: 'excluded',
         adaptiveContent: { enabled: true },
         customization: { styling: { theme: 'bold' }, header: { links: [] }, footer: { copyright: 'Acme' } },
+        visitorAuth: { backend: 'integration', fallbackURL: 'https://acme.example/login' },
         mcpServers: {
           search: {
             ...{ name: 'Search', url: 'https://mcp.acme.example', headers: { 'X-Team': 'docs' } },

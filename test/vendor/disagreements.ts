@@ -24,6 +24,7 @@ const newer = [
   ...lacks('IntegrationInstallation/properties/urls', 'publicContentEndpoint'),
   ...lacks('IntegrationContentInstallationBase/properties/urls', 'publicContentEndpoint'),
   ...lacks('OpenAPISpec', 'lastProcessedErrorCount'),
+  ...lacks('SiteMcpServer', 'transport'),
   ...lacks('Organization/properties/permissions', 'access'),
   ...lacks(
     'OrganizationBilling',

@@ -2,7 +2,7 @@
 import type { Config } from '../../config/config.ts';
 import { messageOf } from '../../core/errors.ts';
 import { controlSocketPath, isListening } from '../../server/control-client.ts';
-import { organizationPath, passPath } from '../../web/model/paths.ts';
+import { organizationPath, passPath } from '../../web/model/words.ts';
 import type { AuditView } from '../../web/pages/audit.ts';
 import type { PassesView } from '../../web/pages/passes.ts';
 import type { CommandContext } from '../cli/context.ts';

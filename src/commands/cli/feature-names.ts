@@ -35,6 +35,8 @@ export const FEATURE_NAMES: Readonly<Record<keyof Features, string>> = {
   permanentRedirects: 'permanent-redirects',
   pageActionLists: 'page-action-lists',
   socialAccounts: 'social-accounts',
+  shareLinkSearch: 'share-link-search',
+  visitorLogout: 'visitor-logout',
   sectionGroupMembers: 'section-group-members',
   sectionParents: 'section-parents',
   spaceTransfer: 'space-transfer',

@@ -103,6 +103,10 @@ export const ALL_FEATURES = {
   pageActionLists: false,
   /** Customizations have social accounts and code themes: from 0.167. Source: docs/platform-notes.md#customization */
   socialAccounts: false,
+  /** Share links can be searched: from 0.167. Source: docs/platform-notes.md#share-links */
+  shareLinkSearch: false,
+  /** Visitors of a site can be sent to sign out: from 0.181. Source: docs/platform-notes.md#visitor-authentication */
+  visitorLogout: false,
   /** A site can follow the theme of the visitor's system: from 0.181. Source: docs/platform-notes.md#customization */
   systemTheme: false,
   /** Integrations can read visitors' claims: from 0.201. Source: docs/platform-notes.md#integration-scopes */
@@ -138,6 +142,7 @@ const CHANGES: Readonly<Record<PlatformVersion, Partial<Features>>> = {
     changeRequestStatuses: true,
     sitePermissions: true,
     strictPatterns: true,
+    shareLinkSearch: true,
     socialAccounts: true,
     templateCreates: true,
     authorMergeRules: true,
@@ -145,6 +150,7 @@ const CHANGES: Readonly<Record<PlatformVersion, Partial<Features>>> = {
   '0.181': {
     siteIssues: false,
     mcpTransports: true,
+    visitorLogout: true,
     siteFindings: true,
     sectionGroupMembers: false,
     sectionParents: true,

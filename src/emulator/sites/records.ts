@@ -25,6 +25,8 @@ export interface SiteRecord extends Entity {
   /** Absent while the settings are those of a new site. */
   readonly customization?: JsonObject | undefined;
   readonly customizedAt?: string | undefined;
+  /** Absent while nobody has read or set how visitors sign in. */
+  readonly visitorAuth?: VisitorAuthRecord | undefined;
 }
 
 /** A part that Git Sync may have written. */
@@ -95,6 +97,24 @@ export interface RedirectRecord extends Entity {
   readonly updatedAt?: string | undefined;
 }
 
+/** How visitors of a site sign in. */
+export interface VisitorAuthRecord {
+  readonly backend: 'custom' | 'integration';
+  readonly privateKey: string;
+  readonly fallbackURL?: string | undefined;
+  readonly logoutURL?: string | undefined;
+}
+
+/** A link with a secret address of a site. */
+export interface ShareLinkRecord extends Entity {
+  readonly site: string;
+  readonly name: string;
+  readonly active: boolean;
+  readonly createdAt: string;
+  /** Last part of its address. */
+  readonly secret: string;
+}
+
 /** An MCP server that the assistant of a site can use. */
 export interface McpServerRecord extends Entity {
   readonly site: string;
@@ -156,6 +176,7 @@ export function siteTables() {
       organization: organizationKey,
       target: (record) => record.site ?? record.space,
     }),
+    shareLinks: new IndexedTable<ShareLinkRecord, 'site'>({ site: siteOf }),
     sectionGroups: new IndexedTable<SectionGroupRecord, 'site' | 'place'>({
       site: siteOf,
       place: (record) => record.parent ?? record.site,

@@ -215,8 +215,8 @@ export function moveSectionTo(store: EmulatorStore, section: SectionRecord, grou
 
 /** Removes the site and its structure. */
 export function removeSite(store: EmulatorStore, site: SiteRecord): void {
-  const { siteSpaces, sections, sectionGroups, externalLinks, redirects, mcpServers } = store;
-  for (const table of [siteSpaces, sections, sectionGroups, externalLinks, redirects, mcpServers]) {
+  const { siteSpaces, sections, sectionGroups, externalLinks, redirects, mcpServers, shareLinks } = store;
+  for (const table of [siteSpaces, sections, sectionGroups, externalLinks, redirects, mcpServers, shareLinks]) {
     for (const record of table.by('site', site.id)) {
       table.remove(record.id);
     }

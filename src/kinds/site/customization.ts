@@ -5,6 +5,7 @@ import type { PartComparison } from '../../plan/rules.ts';
 import type { Reader } from '../../platform/client.ts';
 import { operations } from '../../platform/operations/index.ts';
 import { isNullable, type RequestNode } from '../../platform/operations/model/request-schema.ts';
+import { allOperations } from '../../platform/operations/table.ts';
 import type { Field } from '../model/field-table.ts';
 import { type Detail, type PlannedRequest, type Ref, request, unlessMissing } from '../model/kind.ts';
 import { mappingOrFile } from '../model/schema.ts';
@@ -18,8 +19,9 @@ const REMOVABLE = [
 
 /** Schema of a whole customization: what was read is written with it, so it is open. */
 const whole = (): RequestNode => operations.updateSiteCustomization.body?.json ?? {};
-/** Schema of the override of a site space: closed, and complete in the items of lists. */
-const override = (): RequestNode => operations.overrideSiteSpaceCustomizationById.body?.json ?? {};
+/** Schema of the override of a site space, which no kind writes: closed, and complete in the items of lists. */
+const override = (): RequestNode =>
+  allOperations().find(({ name }) => name === 'overrideSiteSpaceCustomizationById')?.body?.json ?? {};
 
 /** Meaning of the members at the top, for the reference page and for editors. */
 const MEANINGS: Readonly<Record<string, string>> = {

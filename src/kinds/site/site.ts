@@ -51,6 +51,7 @@ import { commonShape, key, line, objectOrFile, text } from '../model/schema.ts';
 import { customizationField, customizationWrite, readCustomization } from './customization.ts';
 import { itemType, PART_KEY, readersOf, type StructurePart, UNSUPPORTED } from './part.ts';
 import type { SiteItems } from './site-items.ts';
+import { readVisitorAuth, visitorAuthField, visitorAuthWrite } from './visitor-auth.ts';
 
 /** Required description of the unsigned claims of visitors. */
 const UNSIGNED = 'Unsigned claims of the site visitor.';
@@ -197,6 +198,7 @@ const fields: FieldTable<Site> = {
     toEntry: (value, { includeDefaults }) => (value === 'inherit' && !includeDefaults ? undefined : value),
   },
   ...permissionFields('site'),
+  visitorAuth: visitorAuthField,
   customization: customizationField,
   default: {
     schema: key(
@@ -299,6 +301,7 @@ export function siteKind(parts: readonly StructurePart[], items: readonly SiteIt
       },
       { name: 'git sync', fields: ['structure'], read: readInstallation },
       ...items.map(({ details }) => details),
+      { name: 'visitor authentication', fields: ['visitorAuth'], read: readVisitorAuth },
       { name: 'customization', fields: ['customization'], read: readCustomization },
       { name: 'adaptive schema', fields: ['adaptiveSchema'], read: readAdaptiveSchema },
     ],
@@ -432,6 +435,7 @@ type SiteFields = Omit<Input<typeof operations.updateSite>['body'], 'adaptiveCon
   readonly adaptiveContent?: boolean;
   readonly adaptiveSchema?: Record<string, unknown>;
   readonly customization?: Json;
+  readonly visitorAuth?: Json;
   readonly default?: string;
   readonly structure?: string;
 };
@@ -445,6 +449,7 @@ function siteWrites(change: Change): Writes {
   const {
     adaptiveSchema,
     customization,
+    visitorAuth,
     published,
     default: first,
     type,
@@ -471,6 +476,7 @@ function siteWrites(change: Change): Writes {
     ...(adaptiveSchema === undefined
       ? []
       : [request(operations.updateAdaptiveSchema, { path, body: { jsonSchema: adaptiveSchema } })]),
+    ...(visitorAuth === undefined ? [] : [visitorAuthWrite(path, visitorAuth)]),
     ...(customization === undefined ? [] : [customizationWrite(path, customization)]),
     ...publishing(path, published, creates),
   ];

@@ -174,6 +174,11 @@ const redirectResults = z.looseObject({
     z.looseObject({ status: string, source: string, draft: optionalFlag, id: optionalText, error: optionalText }),
   ),
 });
+const shareLink = z.looseObject({ id: string, name: optionalText, active: optionalFlag });
+
+/** How visitors sign in. The platform also returns the key that signs their tokens. */
+const visitorAuth = z.looseObject({ backend: optionalText, fallbackURL: optionalText, logoutURL: optionalText });
+
 /** A customization as a whole; its members are in the table of operations. */
 const customization = z.record(string, z.unknown());
 
@@ -227,7 +232,13 @@ export const siteOperations = {
   deleteSectionGroup: write('deleteSectionGroup'),
   getSiteCustomization: read('getSiteCustomization', customization),
   updateSiteCustomization: write('updateSiteCustomization', customization),
-  overrideSiteSpaceCustomizationById: write('overrideSiteSpaceCustomizationById', customization),
+  getSitePublishingAuthById: read('getSitePublishingAuthById', visitorAuth),
+  updateSitePublishingAuthById: write('updateSitePublishingAuthById', visitorAuth),
+  regenerateSitePublishingAuthById: write('regenerateSitePublishingAuthById', visitorAuth),
+  listSiteShareLinks: list('listSiteShareLinks', shareLink),
+  createSiteShareLink: write('createSiteShareLink', shareLink),
+  updateSiteShareLinkById: write('updateSiteShareLinkById', shareLink),
+  deleteSiteShareLinkById: write('deleteSiteShareLinkById'),
   listSiteMcpServers: list('listSiteMcpServers', mcpServer),
   createSiteMcpServer: write('createSiteMcpServer', mcpServer),
   updateSiteMcpServerById: write('updateSiteMcpServerById', mcpServer),
