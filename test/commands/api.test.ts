@@ -311,13 +311,6 @@ describe('responses', () => {
     });
   });
 
-  test('prints status and headers first with -i', async () => {
-    const { stdout } = await api(['listTeams', '-i']);
-    const [head = '', body = ''] = stdout.split('\n\n');
-    expect(head).toMatch(/^HTTP 200 OK\n[\s\S]*content-type: application\/json/);
-    expect(json(body).items).toHaveLength(3);
-  });
-
   test('prints status, headers and the response of an error with -i', async () => {
     const { code, stdout, stderr } = await api(['getTeam', 'none', '-i']);
     expect(code).toBe(1);
@@ -471,10 +464,6 @@ describe('--list', () => {
   test.each([60, 100, 200])('fits into a terminal of %i columns', async (columns) => {
     const { stdout } = await api(['--list'], { isOutTerminal: true, columns, env: { NO_COLOR: '1' } });
     expect(stdout.split('\n').filter((line) => line.length > columns)).toEqual([]);
-  });
-
-  test('needs no configuration', async () => {
-    expect(await api(['--list', 'listTeams'], { env: {} })).toMatchObject({ code: 0 });
   });
 
   test('suggests a similar name when nothing matches', async () => {

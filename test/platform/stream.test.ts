@@ -236,7 +236,6 @@ describe('a stream after its first event', () => {
       TransientError,
       'askSite: the answer ended before it was complete',
     ],
-    ['half an event', (a) => a.end('data: {"type"'), NotThePlatformError, 'an event that is not JSON'],
     ['a reset', (a) => a.socket?.resetAndDestroy(), TransientError, 'broke off in the middle of an answer'],
     [
       'an event that is plain text',

@@ -176,7 +176,7 @@ async function searchTheRest(page: PageDaemon, work: Workspace, search: Search):
       search.text(`octavo ${command} --format ${format}`, stdout + stderr);
     }
   }
-  search.text('log', page.log.join(''));
+  search.text('log', JSON.stringify(page.log));
 }
 
 beforeEach(() => vi.stubEnv('OCTAVO_CANARY', CANARIES['variable of the environment']));
