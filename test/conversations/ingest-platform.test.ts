@@ -166,17 +166,6 @@ test('sends one probe and full batches, and nothing unchanged again', async () =
   expect(records(opened).filter(({ received }) => received !== 1)).toEqual([]);
 });
 
-test('sends conversations to a platform that supports them, even if a site is set', async () => {
-  const opened = await open({});
-  const { emulator, desk, reportedEvents } = opened;
-  edit(desk, 0, 20);
-  await until('all of it', () => all(opened).length === 20);
-  await until('rest', () => isDrained(opened));
-  expect(records(opened)).toEqual([]);
-  expect(reportedEvents).toEqual(['conversations null']);
-  expect(emulator.requests.count('listConversationClusters')).toBe(1);
-});
-
 test('sends later content to the site after an upgrade of the platform, and nothing twice', async () => {
   const opened = await open({});
   const { emulator, desk, reportedEvents } = opened;
