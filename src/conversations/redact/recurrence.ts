@@ -1,8 +1,8 @@
 /** Finds values again that were found once in a conversation, wherever they recur and without what announced them. */
 import { findDigitRuns, sequencesFrom } from './model/digits.ts';
-import type { Finder, PrivateValue } from './model/found.ts';
+import { type PrivateValue, replaceSpans } from './model/found.ts';
 import { matchesIn } from './model/matches.ts';
-import type { Reading } from './model/reading.ts';
+import { placesOf, type Reading } from './model/reading.ts';
 
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
 /** Longest text between two words of a value that recurs, and most words of a value. */
@@ -24,12 +24,15 @@ export interface KnownValue {
   readonly text: string;
 }
 
+/** Finds values in a text. `found`: what is removed from it already, by position. */
+export type RecurrenceFinder = (reading: Reading, found: readonly PrivateValue[]) => readonly PrivateValue[];
+
 /**
  * Creates a finder for values that were found. They recur as whole words, in any case and with other signs between their
  * words; numbers of at least six digits with any separators. Values that could be words of prose are left out. Takes
  * linear time in the text and the values.
  */
-export function recurrenceFinder(known: readonly KnownValue[]): Finder | null {
+export function recurrenceFinder(known: readonly KnownValue[]): RecurrenceFinder | null {
   const byWords = new Map<string, KnownValue>();
   const lengths = new Map<string, Set<number>>();
   const byDigits = new Map<string, KnownValue>();
@@ -48,13 +51,19 @@ export function recurrenceFinder(known: readonly KnownValue[]): Finder | null {
   }
   return byWords.size + byDigits.size === 0
     ? null
-    : (reading) => {
+    : (reading, removed) => {
+        const rest = restOf(reading, removed);
         const found = [
-          ...inWords(reading.text, byWords, lengths),
-          ...(byDigits.size === 0 ? [] : inDigits(reading, byDigits)),
+          ...(placesOf(rest, lengths).length > 0 ? inWords(reading.text, byWords, lengths) : []),
+          ...(byDigits.size > 0 && /\d/.test(rest) ? inDigits(reading, byDigits) : []),
         ];
         return found.map((each) => ({ ...each, ...reading.place(each.start, each.end) }));
       };
+}
+
+/** Returns what is left of a text without values, in lower case; the whole text if it is displayed differently. */
+function restOf({ written, text }: Reading, removed: readonly PrivateValue[]): string {
+  return (written === text ? replaceSpans(text, removed, () => '\n') : text).toLowerCase();
 }
 
 /** Returns a value and, of the user and password of a URL, the password. */
@@ -141,7 +150,7 @@ function withSigns(text: string, start: number, end: number, value: string): rea
   return [from, text.startsWith(after, end) ? end + after.length : end];
 }
 
-const SEPARATOR = { pattern: /^[ .()/+\u00a0-]{1,3}$/, longest: 3 };
+const SEPARATOR = { pattern: /^[ .()/+\u00a0-]{1,3}$/, longest: 3, known: new Map() };
 
 function inDigits(reading: Reading, byDigits: ReadonlyMap<string, KnownValue>): readonly PrivateValue[] {
   const { text } = reading;

@@ -22,7 +22,7 @@ import { findStreetAddresses } from './contacts/street-addresses.ts';
 import { findAccessLinks } from './credentials/access-links.ts';
 import { findKubernetesSecrets } from './credentials/kubernetes.ts';
 import { findSecrets } from './credentials/secrets.ts';
-import { type Finder, type PrivateValue, settle } from './model/found.ts';
+import { type Finder, type PrivateValue, replaceSpans, settle } from './model/found.ts';
 import { type Reading, readingOf } from './model/reading.ts';
 import { viewOf } from './model/view.ts';
 import { announcedNames } from './names/announced-names.ts';
@@ -30,8 +30,8 @@ import { createNameGuesser, productWords } from './names/guessed-names.ts';
 import { findNamedFiles, findUserNames } from './names/path-names.ts';
 import { createPeopleMatcher, noPeople } from './names/people.ts';
 import { type Placeholders, placeholdersFor } from './placeholders.ts';
-import { recurrenceFinder } from './recurrence.ts';
-import { replaceSpans, type Scan, scanText } from './scan.ts';
+import { type RecurrenceFinder, recurrenceFinder } from './recurrence.ts';
+import { type Scan, scanText } from './scan.ts';
 import { cutSubject, fieldsOf, inUrl, nameAt, spansOfUrl, type TicketField } from './ticket-fields.ts';
 import { patternFinders, type UserPattern } from './user-patterns.ts';
 
@@ -250,9 +250,9 @@ function foundIn({ kind, text, reading }: ReadField, scan: Scan): readonly Priva
 function withRecurrences(
   { kind, text, reading }: ReadField,
   found: readonly PrivateValue[],
-  find: ReturnType<typeof recurrenceFinder>,
+  find: RecurrenceFinder | null,
 ): readonly PrivateValue[] {
-  const recurrences = find?.(reading) ?? [];
+  const recurrences = find?.(reading, found) ?? [];
   const further = kind === 'url' ? spansOfUrl(text, recurrences) : recurrences;
   return further.length === 0 ? found : settle([...found, ...further], [], text);
 }

@@ -1,7 +1,7 @@
 // Scan of one text: settles overlaps between findings and replaces what remains.
 
 import { largest } from '../../core/lists.ts';
-import { type Finder, type PrivateValue, settle } from './model/found.ts';
+import { type Finder, type PrivateValue, replaceSpans, settle } from './model/found.ts';
 import { type Reading, readingOf } from './model/reading.ts';
 
 /** Finders and allow list of a scan. */
@@ -165,19 +165,4 @@ function draftOf(
       return Math.min(drafted.length, piece.draft + origin - piece.origin);
     },
   };
-}
-
-/** Replaces each span of a text. Spans are sorted and do not overlap. */
-export function replaceSpans<S extends { readonly start: number; readonly end: number }>(
-  text: string,
-  spans: readonly S[],
-  by: (span: S) => string,
-): string {
-  const pieces: string[] = [];
-  let from = 0;
-  for (const span of spans) {
-    pieces.push(text.slice(from, span.start), by(span));
-    from = span.end;
-  }
-  return pieces.join('') + text.slice(from);
 }

@@ -10,7 +10,7 @@ import { matchesIn } from '../model/matches.ts';
 const FEWEST = 13;
 const MOST = 19;
 /** Separator between groups: a space or two, a dash, a dot or a line end; lines may be quoted. */
-const CARD_SEPARATOR = { pattern: /^(?: {1,2}|-|\.| - |\s?\r?\n[ >]{0,4})$/, longest: 8 };
+const CARD_SEPARATOR = { pattern: /^(?: {1,2}|-|\.| - |\s?\r?\n[ >]{0,4})$/, longest: 8, known: new Map() };
 
 /** Finds payment cards by the issuer's prefix and length and the Luhn check digit. */
 export const findCards: Finder = (reading) => {

@@ -4,6 +4,7 @@ import { parse } from 'tldts';
 import data from '../data/labels.json' with { type: 'json' };
 import type { Finder, PrivateValue } from '../model/found.ts';
 import { matchesIn } from '../model/matches.ts';
+import { bitOf, type Reading } from '../model/reading.ts';
 
 /** Suffixes of addresses that are not public suffixes: reserved names (RFC 2606) and names of private networks. */
 const PRIVATE_SUFFIXES = new Set(['example', 'test', 'invalid', 'local', 'internal', 'lan', 'corp']);
@@ -21,7 +22,10 @@ const DOMAIN =
 const ASCII_TAIL =
   /(?<=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Hangul}])[A-Za-z0-9][A-Za-z0-9._%+ -]*$/u;
 
-export const findEmails: Finder = ({ text }) => [...plainEmails(text), ...spelledOut(text)];
+export const findEmails: Finder = (reading) => [
+  ...plainEmails(reading.text),
+  ...(maySpellOut(reading) ? spelledOut(reading.text) : []),
+];
 
 function email(rule: string, start: number, end: number, key: string): PrivateValue {
   return { type: 'email', label: 'EMAIL', rule, start, end, key: key.normalize('NFC').toLowerCase() };
@@ -93,6 +97,25 @@ const SPELLED_LOCAL = new RegExp(
   'iu',
 );
 const DOTS = new RegExp(DOT, 'giu');
+/** Words for an @ and for a dot, also without spaces around them. */
+const AT_WORD = bitOf([...at.split('|'), 'a']);
+const OTHER_WORD = bitOf([...atUnspaced.split('|'), ...dot.split('|'), ...dotUnspaced.split('|')]);
+/** A word for an @ before a provider, in brackets, or in capitals. */
+const CLEAR_AT = new RegExp(
+  `(?:[ \\t](?:${at})[ \\t]{1,2}|${CLOSE}[ \\t]{0,2})(?:${providers})\\.|${OPEN}[ \\t]?(?:${at}|a)[ \\t]?${CLOSE}|[ \\t][Aa][Tt][ \\t]`,
+  'iu',
+);
+
+/** Quick test for an address that is spelled out; most texts have none. */
+function maySpellOut({ text, bits }: Reading): boolean {
+  return (
+    (bits & OTHER_WORD) !== 0 ||
+    text.includes('@') ||
+    text.includes('=40') ||
+    ((bits & AT_WORD) !== 0 && CLEAR_AT.test(text))
+  );
+}
+
 /** Domains that make an address even if only the @ is a word; "look at example.com" is not an address. */
 const PROVIDER = new RegExp(`^(?:${providers})\\.[a-z.]{2,7}$`, 'i');
 const PROSE = new RegExp(`^(?:${proseBeforeAt})$`, 'i');

@@ -3,7 +3,7 @@ import data from '../data/labels.json' with { type: 'json' };
 import type { Finder, PrivateValue } from '../model/found.ts';
 import { labelBefore, labelsFrom, phraseBefore } from '../model/label-words.ts';
 import { matchesIn } from '../model/matches.ts';
-import { bitOf } from '../model/reading.ts';
+import { bitOf, nearAfter, type Reading, startsOf } from '../model/reading.ts';
 import { cellsUnder, isTechnicalTable } from '../model/table-columns.ts';
 import { addressKey } from './street-addresses.ts';
 
@@ -16,13 +16,17 @@ const NO_PLACE =
 /** Punctuation and words between a label and its value. */
 const SEPARATOR =
   /[:：=|\t\n]|<\/(?:th|td|dt|b|strong|label|span)>| (?:[-–—]|is|ist|lautet|est|es|é|è|er|är|on|jest|je|este|adalah|là)(?=[ :])|[は是为為은는]/g;
+/** Longest distance from the start of a label to its sign, in characters. */
+const LABEL_REACH = 100;
 const MAX_LENGTH = 240;
 /** Maximum number of lines of an address below its label. */
 const LINES = 5;
 
 /** Finds postal addresses by the label before them, up to the end of the line, the cell or the quotes. */
-export const findAddresses: Finder = ({ text, bits }) => {
+export const findAddresses: Finder = (reading) => {
+  const { text, bits } = reading;
   const hasLabel = (bits & LABEL) !== 0;
+  const mayFollow = nearAfter(reading, LABEL, LABEL_REACH);
   const found: PrivateValue[] = [];
   const add = ({ start, end }: Value) => {
     const key = addressKey(text.slice(start, end));
@@ -32,12 +36,12 @@ export const findAddresses: Finder = ({ text, bits }) => {
   let done = 0;
   for (const { index, 0: sign } of hasLabel ? matchesIn(text, SEPARATOR) : []) {
     const isOnLine = sign !== '\n';
-    if (index >= done && (isOnLine || isEndOfLabel(text, index)) && isAddressLabel(text, index)) {
+    if (mayFollow(index) && index >= done && (isOnLine || isEndOfLabel(text, index)) && isAddressLabel(text, index)) {
       const value = valueAfter(text, isOnLine ? index + sign.length : index);
       done = value === null ? done : add(value);
     }
   }
-  for (const { index } of (bits & LIVING_BIT) !== 0 && LIVING.test(text) ? matchesIn(text, DIGITS) : []) {
+  for (const { index } of (bits & LIVING_BIT) !== 0 && isLiving(reading) ? matchesIn(text, DIGITS) : []) {
     const phrase =
       index < done ? undefined : LIVING_BEFORE.exec(text.slice(Math.max(0, index - LIVING_REACH), index))?.[1];
     const value = phrase === undefined ? null : valueAfter(text, index - phrase.length);
@@ -112,12 +116,25 @@ const LIVING_REACH = 64;
 /** Phrases before an address. */
 const LIVING =
   /(?:(?<![\p{L}])(?:live at|reside at|residing at|[Ss]hip(?: it)? to|[Dd]eliver(?: it)? to|[Ww]ohnhaft in|[Ii]ch wohne in|j['’]habite(?: au)?|demeurant(?: au)?|[Vv]ivo en|[Mm]oro na|[Rr]esidente in|[Aa]bito in|أسكن في|أعيش في|أقيم في|אני גר ב|אני גרה ב|mieszkam w|bydlím na|jag bor på|jeg bor på|jeg bor i|проживаю по адресу|ik woon op|asun osoitteessa|mieszkam przy|[Mm]ój adres to|[Aa]dresim|[Ss]end (?:it|them|this) to|(?:[Pp]ostal|[Hh]ome|[Mm]ailing|[Ss]hipping|[Bb]illing|[Dd]elivery|[Ss]treet) address)[ :：]{1,3}|(?:居住在|住在)[ :：]{0,2})/u;
-/** A word of each of these phrases. */
+/** The first words of these phrases. */
 const LIVING_BIT = bitOf(
-  'live reside residing ship deliver wohnhaft wohne habite demeurant vivo moro residente abito أسكن أعيش أقيم אני mieszkam bydlím bor проживаю woon asun mój adresim send postal home mailing shipping billing delivery street 在'.split(
+  "live reside residing ship deliver wohnhaft ich j'habite demeurant vivo moro residente abito أسكن أعيش أقيم אני mieszkam bydlím jag jeg проживаю ik asun mój adresim send postal home mailing shipping billing delivery street 在".split(
     ' ',
   ),
 );
+const LIVING_HERE = new RegExp(LIVING.source, 'uy');
+
+function isLiving(reading: Reading): boolean {
+  const { text } = reading;
+  return (
+    text.includes('住在') ||
+    startsOf(reading, LIVING_BIT).some((start) => {
+      LIVING_HERE.lastIndex = start;
+      return LIVING_HERE.test(text);
+    })
+  );
+}
+
 /** A phrase, and the address up to its first number. */
 const LIVING_BEFORE = new RegExp(`${LIVING.source}([^\\n\\d:：]{0,32})$`, 'u');
 

@@ -4,7 +4,7 @@ import data from '../data/labels.json' with { type: 'json' };
 import type { Finder, PrivateValue } from '../model/found.ts';
 import { isHeading, type Labels, labelBefore, labelsFrom, mayEndLabel } from '../model/label-words.ts';
 import { ending, isBefore, matchesIn } from '../model/matches.ts';
-import { bitOf, type Reading } from '../model/reading.ts';
+import { bitOf, nearAfter, type Reading } from '../model/reading.ts';
 import { cellsUnder } from '../model/table-columns.ts';
 import { passesLuhn } from './accounts.ts';
 
@@ -23,6 +23,9 @@ interface LabelledValue extends Pick<PrivateValue, 'type' | 'label' | 'rule'> {
   readonly mayMark?: (reading: Reading) => boolean;
 }
 
+/** Longest distance from the start of a label to the first digit of its value, in characters. */
+const LABEL_REACH = 160;
+
 /** Creates a finder for values after their label, or below the heading of their column. */
 function labelledFinder(value: LabelledValue): Finder {
   const { type, label, rule = label } = value;
@@ -32,13 +35,15 @@ function labelledFinder(value: LabelledValue): Finder {
       return [];
     }
     const { text, digits } = reading;
+    const mayFollow = nearAfter(reading, value.labels.bit, LABEL_REACH);
     const found: PrivateValue[] = [];
     const add = (start: number, written: string) =>
       found.push({ type, label, rule, start, end: start + written.length, key: keyOf(written) });
     let done = 0;
     for (let group = 0; group < digits.length; group += 2) {
       const index = digits[group] as number;
-      const match = index < done ? null : valueAt(text, index, value, mayBeMarked);
+      const match =
+        index >= done && (mayFollow(index) || mayBeMarked) ? valueAt(text, index, value, mayBeMarked) : null;
       if (match !== null) {
         done = match.start + match.written.length;
         add(match.start, match.written);
@@ -63,6 +68,9 @@ function valueAt(
   mayBeMarked: boolean,
 ) {
   for (const head of heads) {
+    if (head === AFTER_UNSPACED && !(text.charCodeAt(digit - 1) > 127)) {
+      continue;
+    }
     head.lastIndex = digit;
     const start = digit - (head.exec(text)?.[1]?.length ?? Number.NaN);
     if (Number.isNaN(start) || !(mayBeMarked || mayEndLabel(text, start, labels.lastWords))) {

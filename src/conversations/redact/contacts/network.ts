@@ -23,12 +23,17 @@ const FOUR =
   /(?<![\w.]|[\w.-]\+|(?:[A-Za-z_.-]|^)-)\d{1,3}(?:\.\d{1,3}){3}(?!\w|\.\d|\.(?:tar|zip|tgz|gz|jar|whl|exe|dmg|deb|rpm|x)\b|-[A-Za-z]|\.\*)/g;
 const SIX =
   /(?<![\w:.]|\[-)(?!(?<=[>)])::)(?:ip6:)?((?:[0-9A-Fa-f]{1,4}:|:)[0-9A-Fa-f:]{1,40}(?:(?:\d{1,3}\.){3}\d{1,3})?)(?![\w:]|\.\d)/g;
+/** Quick tests; most texts do not match. */
+const THREE_DOTS = /\.\d{1,3}\.\d{1,3}\./;
+const TWO_COLONS = /:[\da-f]{0,4}:/i;
+const TWO_DOTS = /\.[\da-f]{4}\./i;
+const THREE_SIGNS = /[:-][\da-f]{2}[:-][\da-f]{2}[:-]/i;
 /** Number of characters before an address that are read as its context. */
 const CONTEXT = 40;
 
 /** Finds public IP addresses that `node:net` accepts. */
 export const findIps: Finder = ({ text }) => {
-  const four = matchesIn(text, FOUR);
+  const four = THREE_DOTS.test(text) ? matchesIn(text, FOUR) : [];
   const versions = new Set(
     four.length === 0 ? [] : cellsUnder(text, (heading) => VERSION_HEADING.test(heading)).map(({ cell }) => cell.start),
   );
@@ -42,7 +47,7 @@ export const findIps: Finder = ({ text }) => {
           !isVersion(text.slice(Math.max(0, index - CONTEXT), index), value, text.slice(index + value.length)),
       )
       .map(({ index, 0: value }) => ip(index, value, value)),
-    ...matchesIn(text, SIX).flatMap(({ index, 0: whole, 1: address = '' }) => {
+    ...(TWO_COLONS.test(text) ? matchesIn(text, SIX) : []).flatMap(({ index, 0: whole, 1: address = '' }) => {
       // A sentence may end with a colon, and `a::b` may be code.
       const value = address.replace(/(?<!:):$/, '');
       const isPublic = isIPv6(value) && /\d/.test(value) && isSomebodys(value);
@@ -104,10 +109,8 @@ const EXAMPLES =
 
 /** Finds hardware addresses of network interfaces (MAC, EUI-48). */
 export const findMacs: Finder = ({ text }) => [
-  ...matchesIn(text, PAIRS).flatMap(mac),
-  ...matchesIn(text, QUADS)
-    .filter(([value]) => /[a-f]/i.test(value))
-    .flatMap(mac),
+  ...(THREE_SIGNS.test(text) ? matchesIn(text, PAIRS) : []).flatMap(mac),
+  ...(TWO_DOTS.test(text) ? matchesIn(text, QUADS) : []).filter(([value]) => /[a-f]/i.test(value)).flatMap(mac),
 ];
 
 function mac({ index, 0: value }: RegExpExecArray): readonly PrivateValue[] {

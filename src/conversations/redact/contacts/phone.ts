@@ -29,6 +29,7 @@ const SEPARATOR = {
   pattern:
     /^(?: {1,2}|[-./]| [-–/] | {0,2}[-.]? {0,2}\(0?\) {0,2}|\)(?:[-./ ]{0,2}| [-–/] )| ?[-–./]? ?\(|\s?\r?\n[ >]{0,4})$/,
   longest: 8,
+  known: new Map(),
 };
 const EXTENSION =
   /^[ ,;]{0,2}[(]?(?:x|ext\.?|extn\.?|extension|#|durchwahl|dw\.?|app\.?|poste|int\.?|interno|anexo|ramal|toestel|wew\.?|доб\.?|вн\.?|dahili|內線|内線|分机|分機|내선)[ :.]{0,2}\d{1,6}\)?(?![\w-])/i;
@@ -100,6 +101,8 @@ export function phoneFinder(regions: readonly string[]): Finder {
   };
 }
 
+/** The text is a number, and none has to be found in it. */
+const WHOLE = { extract: false } as const;
 /** Digits of a number with a prefix for calls abroad. */
 const ABROAD = /^(?:00|011)([1-9]\d{6,14})$/;
 
@@ -230,7 +233,7 @@ function isTwoNumbers(written: string): boolean {
 function numberOf(text: string, sequence: DigitSequence, place: Place, countries: readonly Country[]): string | null {
   const { digits, sizes } = sequence;
   if (place.isInternational) {
-    const number = parsePhoneNumberFromString(`+${place.written.replaceAll(/\(0\)|\D/g, '')}`);
+    const number = parsePhoneNumberFromString(`+${place.written.replaceAll(/\(0\)|\D/g, '')}`, WHOLE);
     return number?.isPossible() === true ? number.number : null;
   }
   const abroad = ABROAD.exec(digits)?.[1];
@@ -246,12 +249,12 @@ function numberOf(text: string, sequence: DigitSequence, place: Place, countries
   ) {
     return null;
   }
-  const number = abroad === undefined ? undefined : parsePhoneNumberFromString(`+${abroad}`);
+  const number = abroad === undefined ? undefined : parsePhoneNumberFromString(`+${abroad}`, WHOLE);
   if (number?.isValid() === true) {
     return number.number;
   }
   for (const { code, hasTrunkZero } of possible) {
-    const own = parsePhoneNumberFromString(digits, code);
+    const own = parsePhoneNumberFromString(digits, { ...WHOLE, defaultCountry: code });
     if (
       own?.isValid() === true ? isUsedAsPhone(own, sequence, place, hasTrunkZero) : isLong && own?.isPossible() === true
     ) {

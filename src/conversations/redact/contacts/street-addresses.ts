@@ -59,11 +59,12 @@ const STREET_BIT = bitOf(
   ),
   new RegExp(`(?:${WORDS.ended}|${WORDS.last})$`.replaceAll('\\.', ''), 'u'),
 );
-/** Quick test for a word for a street where `IN_SENTENCE` has one; most texts have none. */
-const STREET_NAMED = new RegExp(
-  ` ${WORDS.after}(?![\\p{L}\\p{N}])|(?:${WORDS.before}|${WORDS.southern}|${WORDS.grid}) |(?:${WORDS.ended}|${WORDS.last}) \\d`,
-  'u',
+/** A word for a street where `IN_SENTENCE` has one: it starts or ends here. */
+const STREET_STARTS = new RegExp(
+  `(?<= )${WORDS.after}(?![\\p{L}\\p{N}])|(?:${WORDS.before}|${WORDS.southern}|${WORDS.grid}) `,
+  'uy',
 );
+const STREET_ENDS = /\.? \d/y;
 /** Boxes at a post office. */
 const BOX = new RegExp(
   `(?<![\\p{L}\\p{N}])(?:P\\.? ?O\\.? ?Box|Postfach|Apartado(?: de [Cc]orreos| [Pp]ostal)?|Caixa [Pp]ostal|Postbus|Casella [Pp]ostale) \\d{1,6}(?:,? (?:${CODE_PLACE}|${PLACE_CODE}))?(?![\\p{L}\\p{N}])`,
@@ -96,8 +97,9 @@ const REACH = 130;
 
 /** What the addresses of `WHOLE` have: one of these words, or letters of a script. */
 const IN = {
+  turkish: bitOf('Caddesi Cad Sokak Sokağı Sok Sk Bulvarı Mahallesi Mah'.split(' ')),
   latin: bitOf(
-    'R Rua Av Avenida Tv Travessa Al Alameda Praça Pça Rod Rodovia Estrada Largo Caddesi Cad Sokak Sokağı Sok Sk Bulvarı Mahallesi Mah Jl Jln Jalan Gg Box Postfach Apartado Caixa Postbus Casella'.split(
+    'R Rua Av Avenida Tv Travessa Al Alameda Praça Pça Rod Rodovia Estrada Largo Jl Jln Jalan Gg Box Postfach Apartado Caixa Postbus Casella'.split(
       ' ',
     ),
   ),
@@ -125,7 +127,7 @@ const WHOLE: readonly { readonly bit: number; readonly address: RegExp }[] = [
       /(?:\d{5,6}, )?(?:(?<![\p{L}])(?:г|м|пос|смт)\. ?\p{Lu}[\p{L}-]{1,30}, )?(?<![\p{L}])(?:ул|вул|пр-т|просп|пер|пров|бульв|бул|наб|пл)\.? \p{Lu}[\p{L}. -]{2,30},? (?:(?:д|буд|дом|зд)\.? ?)?\d{1,4}[\p{L}/\d]{0,4}(?:,? (?:к|корп|стр|кв|оф|под|эт)\.? ?\d{1,5}){0,3}(?:, (?:г|м)\. ?\p{Lu}[\p{L}-]{1,30})?(?:, \d{5,6})?(?![\p{L}\p{N}])/gu,
   },
   {
-    bit: IN.latin,
+    bit: IN.turkish,
     address:
       /(?:(?!Ofisimiz|Adresim|Evim)\p{Lu}\p{Ll}{1,20} ){1,3}(?:Caddesi|Cad\.|Sokak|Sokağı|Sok\.|Sk\.|Bulvarı|Mahallesi|Mah\.)[ ,]{1,2}(?:No:? ?)?\d{1,4}(?:[ /][^\n,|]{1,20})?(?:, ?\p{Lu}[\p{L}/ -]{2,40})?/gu,
   },
@@ -168,7 +170,7 @@ const WHOLE: readonly { readonly bit: number; readonly address: RegExp }[] = [
 
 export const findStreetAddresses: Finder = (reading) => {
   const { text, bits } = reading;
-  const sentences = ((bits & STREET_BIT) !== 0 && STREET_NAMED.test(text) ? matchesIn(text, IN_SENTENCE) : [])
+  const sentences = ((bits & STREET_BIT) !== 0 && namesStreet(reading) ? matchesIn(text, IN_SENTENCE) : [])
     .filter(({ index }) => !NO_NUMBER_BEFORE.test(text.slice(Math.max(0, index - 12), index)))
     .map(({ index, 0: value }) => addressAt(text, index, index + value.length));
   const known = new Set(sentences.map(({ end }) => end));
@@ -185,6 +187,30 @@ export const findStreetAddresses: Finder = (reading) => {
     ),
   ];
 };
+
+/** Longest distance from a word for a street to a number of its address, in characters. */
+const STREET_REACH = 120;
+
+/** Reports whether a word for a street is near a number, where an address has one. Most texts have none. */
+function namesStreet({ text, words, digits }: Reading): boolean {
+  let group = 0;
+  for (let word = 0; word < words.length; word += 3) {
+    if (((words[word + 2] as number) & STREET_BIT) === 0) {
+      continue;
+    }
+    const [start, end] = [words[word] as number, words[word + 1] as number];
+    while (group < digits.length && (digits[group] as number) < start - STREET_REACH) {
+      group += 2;
+    }
+    const isNear = group < digits.length && (digits[group] as number) < end + STREET_REACH;
+    STREET_STARTS.lastIndex = start;
+    STREET_ENDS.lastIndex = end;
+    if (isNear && (STREET_ENDS.test(text) || STREET_STARTS.test(text))) {
+      return true;
+    }
+  }
+  return false;
+}
 
 /** Reports whether a group of digits is where a postal code may be. Most texts have none. */
 function mayBeCode({ text, digits }: Reading, isAt: (text: string, start: number, end: number) => boolean): boolean {

@@ -169,15 +169,18 @@ function inContext(reading: Reading): readonly TextSpan[] {
       const group = [1, 2, 3].find((each) => isMatch && each <= matcher.groupCount() && matcher.group(each)) ?? 0;
       const value = group === 0 ? '' : (matcher.group(group) ?? '');
       const start = from + (group === 0 ? 0 : matcher.start(group));
+      if (value === '') {
+        return [];
+      }
       const password = value.slice(value.indexOf(':') + 1);
       const isNone =
         isPlaceholder(value) ||
-        isPlaceholder(password) ||
+        (password !== value && isPlaceholder(password)) ||
         isExpression(value) ||
         isProse(value) ||
         /^\d{1,6}:\d{1,6}$/.test(value) ||
         (random === true && !looksDrawn(value));
-      return value === '' || isNone ? [] : [{ start, end: start + value.length, rule: name }];
+      return isNone ? [] : [{ start, end: start + value.length, rule: name }];
     });
   });
 }

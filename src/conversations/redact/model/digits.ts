@@ -6,21 +6,32 @@ export interface DigitRun {
   readonly groups: readonly { readonly start: number; readonly end: number }[];
 }
 
-/** Separator between groups: a pattern of a whole one, and its most characters. */
+/** Separator between groups. */
 export interface Separator {
+  /** Pattern of a whole one. */
   readonly pattern: RegExp;
+  /** Its most characters. */
   readonly longest: number;
+  /** Texts that were tested. */
+  readonly known: Map<string, boolean>;
+}
+
+/** Maximum number of texts between digits that are remembered. */
+const REMEMBERED = 1000;
+
+function separates({ pattern, known }: Separator, gap: string): boolean {
+  const answer = known.get(gap) ?? pattern.test(gap);
+  if (known.size < REMEMBERED) {
+    known.set(gap, answer);
+  }
+  return answer;
 }
 
 /**
  * Returns the runs of a text with at least `fewest` digits: groups of digits with only a separator between them. Each
  * digit is in one run, so that all runs together are at most as long as the text.
  */
-export function findDigitRuns(
-  { text, digits }: Reading,
-  { pattern, longest }: Separator,
-  fewest: number,
-): readonly DigitRun[] {
+export function findDigitRuns({ text, digits }: Reading, separator: Separator, fewest: number): readonly DigitRun[] {
   const runs: DigitRun[] = [];
   for (let first = 0; first < digits.length; ) {
     let count = 0;
@@ -28,7 +39,7 @@ export function findDigitRuns(
     let next = first;
     for (; next < digits.length; next += 2) {
       const start = digits[next] as number;
-      if (end >= 0 && (start - end > longest || !pattern.test(text.slice(end, start)))) {
+      if (end >= 0 && (start - end > separator.longest || !separates(separator, text.slice(end, start)))) {
         break;
       }
       end = digits[next + 1] as number;

@@ -1,6 +1,4 @@
-/** Folds a text for comparison with names: lower case, without accents, with one spelling per character. */
-import { matchesIn } from './matches.ts';
-
+/** Folds a text for comparison with words and names: lower case, without accents, with one spelling per character. */
 /** A folded text, and the mapping of its spans to the original text. */
 export interface Folded {
   readonly text: string;
@@ -9,7 +7,17 @@ export interface Folded {
 
 /** A character with its combining marks, conjoining jamo, half-width kana with their voicing marks. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII
-const CLUSTER = /[\u1100-\u11ff]{1,64}|[\uff61-\uff9f]{1,64}|[^\x00-\x7f]\p{M}{0,16}/gu;
+const CLUSTER = /[\u1100-\u11ff]{1,64}|[\uff61-\uff9f]{1,64}|[^\x00-\x7f]\p{M}{0,16}/uy;
+
+function clusterAt(text: string, at: number): string {
+  const next = text.charCodeAt(at + 1);
+  if (next < 128 || Number.isNaN(next)) {
+    return text.charAt(at);
+  }
+  CLUSTER.lastIndex = at;
+  return CLUSTER.exec(text)?.[0] ?? text.charAt(at);
+}
+
 /** Accents, Hebrew points, Arabic vowel signs and the Arabic elongation mark. */
 const MARKS = /[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0640\u0670]/g;
 /** Letters that do not decompose into a base letter and a mark. */
@@ -80,19 +88,24 @@ function folded(text: string): Folded {
   const shifts: Shift[] = [];
   let from = 0;
   let length = 0;
-  for (const { index, 0: cluster } of matchesIn(text, CLUSTER)) {
-    const end = index + cluster.length;
-    const plain = foldCluster(cluster, isLatin(text, index - 1) || isLatin(text, end));
-    if (plain === cluster) {
+  for (let at = 0; at < text.length; ) {
+    if (text.charCodeAt(at) < 128) {
+      at += 1;
       continue;
     }
-    pieces.push(text.slice(from, index).toLowerCase(), plain);
-    length += index - from;
-    if (plain.length !== cluster.length) {
-      shifts.push({ start: length, end: length + plain.length, from: index, to: end });
+    const cluster = clusterAt(text, at);
+    const end = at + cluster.length;
+    const plain = foldCluster(cluster, isLatin(text, at - 1) || isLatin(text, end));
+    if (plain !== cluster) {
+      pieces.push(text.slice(from, at).toLowerCase(), plain);
+      length += at - from;
+      if (plain.length !== cluster.length) {
+        shifts.push({ start: length, end: length + plain.length, from: at, to: end });
+      }
+      length += plain.length;
+      from = end;
     }
-    length += plain.length;
-    from = end;
+    at = end;
   }
   pieces.push(text.slice(from).toLowerCase());
   return {
@@ -155,8 +168,20 @@ function foldCluster(cluster: string, isBesideLatin: boolean): string {
   if (cluster.length === 1 && isPlain(cluster.charCodeAt(0))) {
     return cluster;
   }
-  const plain = cluster.normalize('NFKD').replaceAll(MARKS, '').normalize('NFC').toLowerCase();
+  const plain = known.get(cluster) ?? remember(cluster);
   return (isBesideLatin ? LOOKALIKES[plain] : undefined) ?? LETTERS[plain] ?? plain;
+}
+
+/** Clusters without case and accents. No more are added when it is full: a text can have any number of them. */
+const known = new Map<string, string>();
+const REMEMBERED = 4096;
+
+function remember(cluster: string): string {
+  const plain = cluster.normalize('NFKD').replaceAll(MARKS, '').normalize('NFC').toLowerCase();
+  if (known.size < REMEMBERED) {
+    known.set(cluster, plain);
+  }
+  return plain;
 }
 
 /** Reports whether a non-ASCII character needs no folding: dashes, quotation marks, ideographs, composed syllables. */

@@ -116,3 +116,18 @@ function within(sorted: readonly Interval[], { start, end }: Interval): readonly
   }
   return overlapping;
 }
+
+/** Replaces each span of a text. Spans are sorted and do not overlap. */
+export function replaceSpans<S extends { readonly start: number; readonly end: number }>(
+  text: string,
+  spans: readonly S[],
+  by: (span: S) => string,
+): string {
+  const pieces: string[] = [];
+  let from = 0;
+  for (const span of spans) {
+    pieces.push(text.slice(from, span.start), by(span));
+    from = span.end;
+  }
+  return pieces.join('') + text.slice(from);
+}

@@ -1,4 +1,5 @@
 /** Reads the words before a position in a text, to recognize a label such as "date of birth:". */
+import { isAscii } from './fold.ts';
 import { bitOf } from './reading.ts';
 
 /** Words of labels, lower case: `date of birth`, `生年月日`. */
@@ -44,7 +45,7 @@ export function labelsFrom(list: string): Labels {
 function plainWord(word: string): string {
   const lower = word.toLowerCase().replaceAll('’', "'");
   // Decomposed Hangul would be different characters; only Latin, Greek and Cyrillic have accents that people omit.
-  return /^[\0-\x7f]*$/.test(lower)
+  return isAscii(lower)
     ? lower
     : lower
         .normalize('NFD')

@@ -1,5 +1,6 @@
 /** One reading of a text, which all finders share: its numbers, and the words that announce something in it. */
 import { fold, isAscii } from './fold.ts';
+import { matchesIn } from './matches.ts';
 import { type View, viewOf } from './view.ts';
 
 /** A text as displayed, with what a single pass over it saw. */
@@ -85,6 +86,55 @@ export function startsOf({ text, words }: Reading, bit: number): readonly number
     }
   }
   return starts;
+}
+
+/**
+ * Returns a test whether a word with a bit starts before a position, within `reach` characters. The positions that are
+ * asked for must ascend.
+ */
+export function nearAfter(reading: Reading, bit: number, reach: number): (at: number) => boolean {
+  const starts = (reading.bits & bit) === 0 ? [] : startsOf(reading, bit);
+  let next = 0;
+  return (at) => {
+    while (next < starts.length && (starts[next] as number) < at - reach) {
+      next += 1;
+    }
+    return next < starts.length && (starts[next] as number) < at;
+  };
+}
+
+/** A word at a position in a text. */
+export interface WordPlace {
+  readonly start: number;
+  readonly word: string;
+}
+
+/** Maximum number of words that are searched for one by one, which is faster than checking every word. */
+const FEW = 64;
+const WORD = /[\p{L}\p{M}\p{N}]+/gu;
+
+/** Returns where words of a list are in a text, by position. Text and words have the same case. */
+export function placesOf(
+  text: string,
+  words: Pick<ReadonlySet<string>, 'size' | 'has' | 'keys'>,
+): readonly WordPlace[] {
+  if (words.size > FEW) {
+    return matchesIn(text, WORD).flatMap(({ index, 0: word }) => (words.has(word) ? [{ start: index, word }] : []));
+  }
+  const places: WordPlace[] = [];
+  for (const word of words.keys()) {
+    for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + word.length)) {
+      if (!isWordAt(text, at - 1) && !isWordAt(text, at + word.length)) {
+        places.push({ start: at, word });
+      }
+    }
+  }
+  return places.sort((a, b) => a.start - b.start);
+}
+
+/** Reports whether there is a letter, a mark or an ASCII digit at a position. */
+export function isWordAt(text: string, at: number): boolean {
+  return KINDS[text.charCodeAt(at)] !== 0 && at >= 0 && at < text.length;
 }
 
 /** Bits by folded word, by character of a script without spaces, and by pattern. Filled while the modules load. */

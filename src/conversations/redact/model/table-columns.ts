@@ -99,15 +99,29 @@ function cellsOf(line: string, separator: string, offset: number): readonly Tabl
   for (let start = 0; start <= line.length; ) {
     const end = endOfCell(line, start, separator);
     const part = line.slice(start, end);
-    const text = part.replaceAll(/^[\s"'*`]{1,80}|[\s"'*`]{1,80}$/g, '');
-    const at = offset + start + part.indexOf(text);
-    cells.push({ text, start: at, end: at + text.length });
+    const [from, to] = bare(part);
+    cells.push({ text: part.slice(from, to), start: offset + start + from, end: offset + start + to });
     start = end + 1;
   }
   // The borders of a Markdown table create empty cells at its ends.
   return separator === '|'
     ? cells.filter(({ text }, index) => text !== '' || (index > 0 && index < cells.length - 1))
     : cells;
+}
+
+const AROUND: ReadonlySet<string> = new Set(' \t\r\u00a0"\'*`');
+
+/** Returns the bounds of a cell without the spaces and quotes around it. */
+function bare(part: string): readonly [from: number, to: number] {
+  let from = 0;
+  let to = part.length;
+  while (from < to && AROUND.has(part.charAt(from))) {
+    from += 1;
+  }
+  while (to > from && AROUND.has(part.charAt(to - 1))) {
+    to -= 1;
+  }
+  return [from, to];
 }
 
 /** Returns the end of a cell; a separator inside quotes is part of it. */

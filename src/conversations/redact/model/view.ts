@@ -109,7 +109,7 @@ function lookalikes(): string {
   for (let point = 0x80, first = -1; point <= 0x10000; point += 1) {
     const character = String.fromCodePoint(point);
     // Surrogates and U+10000 do not change.
-    const changes = plainest(character) !== character;
+    const changes = !isIdeograph(point) && plainest(character) !== character;
     if (changes && first < 0) {
       first = point;
     } else if (!changes && first >= 0) {
@@ -118,6 +118,11 @@ function lookalikes(): string {
     }
   }
   return ranges.join('');
+}
+
+/** Reports whether a character is in a large block of ideographs, syllables or private use, which has no lookalikes. */
+function isIdeograph(point: number): boolean {
+  return (point >= 0x3400 && point < 0xa000) || (point >= 0xac00 && point < 0xf900);
 }
 
 function seenOf([piece, decimal, hex, name, percent, byEscape, escaped, lineEnd, tagged]:

@@ -2,11 +2,10 @@
 
 import type { Person } from '../../model/ticket.ts';
 import data from '../data/name-words.json' with { type: 'json' };
-import { isAscii } from '../model/fold.ts';
+import { fold, isAscii } from '../model/fold.ts';
 import { ending, isBefore, matchesIn } from '../model/matches.ts';
-import { bitOf, type Reading, startsOf } from '../model/reading.ts';
+import { bitOf, placesOf, type Reading, startsOf } from '../model/reading.ts';
 import { namesInContext } from './cjk-names.ts';
-import { fold } from './fold-name.ts';
 import { labelledNames } from './labelled-names.ts';
 import { isGivenName, isWordToo, nameIn, namePattern, plain, TOKEN } from './name-words.ts';
 
@@ -144,17 +143,19 @@ export function announcedNames(readings: readonly Reading[], people: readonly Pe
 /** Returns the first names that are known or announced, with the unknown family names after them. */
 function withFamilyNames(readings: readonly Reading[], known: readonly string[]): ReadonlySet<string> {
   const words = known.map((name) => fold(name).text.split(' '));
-  const firsts = new Set(words.map(([first = '']) => first));
+  const firsts = new Set(
+    words.map(([first = '']) => first).filter((first) => first.length >= SHORTEST_FIRST && !isWordToo(first)),
+  );
   const pairs = new Set(words.map(([first, second]) => `${first} ${second}`));
   const names = new Set<string>();
-  const isFirst = (word: string) => /^\p{Lu}/u.test(word) && firsts.has(fold(word).text) && !isWordToo(fold(word).text);
   for (const { text } of firsts.size === 0 ? [] : readings) {
-    for (const { index, 0: word } of matchesIn(text, WORD)) {
-      const family =
-        word.length >= SHORTEST_FIRST && isFirst(word) ? match(FAMILY, text, index + word.length) : undefined;
+    const folded = fold(text);
+    for (const { start: at, word: first } of placesOf(folded.text, firsts)) {
+      const { start, end } = folded.place(at, at + first.length);
+      const family = /^\p{Lu}/u.test(text.slice(start, start + 2)) ? match(FAMILY, text, end) : undefined;
       const name = family === undefined ? null : nameIn(family, 'weak');
-      if (name !== null && !pairs.has(`${fold(word).text} ${fold(name).text.split(' ', 1)[0]}`)) {
-        names.add(`${word} ${name}`);
+      if (name !== null && !pairs.has(`${first} ${fold(name).text.split(' ', 1)[0]}`)) {
+        names.add(`${text.slice(start, end)} ${name}`);
       }
     }
   }

@@ -1,9 +1,9 @@
 /** Guesses the names of people in prose that nothing announces: "ask Priya Nair", "laut Sabine Vogt". */
 import { createRequire } from 'node:module';
 import data from '../data/name-words.json' with { type: 'json' };
+import { fold } from '../model/fold.ts';
 import { PLACEHOLDER } from '../model/found.ts';
 import { matchesIn } from '../model/matches.ts';
-import { fold } from './fold-name.ts';
 import { isCommon, isGivenName, nameIn, namePattern } from './name-words.ts';
 
 const require = createRequire(import.meta.url);

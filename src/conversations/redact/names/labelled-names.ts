@@ -1,10 +1,10 @@
 /** Finds names by their place in a form, a table, a chat, a mail header: `Assignee: Ana Smith`, `[10:42] Ana: …`. */
 import data from '../data/name-words.json' with { type: 'json' };
+import { fold } from '../model/fold.ts';
 import { labelBefore, labelsFrom } from '../model/label-words.ts';
 import { matchesIn } from '../model/matches.ts';
-import type { Reading } from '../model/reading.ts';
+import { nearAfter, type Reading } from '../model/reading.ts';
 import { cellsUnder, isTechnicalTable } from '../model/table-columns.ts';
-import { fold } from './fold-name.ts';
 import { isCommon, isGivenName, NEVER, nameIn, namePattern } from './name-words.ts';
 
 /** Labels for the name of a person, or for a role that a form fills with a name. */
@@ -17,6 +17,8 @@ const VALUE = new RegExp(
   `[ \\t"'*_|:：]{0,6}(?:<\\/?[a-z]{1,8}>[ \\t]{0,2}){0,3}["'|]?[ \\t]{0,2}(?:[a-z]{1,3}\\. )?(${NAME})(?=["'*_<|\\t,;()]|[ \\t]{0,3}(?:\\r?\\n|$)|[ \\t]{2}|[ \\t]{1,2}[|(<]|[ \\t]?[.!](?:\\s|$))`,
   'uy',
 );
+/** Longest distance from the start of a label to its sign, in characters. */
+const LABEL_REACH = 100;
 const SEPARATOR = /[:：|\t]| [-–—](?= )/g;
 /** Labels of contact data. A plain "Name" counts only near one of them, as in forms about people. */
 const CONTACT =
@@ -30,12 +32,14 @@ const GIVEN =
 const WHOLE = new RegExp(`^${NAME}(?:,[ ]${NAME})?$`, 'u');
 
 /** Returns the names that a form, a table, a chat or a mail header announces, in order. */
-export function labelledNames({ text, bits }: Reading): readonly string[] {
+export function labelledNames(reading: Reading): readonly string[] {
+  const { text, bits } = reading;
+  const mayFollow = nearAfter(reading, LABELS.bit, LABEL_REACH);
   const names: (string | null)[] = [];
   const hasLabel = (bits & LABELS.bit) !== 0;
   for (const { index, 0: sign } of hasLabel ? matchesIn(text, SEPARATOR) : []) {
     VALUE.lastIndex = index + sign.length;
-    const value = VALUE.exec(text)?.[1];
+    const value = mayFollow(index) ? VALUE.exec(text)?.[1] : undefined;
     const label = value === undefined ? null : labelBefore(text, index, LABELS);
     if (value !== undefined && label !== null) {
       const near = text.slice(Math.max(0, index - NEAR), index + NEAR);
@@ -61,8 +65,11 @@ function labelledName(value: string, label: string, isPart = false): string | nu
 /** Returns the label that makes up a whole heading: `full_name`, `Full name`, but not `Create contact`. */
 function headingLabel(heading: string): string | null {
   const label = labelBefore(`${heading}:`, heading.length + 1, LABELS);
+  if (label === null) {
+    return null;
+  }
   const words = heading.replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2').replaceAll(/[\s_-]+/g, ' ');
-  return label === null || words.trim().length > label.length ? null : label;
+  return words.trim().length > label.length ? null : label;
 }
 
 /** Returns names in table columns whose heading announces them. */

@@ -1,11 +1,10 @@
 /** Decides which words can be part of a name: not roles, products, weekdays and words that open sentences. */
 import data from '../data/name-words.json' with { type: 'json' };
-import { isAscii } from '../model/fold.ts';
-import { fold } from './fold-name.ts';
+import { fold } from '../model/fold.ts';
 
-/** Folds a word for comparison; most words need none. Vowel signs of Indian scripts are kept: they tell words apart. */
+/** Folds a word for comparison. */
 export function plain(word: string): string {
-  return isAscii(word) ? word.toLowerCase() : /[\u0900-\u0dff]/.test(word) ? word : fold(word).text;
+  return fold(word).text;
 }
 
 const setOf = (...lists: readonly string[]) => new Set(lists.flatMap((list) => list.split(' ')).map(plain));

@@ -2,20 +2,15 @@
 
 import { smallest } from '../../../core/lists.ts';
 import type { Person } from '../../model/ticket.ts';
+import { type Folded, fold } from '../model/fold.ts';
 import type { Finder, PrivateValue } from '../model/found.ts';
 import { matchesIn } from '../model/matches.ts';
-import type { Reading } from '../model/reading.ts';
+import { isWordAt, placesOf, type Reading } from '../model/reading.ts';
 import { hasCjk, namesInContext, patternsOfName } from './cjk-names.ts';
-import { fold } from './fold-name.ts';
 import { isCommon, isParticle, isWordToo, NEVER } from './name-words.ts';
 
 /** Gap between two words of a name. */
 const GAP = /^(?:['’`´.\-_ \t]|\s?\r?\n[ \t>]?|, ?|\. ){0,3}$/;
-/**
- * Maximum number of distinct first words that are searched for one by one, which is faster than checking every word.
- */
-const FEW = 64;
-
 /** Matcher for names and addresses of people; all those of one person share a placeholder such as `[PERSON_1]`. */
 export interface PeopleMatcher {
   readonly finder: Finder;
@@ -148,19 +143,14 @@ function findPeople(reading: Reading, { stems, phrases, patterns }: Names): read
   const folded = fold(text);
   const found: PrivateValue[] = [...cjk, ...inflected(text, folded, stems)];
   let done = 0;
-  for (const { start, word } of startsOf(folded.text, phrases)) {
+  for (const { start, word } of placesOf(folded.text, phrases)) {
     if (start < done) {
       continue;
     }
     const longest = longestAt(folded.text, start, word, phrases.get(word));
-    if (longest !== null && isUsedAsName(longest.phrase, text, folded.from(start), folded.to(longest.end))) {
-      found.push({
-        type: 'person',
-        label: 'PERSON',
-        key: longest.phrase.key,
-        start: folded.from(start),
-        end: folded.to(longest.end),
-      });
+    const place = longest === null ? null : folded.place(start, longest.end);
+    if (longest !== null && place !== null && isUsedAsName(longest.phrase, text, place.start, place.end)) {
+      found.push({ type: 'person', label: 'PERSON', key: longest.phrase.key, ...place });
       done = longest.end;
     }
   }
@@ -171,7 +161,7 @@ function findPeople(reading: Reading, { stems, phrases, patterns }: Names): read
 const INFLECTING = /[\u0370-\u03ff\u0400-\u04ffąćęłńśźżčďěňřšťůžđ]/iu;
 /** Endings of the cases of names, without accents, the longest first. */
 const ENDINGS =
-  /(?:ового|овому|ового|ского|скому|ого|ому|ыми|ими|ами|ями|ові|еві|єві|ою|ею|еи|ои|ии|ыи|ая|яя|ым|им|ых|их|ую|юю|ом|ем|ам|ям|ах|ях|а|я|у|ю|е|і|ы|и|о|ь|є|ος|ου|ον|ης|ας|ες|ων|ο|η|α|ε|owie|owi|ovi|iego|iemu|ego|emu|iej|iem|ami|ach|ich|ej|em|om|ou|im|ym|ie|ia|iu|a|u|e|y|i|o)$/u;
+  /(?:ового|овому|ового|ского|скому|ого|ому|ыми|ими|ами|ями|ові|еві|єві|ою|ею|еи|ои|ии|ыи|ая|яя|ым|им|ых|их|ую|юю|ом|ем|ам|ям|ах|ях|а|я|у|ю|е|і|ы|и|о|ь|є|οσ|ου|ον|ησ|ασ|εσ|ων|ο|η|α|ε|owie|owi|ovi|iego|iemu|ego|emu|iej|iem|ami|ach|ich|ej|em|om|ou|im|ym|ie|ia|iu|a|u|e|y|i|o)$/u;
 
 /** Returns what the cases of a folded name have in common: \`kowalsk\` of \`kowalska\`, \`mark\` of \`marek\`. */
 function stemsOf(name: string): readonly string[] {
@@ -182,16 +172,15 @@ function stemsOf(name: string): readonly string[] {
 }
 
 /** Returns the names in other cases than the known one, in texts of languages that have them. */
-function inflected(text: string, folded: ReturnType<typeof fold>, stems: Names['stems']): readonly PrivateValue[] {
+function inflected(text: string, folded: Folded, stems: Names['stems']): readonly PrivateValue[] {
   if (stems.size === 0 || !INFLECTING.test(text)) {
     return [];
   }
   return matchesIn(folded.text, WORD).flatMap(({ index, 0: word }): readonly PrivateValue[] => {
-    const start = folded.from(index);
     const phrase = stems.get(word.replace(ENDINGS, ''));
-    const end = folded.to(index + word.length);
-    return phrase !== undefined && isUsedAsName(phrase, text, start, end)
-      ? [{ type: 'person', label: 'PERSON', key: phrase.key, start, end }]
+    const place = phrase === undefined ? null : folded.place(index, index + word.length);
+    return phrase !== undefined && place !== null && isUsedAsName(phrase, text, place.start, place.end)
+      ? [{ type: 'person', label: 'PERSON', key: phrase.key, ...place }]
       : [];
   });
 }
@@ -216,40 +205,7 @@ function findCjk(reading: Reading, patterns: Names['patterns']): readonly Privat
   return [...known, ...inContext];
 }
 
-const WORD = /[\p{L}\p{N}]+/gu;
-const LETTER = /[\p{L}\p{N}]/u;
-
-interface Start {
-  readonly start: number;
-  readonly word: string;
-}
-
-/** Yields the positions of the first words as whole words, in order. */
-function startsOf(text: string, phrases: ReadonlyMap<string, unknown>): readonly Start[] {
-  if (phrases.size > FEW) {
-    return matchesIn(text, WORD)
-      .filter(([word]) => phrases.has(word))
-      .map(({ index, 0: word }) => ({ start: index, word }));
-  }
-  const starts: Start[] = [];
-  for (const word of phrases.keys()) {
-    for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + word.length)) {
-      if (!isLetter(text, at - 1) && !isLetter(text, at + word.length)) {
-        starts.push({ start: at, word });
-      }
-    }
-  }
-  return starts.sort((a, b) => a.start - b.start);
-}
-
-function isLetter(text: string, at: number): boolean {
-  const code = text.charCodeAt(at);
-  if (!(code >= 0xd800 && code < 0xe000)) {
-    return code >= 0 && LETTER.test(text[at] as string);
-  }
-  const from = code >= 0xdc00 ? at - 1 : at;
-  return LETTER.test(String.fromCodePoint(text.codePointAt(from) ?? 0));
-}
+const WORD = /[\p{L}\p{M}\p{N}]+/gu;
 
 /** Returns the longest phrase that starts with this word, and its end; null if other words follow. */
 function longestAt(
@@ -276,7 +232,7 @@ function longestAt(
 
 function endOfWord(text: string, from: number): number {
   let end = from;
-  while (isLetter(text, end)) {
+  while (isWordAt(text, end)) {
     end += 1;
   }
   return end;
@@ -285,7 +241,7 @@ function endOfWord(text: string, from: number): number {
 /** Returns the distance to the next word if it is small enough within a name. */
 function gapAt(text: string, from: number): number {
   let gap = 0;
-  while (gap < 8 && from + gap < text.length && !isLetter(text, from + gap)) {
+  while (gap < 8 && from + gap < text.length && !isWordAt(text, from + gap)) {
     gap += 1;
   }
   return gap;
@@ -361,7 +317,7 @@ function withoutArticle(part: readonly string[]): readonly (readonly string[])[]
 }
 
 function wordsOf(text: string): readonly string[] {
-  return text.match(/[\p{L}\p{N}]+/gu) ?? [];
+  return text.match(WORD) ?? [];
 }
 
 const GREETING =
