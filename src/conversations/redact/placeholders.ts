@@ -1,7 +1,8 @@
 // Placeholders for the private values of a conversation.
 
-import { PLACEHOLDER, type PrivateValue } from './model/found.ts';
+import type { PrivateValue } from './model/found.ts';
 import { matchesIn } from './model/matches.ts';
+import { PLACEHOLDER } from './model/placeholder.ts';
 
 /**
  * Assigns placeholders to values: equal values of a conversation get equal placeholders, numbered by first appearance.

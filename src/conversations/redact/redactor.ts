@@ -31,12 +31,12 @@ import { findNamedFiles, findUserNames } from './names/path-names.ts';
 import { createPeopleMatcher, noPeople } from './names/people.ts';
 import { type Placeholders, placeholdersFor } from './placeholders.ts';
 import { type RecurrenceFinder, recurrenceFinder } from './recurrence.ts';
-import { type Scan, scanText } from './scan.ts';
+import { type Scan, scanAround, scanText } from './scan.ts';
 import { cutSubject, fieldsOf, inUrl, nameAt, spansOfUrl, type TicketField } from './ticket-fields.ts';
 import { patternFinders, type UserPattern } from './user-patterns.ts';
 
 /** Version of the rules. Increase it with every change of the values that are found or of their replacement. */
-const RULES = 7;
+const RULES = 8;
 
 export interface RedactionOptions {
   readonly patterns?: readonly UserPattern[];
@@ -222,21 +222,36 @@ function isProse(place: string): boolean {
   return place === 'text' || place === 'subject' || place.startsWith('parts[');
 }
 
+/** Maximum number of rounds in which values that recur reveal further ones. */
+const RECURRENCE_ROUNDS = 3;
+
 function surveyOf(fields: readonly ReadField[], scan: Scan): Survey {
   const placeholders = placeholdersFor(fields.map(({ text }) => text));
-  const scanned = fields.map((field) => ({ field, found: foundIn(field, scan) }));
-  const find = recurrenceFinder(
-    scanned.flatMap(({ field: { text }, found }) =>
-      found.map((each) => ({ found: each, text: viewOf(text.slice(each.start, each.end)).text })),
-    ),
-  );
-  const explain = (field: ReadField, found: readonly PrivateValue[]) =>
-    explainField(field, withRecurrences(field, found, find), placeholders);
+  let scanned = fields.map((field) => ({ field, found: foundIn(field, scan) }));
+  const finders: RecurrenceFinder[] = [];
+  const known = new Set<string>();
+  for (let round = 1; round <= RECURRENCE_ROUNDS; round += 1) {
+    const fresh = scanned.flatMap(({ field: { text }, found }) =>
+      found
+        .filter(({ type, key }) => !known.has(`${type} ${key}`))
+        .map((each) => ({ found: each, text: viewOf(text.slice(each.start, each.end)).text })),
+    );
+    const find = recurrenceFinder(fresh);
+    if (find === null) {
+      break;
+    }
+    finders.push(find);
+    for (const { found } of fresh) {
+      known.add(`${found.type} ${found.key}`);
+    }
+    scanned = scanned.map(({ field, found }) => ({ field, found: withRecurrences(field, found, find, scan) }));
+  }
   return {
-    explained: scanned.map(({ field, found }) => explain(field, found)),
+    explained: scanned.map(({ field, found }) => explainField(field, found, placeholders)),
     again(text) {
       const field = { place: '', kind: 'text', text, reading: readingOf(text) } as const;
-      return explain(field, foundIn(field, scan)).redacted;
+      const found = finders.reduce((all, find) => withRecurrences(field, all, find, scan), foundIn(field, scan));
+      return explainField(field, found, placeholders).redacted;
     },
   };
 }
@@ -246,15 +261,23 @@ function foundIn({ kind, text, reading }: ReadField, scan: Scan): readonly Priva
   return kind === 'url' ? spansOfUrl(text, found) : found;
 }
 
-/** Adds the places where values of the conversation recur. */
+/** Adds the places where values of the conversation recur, and what shows there once they are removed. */
 function withRecurrences(
   { kind, text, reading }: ReadField,
   found: readonly PrivateValue[],
-  find: RecurrenceFinder | null,
+  find: RecurrenceFinder,
+  scan: Scan,
 ): readonly PrivateValue[] {
-  const recurrences = find?.(reading, found) ?? [];
+  const recurrences = find(reading, found);
   const further = kind === 'url' ? spansOfUrl(text, recurrences) : recurrences;
-  return further.length === 0 ? found : settle([...found, ...further], [], text);
+  if (further.length === 0) {
+    return found;
+  }
+  const all = settle([...found, ...further], [], text);
+  const before = new Map(found.map(({ start, end }) => [start, end]));
+  const fresh = all.filter(({ start, end }) => before.get(start) !== end);
+  const around = scanAround(text, all, fresh, scan);
+  return kind === 'url' ? spansOfUrl(text, around) : around;
 }
 
 function explainField(

@@ -16,32 +16,42 @@ export interface Scan {
 /** Maximum number of rounds. Each reads only the lines around new values, for what shows after their redaction. */
 const ROUNDS = 6;
 
-/** Number of lines before and after a change that are scanned again: a label may be on the line before. */
-const LINES_AROUND = 2;
+/** Number of lines before and after a change that are scanned again: a label may be before it, or the headings of a table. */
+const LINES_AROUND = 4;
 /** Maximum length that is scanned again on each side, in characters. */
 const REACH = 600;
 
-/**
- * Returns the values to redact in a text, by position and without overlaps. The lines around each value are scanned
- * again until nothing more is found, so that redaction is idempotent.
- */
+/** Returns the values to redact in a text, by position and without overlaps. */
 export function scanText(reading: Reading, scan: Scan): readonly PrivateValue[] {
-  const text = reading.written;
-  let spans = scanStretch(reading, scan);
-  let fresh = spans;
-  for (let round = 1; round < ROUNDS && fresh.length > 0; round += 1) {
+  const found = scanStretch(reading, scan);
+  return scanAround(reading.written, found, found, scan);
+}
+
+/**
+ * Adds the values that show once others are removed: the lines around each fresh value are scanned until nothing more is
+ * found, so that redaction is idempotent. `found`: all values of the text, by position.
+ */
+export function scanAround(
+  text: string,
+  found: readonly PrivateValue[],
+  fresh: readonly PrivateValue[],
+  scan: Scan,
+): readonly PrivateValue[] {
+  let spans = found;
+  let last = fresh;
+  for (let round = 1; round < ROUNDS && last.length > 0; round += 1) {
     const draft = draftOf(text, spans);
-    fresh = linesAround(
+    last = linesAround(
       draft.text,
-      fresh.map(({ start, end }) => [draft.at(start), draft.at(end)]),
+      last.map(({ start, end }) => [draft.at(start), draft.at(end)]),
     ).flatMap(([from, to]) =>
-      scanStretch(readingOf(draft.text.slice(from, to)), scan).map((found) => ({
-        ...found,
-        start: draft.origin(from + found.start),
-        end: draft.origin(from + found.end - 1) + 1,
+      scanStretch(readingOf(draft.text.slice(from, to)), scan).map((each) => ({
+        ...each,
+        start: draft.origin(from + each.start),
+        end: draft.origin(from + each.end - 1) + 1,
       })),
     );
-    spans = [...spans, ...fresh].sort((a, b) => a.start - b.start);
+    spans = last.length === 0 ? spans : [...spans, ...last].sort((a, b) => a.start - b.start);
   }
   return spans;
 }
@@ -74,9 +84,6 @@ function linesAround(text: string, places: readonly LineRange[]): readonly LineR
   const ranges: [number, number][] = [];
   for (const [start, end] of places) {
     const last = ranges.at(-1);
-    if (last !== undefined && end <= last[1]) {
-      continue;
-    }
     const from = lineStart(text, start);
     const to = lineEnd(text, end);
     if (last !== undefined && from <= last[1]) {

@@ -85,15 +85,12 @@ function valueAt(
       const label = labelBefore(text, start, labels);
       const isOne = label === null ? isMarked?.(text, start, start + written.length) === true : isValue(key, label);
       if (isOne) {
-        return isBefore(AFTER_PLACEHOLDER, text, digit) ? null : { start, written };
+        return { start, written };
       }
     }
   }
   return null;
 }
-
-/** Text before a value that follows one that is redacted already: the word in its placeholder is not a label. */
-const AFTER_PLACEHOLDER = ending(/\[[A-Z_]{1,20}_\d{1,7}\]["' ]{0,2}(?:[|\t,;]["' ]{0,2}|\s?\n[ \t>]{0,4})/);
 
 function matchAt(pattern: RegExp, text: string, at: number): string | undefined {
   pattern.lastIndex = at;

@@ -2,6 +2,7 @@
 
 import type { RedactionType } from '../../model/ticket.ts';
 import { matchesIn } from './matches.ts';
+import { PLACEHOLDER } from './placeholder.ts';
 import type { Reading } from './reading.ts';
 
 /** A private value in a text, from `start` to `end` in UTF-16 units. */
@@ -19,9 +20,6 @@ export interface PrivateValue {
 
 /** Finds the values of one kind in a text. Pure; takes linear time. */
 export type Finder = (reading: Reading) => readonly PrivateValue[];
-
-/** A placeholder, new or existing. It is not scanned, so that redaction is idempotent. */
-export const PLACEHOLDER = /\[([A-Z][A-Z0-9_]{0,39})_([1-9]\d{0,6})\]/g;
 
 interface Interval {
   readonly start: number;

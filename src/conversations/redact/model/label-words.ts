@@ -1,5 +1,6 @@
 /** Reads the words before a position in a text, to recognize a label such as "date of birth:". */
 import { isAscii } from './fold.ts';
+import { endsPlaceholder } from './placeholder.ts';
 import { bitOf } from './reading.ts';
 
 /** Words of labels, lower case: `date of birth`, `生年月日`. */
@@ -126,6 +127,7 @@ export function mayEndLabel(text: string, at: number, lastWords: ReadonlySet<str
 }
 
 const MAX_WORD_LENGTH = 24;
+const CLOSING_BRACKET = ']'.charCodeAt(0);
 const CLOSING_TAG = '<'.charCodeAt(0);
 
 function isAsciiLetter(code: number): boolean {
@@ -141,6 +143,9 @@ function endOfWord(text: string, at: number): number {
   let nearest = at;
   for (let index = at - 1; index >= Math.max(0, at - REACH) && index > nearest - SIGNS; index -= 1) {
     const code = text.charCodeAt(index);
+    if (code === CLOSING_BRACKET && endsPlaceholder(text, index + 1)) {
+      return -1;
+    }
     if (inTag || code === 62 || code === 41) {
       // The content of a tag or of brackets in between does not count.
       inTag = !(code === 60 || code === 40 || code === 10);
@@ -233,7 +238,7 @@ const BREAKS = new Set([...'\n;,{}!?。、，'].map((sign) => sign.charCodeAt(0)
 function lastBreak(before: string): number {
   // The line before may be the label of this one.
   let index = before.trimEnd().length - 1;
-  while (index >= 0 && !BREAKS.has(before.charCodeAt(index))) {
+  while (index >= 0 && !BREAKS.has(before.charCodeAt(index)) && !endsPlaceholder(before, index + 1)) {
     index -= 1;
   }
   return index;

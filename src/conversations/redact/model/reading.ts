@@ -1,6 +1,7 @@
 /** One reading of a text, which all finders share: its numbers, and the words that announce something in it. */
 import { fold, isAscii } from './fold.ts';
 import { matchesIn } from './matches.ts';
+import { endOfPlaceholder } from './placeholder.ts';
 import { type View, viewOf } from './view.ts';
 
 /** A text as displayed, with what a single pass over it saw. */
@@ -34,10 +35,11 @@ function isSurrogate(unit: number): boolean {
 
 /** Longest group of digits: a longer one is several. */
 const LONGEST_GROUP = 64;
+const BRACKET = '['.charCodeAt(0);
 const APOSTROPHE = 39;
 const CURLY_APOSTROPHE = 0x2019;
 
-/** Reads a text once, in linear time. */
+/** Reads a text once, in linear time. Placeholders are not read. */
 export function readingOf(written: string): Reading {
   const { text, place } = viewOf(written);
   const words: number[] = [];
@@ -65,6 +67,8 @@ export function readingOf(written: string): Reading {
         at += 1;
       }
       digits.push(start, at);
+    } else if (unit === BRACKET) {
+      at = Math.max(at, endOfPlaceholder(text, start));
     }
   }
   return { written, text, place, bits, words, digits };

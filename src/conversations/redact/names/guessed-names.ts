@@ -2,8 +2,8 @@
 import { createRequire } from 'node:module';
 import data from '../data/name-words.json' with { type: 'json' };
 import { fold } from '../model/fold.ts';
-import { PLACEHOLDER } from '../model/found.ts';
 import { matchesIn } from '../model/matches.ts';
+import { PLACEHOLDER } from '../model/placeholder.ts';
 import { isCommon, isGivenName, nameIn, namePattern } from './name-words.ts';
 
 const require = createRequire(import.meta.url);
