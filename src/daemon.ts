@@ -1,4 +1,7 @@
 /** The daemon: opens the store, claims organizations, and runs their features. */
+
+import { randomBytes } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
 import type { Config } from './config/config.ts';
 import { endsWithin, repeatEvery } from './core/clock.ts';
 import { messageOf } from './core/errors.ts';
@@ -6,35 +9,35 @@ import { EventBus } from './core/event-bus.ts';
 import { openActions } from './daemon/actions.ts';
 import { openCommandSender } from './daemon/command-sender.ts';
 import { CommandRunner, routeRequests } from './daemon/commands.ts';
-import { TransactionTimes } from './daemon/describe-fleet.ts';
 import { FactCollector, PassActivities } from './daemon/fact-collector.ts';
 import { configuredReporters } from './daemon/facts/reporting.ts';
-import { Configuration } from './daemon/fleet/configuration.ts';
+import { Configuration, requireWork } from './daemon/fleet/configuration.ts';
 import { FleetReports } from './daemon/fleet/fleet-reports.ts';
 import { openClock, openLeases, sharedBudgets } from './daemon/fleet/open-leases.ts';
 import { FleetOrganizations, IN_FLIGHT } from './daemon/fleet/organizations.ts';
-import { requireWork } from './daemon/fleet/require-work.ts';
 import { TokenConnections, tokenDigest } from './daemon/fleet/token-connections.ts';
 import { FleetLink } from './daemon/fleet-link.ts';
-import { serveHooks } from './daemon/hooks.ts';
 import { DaemonNotifications, openChannels } from './daemon/notifications.ts';
 import { createOpener } from './daemon/open-organization.ts';
 import type { Daemon, DaemonOptions } from './daemon/options.ts';
+import { recordAction } from './daemon/organization/audit.ts';
 import type { DaemonContext, DaemonEvents } from './daemon/organization/feature.ts';
-import { servePage, viewLoader } from './daemon/page.ts';
 import type { DaemonParts } from './daemon/parts.ts';
-import { ReadModel } from './daemon/read-model.ts';
-import { ownerOf, RemoteOrganizations } from './daemon/states/remote-organizations.ts';
+import { ReadModel, TransactionTimes } from './daemon/read-model.ts';
+import { ownerOf, RemoteOrganizations, type Webhooks } from './daemon/states/remote-organizations.ts';
 import { releaseWhenIdle, subscribeToDaemon } from './daemon/subscribe.ts';
 import type { Channel } from './notify/channel.ts';
 import type { OrganizationReconciler } from './reconcile/organization.ts';
-import { type ControlServer, openControl } from './server/control.ts';
+import { type ControlServer, openControl, type ViewLoader } from './server/control.ts';
 import { controlSocketPath } from './server/control-client.ts';
+import { addHooks } from './server/hooks.ts';
 import { createMetrics } from './server/metrics.ts';
 import type { RequestHandlers } from './server/requests.ts';
 import { createServer } from './server/server.ts';
+import { DAEMON_HISTORY } from './store/history.ts';
 import { FLEET_LEASE, type Lease } from './store/leases.ts';
 import { openStore } from './store/open/open-store.ts';
+import type { Backend } from './web/model/page.ts';
 
 export type { Daemon };
 
@@ -305,4 +308,78 @@ class RunningDaemon implements Daemon {
       this.#parts.context.metrics.queue(name, queue.snapshot());
     }
   }
+}
+
+type HookParts = Pick<DaemonParts, 'context' | 'organizations' | 'remote'>;
+
+/** Serves the webhooks, and counts their requests. */
+function serveHooks(app: FastifyInstance, parts: HookParts): void {
+  const { clock, metrics, events } = parts.context;
+  addHooks(app, {
+    receiver: (organization) => webhooksOf(parts, organization)?.conversations,
+    pushHook: (organization) => webhooksOf(parts, organization)?.pushes ?? undefined,
+    clock,
+    onOutcome: (...outcome) => metrics.conversations.hook(...outcome),
+    onPush: (organization, outcome) => {
+      metrics.push(organization, outcome, clock.now());
+      if (outcome !== 'refused') {
+        events.publish.onStateChange?.(organization);
+      }
+    },
+  });
+}
+
+/** Returns the webhooks of an organization: its own, or those that store for the owner. */
+function webhooksOf({ organizations, remote }: HookParts, id: string): Webhooks | undefined {
+  const managed = organizations.find(id);
+  if (managed !== undefined) {
+    return { conversations: managed.conversations.ingestion, pushes: managed.reconciliation?.pushes ?? null };
+  }
+  const config = organizations.configured.find((each) => each.id === id);
+  return config === undefined ? undefined : remote.of(config);
+}
+
+/** Serves the page. Returns its server and its URL; null if it is not configured. */
+async function servePage(context: DaemonContext, backend: Backend, handlers: RequestHandlers) {
+  const { config, log, store } = context;
+  if (config.ui.listen === undefined) {
+    return null;
+  }
+  const { createPageServer } = await import('./web/server/page-server.ts');
+  const server = await createPageServer({
+    backend,
+    handlers,
+    config: config.ui,
+    log,
+    randomBytes,
+    sessions: store.sessions(),
+    onGuesses: (peer, attempts) => recordGuesses(context, peer, attempts),
+  });
+  const address = await server.listen();
+  log.info({ address }, 'web page is served');
+  const { tokens, proxy, oidc, roles } = config.ui;
+  if (roles.length === 0 && (tokens.length > 0 || proxy !== undefined || oidc !== undefined)) {
+    log.warn('nobody has a role on the web page; set ui.roles');
+  }
+  return { server, address };
+}
+
+/** Records in the audit that somebody guesses tokens. */
+function recordGuesses(context: DaemonContext, peer: string | null, attempts: number): void {
+  const { store, clock, log, events } = context;
+  const detail = `${attempts} wrong tokens within a minute; further ones are refused for a minute`;
+  const about = { action: 'sign in', subject: peer ?? 'all addresses', reason: '', detail } as const;
+  const entry = { ...about, at: clock.now(), actor: { name: '', method: 'token' }, outcome: 'refused' } as const;
+  recordAction(context, store.history(DAEMON_HISTORY), entry).then(
+    () => events.publish.onChange?.('audit'),
+    (error: unknown) => log.warn({ reason: messageOf(error) }, 'cannot record wrong tokens in the audit'),
+  );
+}
+
+/** Returns the loader of view models for a user of the machine, who may see everything. */
+function viewLoader(backend: Backend, handlers: RequestHandlers): ViewLoader {
+  return async (by, path) => {
+    const { loadView } = await import('./web/pages/index.ts');
+    return loadView(backend, handlers, { actor: by, role: () => 'approver' }, path);
+  };
 }

@@ -19,6 +19,7 @@ import { type ClusterChangeRequest, isReservedSubject, markerParagraph } from '.
 import {
   type ClusterIssue,
   cut,
+  describeTrend,
   type IssueCluster,
   oneLine,
   pickRepresentatives,
@@ -28,7 +29,6 @@ import {
 import { linesOf, type Redaction } from './redaction.ts';
 import type { RelatedPage } from './route.ts';
 import type { OwnRequest } from './store.ts';
-import { describeTrend } from './trend.ts';
 
 /** Parts of a description. */
 interface DescriptionParts {

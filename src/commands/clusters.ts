@@ -14,7 +14,7 @@ import { openDiskTree } from '../manifests/disk-tree.ts';
 import { createManifestLoader } from '../manifests/loader.ts';
 import { openReader, openWriter } from '../platform/client.ts';
 import type { Priority } from '../queue/request.ts';
-import { oneLine } from '../server/cluster-log.ts';
+import { oneLine } from '../server/event-logs.ts';
 import { recordedId } from '../store/record.ts';
 import type { OrganizationTarget } from './cli/config.ts';
 import { type CommandContext, printResult } from './cli/context.ts';

@@ -531,7 +531,7 @@ function exportingCommands(program: LazyCommand): void {
     .description('Save the actual state without secrets, for plans without a token')
     .option('--out <file>', 'File to write (default: standard output)')
     .with(CONFIG, ORGANIZATION)
-    .runs(async () => (await import('./plan/snapshot.ts')).snapshotCommand);
+    .runs(async () => (await import('./plan/plan.ts')).snapshotCommand);
 }
 
 function apiCommands(program: LazyCommand): void {

@@ -5,7 +5,7 @@ import { organizationOf, organizationTopic, readTopic, type Topic } from '../web
 import type { CommandRunner } from './commands.ts';
 import type { ManagedOrganization } from './organization/managed-organization.ts';
 import type { DaemonParts } from './parts.ts';
-import { StatePublisher } from './states/state-publisher.ts';
+import { StatePublisher } from './states/states.ts';
 
 type LinkedParts = Pick<DaemonParts, 'context' | 'leases' | 'connections' | 'organizations' | 'model'>;
 

@@ -1,4 +1,5 @@
 /** Divides leases between the replicas of a fleet: claims, gives away and releases them. */
+
 import { type Clock, endsWithin, type Random, WakeUpSignal } from '../core/clock.ts';
 import { messageOf } from '../core/errors.ts';
 import { append, smallest } from '../core/lists.ts';
@@ -14,9 +15,7 @@ import type { FleetLeases, FleetOrganization, FleetStatus, LeaseHolder, LeaseWor
 import type { HeldLease } from './held-lease.ts';
 import { groupLeases, type LeaseGroup } from './lease-groups.ts';
 import { LeaseKeeper, renewalInterval } from './lease-keeper.ts';
-import { LeaseRetention } from './lease-retention.ts';
 import { LeaseRuns } from './lease-runs.ts';
-import { nextFreeCheck, planMoves } from './policy.ts';
 
 /** Replicas and leases, as the database had them at one time. */
 interface ObservedFleet {
@@ -398,5 +397,172 @@ export class SharedLeases implements FleetLeases {
 
   #isNeeded(name: string): boolean {
     return this.#groups.has(name) || this.#groupOf.has(name);
+  }
+}
+
+/** Work that replicas divide between them: a token with its organizations, or one organization. */
+interface Shard {
+  /** Name of its lease. */
+  readonly name: string;
+  /** Number of its organizations. */
+  readonly weight: number;
+  /** Milliseconds since it was claimed, or since it has had no holder. */
+  readonly age: number;
+}
+
+interface FleetView {
+  readonly isDraining: boolean;
+  /** Shards that this replica has. */
+  readonly own: readonly Shard[];
+  /** Shards that no replica has. */
+  readonly free: readonly Shard[];
+  /** Weight of all shards, those of other replicas included. */
+  readonly total: number;
+  /** Weight of this replica. */
+  readonly weight: number;
+  /** Weight of all replicas that are alive and not draining, this one included. */
+  readonly allWeights: number;
+  /** Shards that this replica gave away within the last minute. */
+  readonly givenAway: number;
+  /** Milliseconds since this replica joined. */
+  readonly age: number;
+  /** Milliseconds that a lease lasts without renewal. */
+  readonly ttl: number;
+}
+
+interface FleetMoves {
+  /** Names of free shards. Another replica may be faster. */
+  readonly claim: readonly string[];
+  /** Largest number of shards to claim. */
+  readonly limit: number;
+  /** Names of own shards. */
+  readonly giveAway: readonly string[];
+}
+
+/** Intervals of renewals after which a free shard is overdue: every other replica has checked since. */
+const OVERDUE = 1.5;
+/** Part of its shards that a replica gives away within a minute, unless it is draining. */
+const PACE = 0.05;
+
+/**
+ * Returns the moves of a replica. Its share is the total weight divided in proportion to the weights of the replicas. It
+ * claims while it has less than its share, so some replica always claims what is free. It gives away only what
+ * leaves it with at least its share: then every move makes the fleet more even, and moves end.
+ */
+function planMoves(view: FleetView, random: Random): FleetMoves {
+  const { isDraining, own, total, weight, allWeights } = view;
+  if (isDraining) {
+    return { claim: [], limit: 0, giveAway: own.map(({ name }) => name) };
+  }
+  const share = Math.ceil((total * weight) / allWeights);
+  const mine = own.reduce((sum, each) => sum + each.weight, 0);
+  const chosen = planClaims(view, share - mine, random);
+  const claim = [...chosen, ...substitutesFor(chosen, view)].map(({ name }) => name);
+  return { claim, limit: chosen.length, giveAway: planReleases(view, mine - share) };
+}
+
+/**
+ * Returns the other free shards if all have the same weight. Then replicas that claim at the same time do not have to try
+ * again, because each takes others instead of those that another one was faster to claim.
+ */
+function substitutesFor(chosen: readonly Shard[], { free }: FleetView): readonly Shard[] {
+  const [first] = chosen;
+  if (first === undefined || free.some(({ weight }) => weight !== first.weight)) {
+    return [];
+  }
+  const names = new Set(chosen.map(({ name }) => name));
+  return free.filter(({ name }) => !names.has(name));
+}
+
+/**
+ * Returns the milliseconds until free shards that were not claimed are checked again, in case the others fail; infinite if
+ * there are none.
+ */
+function nextFreeCheck(view: FleetView, isClaimed: (name: string) => boolean): number {
+  const others = view.free.filter(({ name }) => !isClaimed(name));
+  return smallest(others.flatMap((shard) => [renewalInterval(view.ttl), overdueIn(view, shard)]));
+}
+
+/** Returns the milliseconds until the other replicas had time to claim a shard, and did not. */
+function overdueIn({ age, ttl }: FleetView, shard: Shard): number {
+  return OVERDUE * renewalInterval(ttl) - Math.min(age, shard.age);
+}
+
+/** Chooses heavy shards first, because light ones fill what is left. Replicas choose in different orders. */
+function planClaims(view: FleetView, room: number, random: Random): readonly Shard[] {
+  const { free } = view;
+  const candidates = free
+    .map((shard) => ({ ...shard, order: random() }))
+    .sort((a, b) => b.weight - a.weight || a.order - b.order);
+  const claims: Shard[] = [];
+  const tooHeavy: Shard[] = [];
+  let left = room;
+  for (const shard of candidates) {
+    if (shard.weight <= Math.max(left, 0) || overdueIn(view, shard) <= 0) {
+      left -= shard.weight;
+      claims.push(shard);
+    } else {
+      tooHeavy.push(shard);
+    }
+  }
+  // The lightest shard that exceeds the share; without it nobody would claim a shard that is heavier than any share.
+  const extra = left > 0 ? tooHeavy.at(-1) : undefined;
+  return extra === undefined ? claims : [...claims, extra];
+}
+
+/** Chooses the lightest shards, because others can be placed better, and none that was claimed recently. */
+function planReleases({ own, ttl, givenAway, free }: FleetView, surplus: number): readonly string[] {
+  const allowed = Math.max(1, Math.floor((own.length + givenAway) * PACE)) - givenAway;
+  const movable = own.filter(({ age, weight }) => age >= 2 * ttl && weight > 0).sort((a, b) => a.weight - b.weight);
+  const releases: string[] = [];
+  let left = surplus;
+  // What is free already is claimed by the others first.
+  for (const { name, weight } of free.length > 0 ? [] : movable) {
+    if (releases.length >= allowed || weight > left) {
+      break;
+    }
+    left -= weight;
+    releases.push(name);
+  }
+  return releases;
+}
+
+/** Milliseconds that a lease without a holder, and the state of its organization, are kept. */
+export const LEASE_RETENTION = 7 * 24 * 3_600_000;
+/** Milliseconds between removals. */
+const INTERVAL = 3_600_000;
+
+/**
+ * Replicas claim within minutes what their configuration needs. So what nobody had for days is in no configuration, or no
+ * replica was running; then the rows are added again.
+ */
+export class LeaseRetention {
+  readonly #table: Pick<LeaseTable, 'removeUnused'>;
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #isComplete: () => boolean;
+  #removedAt: number;
+
+  /**
+   * Removes nothing within the first interval: the other replicas claim what they need first. `isComplete` returns false while
+   * the configuration may have organizations that are not known.
+   */
+  constructor(table: Pick<LeaseTable, 'removeUnused'>, clock: Pick<Clock, 'monotonic'>, isComplete: () => boolean) {
+    this.#table = table;
+    this.#clock = clock;
+    this.#isComplete = isComplete;
+    this.#removedAt = clock.monotonic();
+  }
+
+  /** Removes what is due, if this replica has the lease for work that exists once. Throws StoreError. */
+  async apply(isResponsible: boolean): Promise<void> {
+    if (!this.#isComplete()) {
+      // After that, the replicas have an interval again to claim what they need.
+      this.#removedAt = this.#clock.monotonic();
+      return;
+    }
+    if (isResponsible && this.#clock.monotonic() - this.#removedAt >= INTERVAL) {
+      await this.#table.removeUnused(LEASE_RETENTION);
+      this.#removedAt = this.#clock.monotonic();
+    }
   }
 }

@@ -18,7 +18,7 @@ const aWebhook = ({ url }: { readonly url: string }) => `a webhook at ${new URL(
 
 const KINDS: { readonly [K in KindName]-?: () => Promise<ChannelKind<NonNullable<ChannelConfig[K]>>> } = {
   webhook: async () => {
-    const { openWebhookChannel, writeWebhookBody } = await import('./webhook.ts');
+    const { openWebhookChannel, writeWebhookBody } = await import('./http-channels.ts');
     const preview = (outgoing: Outgoing) => JSON.parse(writeWebhookBody(outgoing));
     return { open: openWebhookChannel, preview, destination: aWebhook };
   },
@@ -33,7 +33,7 @@ const KINDS: { readonly [K in KindName]-?: () => Promise<ChannelKind<NonNullable
     return { open: openSlackWebhookChannel, preview, destination: aWebhook };
   },
   teams: async () => {
-    const { openTeamsChannel, writeTeamsMessage } = await import('./teams.ts');
+    const { openTeamsChannel, writeTeamsMessage } = await import('./http-channels.ts');
     const preview = ({ message }: Outgoing) => JSON.parse(writeTeamsMessage(message));
     return { open: openTeamsChannel, preview, destination: aWebhook };
   },
@@ -46,7 +46,7 @@ const KINDS: { readonly [K in KindName]-?: () => Promise<ChannelKind<NonNullable
     };
   },
   pagerduty: async () => {
-    const { openPagerDutyChannel, writePagerDutyEvent } = await import('./pagerduty.ts');
+    const { openPagerDutyChannel, writePagerDutyEvent } = await import('./http-channels.ts');
     const destination = ({ url }: { readonly url: string }) => `PagerDuty at ${new URL(url).host}`;
     return { open: openPagerDutyChannel, preview: writePagerDutyEvent, destination };
   },

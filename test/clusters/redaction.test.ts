@@ -15,7 +15,7 @@ import { RejectedError } from '../../src/core/errors.ts';
 import { EventBus } from '../../src/core/event-bus.ts';
 import { createLogger } from '../../src/log.ts';
 import { toMarkdown } from '../../src/platform/rich-text/to-markdown.ts';
-import { logClusters } from '../../src/server/cluster-log.ts';
+import { logClusters } from '../../src/server/event-logs.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import { openDaemon, type TestDaemonOptions } from './run-daemon.ts';

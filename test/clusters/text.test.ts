@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { oneLine, pickExamples } from '../../src/clusters/cluster.ts';
+import { describeTrend, oneLine, pickExamples, trendOf } from '../../src/clusters/cluster.ts';
 import { buildSubject, templateValues } from '../../src/clusters/description.ts';
-import { describeTrend, trendOf } from '../../src/clusters/trend.ts';
 import { codePoint } from '../support/code-points.ts';
 import { NO_REDACTION } from './run-daemon.ts';
 import { someCluster, someIssue } from './samples.ts';

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SCRIPTS, SHELLS } from '../../src/commands/completion/shells.ts';
+import { SCRIPTS, SHELLS } from '../../src/commands/completion/complete.ts';
 import { makeFolder } from '../git/repository.ts';
 import { findProgram, spawn } from '../support/programs.ts';
 

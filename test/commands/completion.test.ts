@@ -2,8 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { commandLine } from '../../scripts/docs.ts';
-import { completeWords } from '../../src/commands/completion/complete.ts';
-import { readLine } from '../../src/commands/completion/shells.ts';
+import { completeWords, readLine } from '../../src/commands/completion/complete.ts';
 import { allOperations } from '../../src/platform/operations/table.ts';
 import { codePoint } from '../support/code-points.ts';
 import { execFileSync } from '../support/programs.ts';

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type ConversationRequest, handleConversationRequest } from '../../src/conversations/control-api.ts';
 import type { Ingestion } from '../../src/conversations/ingestion.ts';
 import { createLogger } from '../../src/log.ts';
-import { logConversations } from '../../src/server/conversation-log.ts';
+import { logConversations } from '../../src/server/event-logs.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { Outbox } from '../../src/store/outbox/outbox.ts';
 import { createIngestion } from '../support/helpdesk.ts';

@@ -12,7 +12,7 @@ import { startEmulator } from '../../src/emulator/emulator.ts';
 import { createLogger } from '../../src/log.ts';
 import { openWriter } from '../../src/platform/client.ts';
 import { openConnection } from '../../src/platform/connection.ts';
-import { logConversations } from '../../src/server/conversation-log.ts';
+import { logConversations } from '../../src/server/event-logs.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import { createIngestion } from '../support/helpdesk.ts';

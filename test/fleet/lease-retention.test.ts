@@ -1,6 +1,6 @@
 /** Removal of unused leases and states, which waits until all organizations of the configuration are known. */
 import { expect, test } from 'vitest';
-import { LEASE_RETENTION, LeaseRetention } from '../../src/fleet/lease-retention.ts';
+import { LEASE_RETENTION, LeaseRetention } from '../../src/fleet/shared-leases.ts';
 
 const HOUR = 3_600_000;
 

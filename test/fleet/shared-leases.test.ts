@@ -1,7 +1,7 @@
 // Replicas of a fleet: claims, take-overs, draining, changes of the configuration, and failures of the database.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { LEASE_RETENTION } from '../../src/fleet/lease-retention.ts';
+import { LEASE_RETENTION } from '../../src/fleet/shared-leases.ts';
 import { countCases, SEED } from '../support/campaign.ts';
 import { ModelFleet, type ModelReplica } from './model-fleet.ts';
 

@@ -5,10 +5,8 @@ import { z } from 'zod';
 import type { Problem } from '../../src/core/errors.ts';
 import { PLAIN, textWidth } from '../../src/plan/render/text-layout.ts';
 import { excerptOf } from '../../src/report/excerpt.ts';
-import { toGitHub } from '../../src/report/github.ts';
-import { toJUnit } from '../../src/report/junit.ts';
 import type { Report, Tool } from '../../src/report/report.ts';
-import { toSarif } from '../../src/report/sarif.ts';
+import { toGitHub, toJUnit, toSarif } from '../../src/report/sarif.ts';
 import { codePoint } from '../support/code-points.ts';
 import { HOSTILE_TEXTS } from '../support/hostile-texts.ts';
 

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { beforeEach, expect, test } from 'vitest';
 import type { ConversationEvents } from '../../src/conversations/model/source.ts';
 import { createLogger } from '../../src/log.ts';
-import { logConversations } from '../../src/server/conversation-log.ts';
+import { logConversations } from '../../src/server/event-logs.ts';
 
 let lines: string[];
 let events: ConversationEvents;

@@ -1,6 +1,6 @@
 /** PostgreSQL server of all tests of a file. */
 import { afterAll, beforeAll } from 'vitest';
-import { migrate } from '../../src/store/postgres/migrate.ts';
+import { migrate } from '../../src/store/postgres/database.ts';
 import { type ClusterOptions, hasPostgres, type PostgresCluster, startPostgres } from './postgres.ts';
 
 /** Starts a server before the tests of the file, if there is PostgreSQL, and ends it after them. Returns a function for it. */

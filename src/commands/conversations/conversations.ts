@@ -13,7 +13,7 @@ import { EXIT, type ExitCode } from '../../core/errors.ts';
 import { type Json, type JsonObject, shownJson } from '../../core/json.ts';
 import { counted, printable } from '../../plan/render/words.ts';
 import type { Writer } from '../../platform/client.ts';
-import { senderWords } from '../../server/conversation-log.ts';
+import { senderWords } from '../../server/event-logs.ts';
 import type { DeadLetter } from '../../store/outbox/outbox.ts';
 import { recordedId, recordedTitles } from '../../store/record.ts';
 import type { OrganizationTarget } from '../cli/config.ts';

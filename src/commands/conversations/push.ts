@@ -6,7 +6,7 @@ import { CancelledError, EXIT, type ExitCode, TransientError } from '../../core/
 import { shownJson } from '../../core/json.ts';
 import { printable } from '../../plan/render/words.ts';
 import { openWriter } from '../../platform/client.ts';
-import { senderWords } from '../../server/conversation-log.ts';
+import { senderWords } from '../../server/event-logs.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { askIfRunning, chooseState } from '../cli/control-call.ts';
 import { withPlatform } from '../cli/session.ts';

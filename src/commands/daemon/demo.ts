@@ -7,12 +7,17 @@ import { Writable } from 'node:stream';
 import { loadConfig } from '../../config/load.ts';
 import { EXIT, type ExitCode } from '../../core/errors.ts';
 import { createDaemon } from '../../daemon.ts';
-import { makeAcmeRepository } from '../../demo/acme-repository.ts';
-import { clusterEvents } from '../../demo/clusters.ts';
-import type { DemoContext } from '../../demo/context.ts';
-import { makeDemoDropFolder } from '../../demo/drop-folder.ts';
-import { reportIntake } from '../../demo/intake-reporter.ts';
-import { type DemoParts, holdDeletion, reportPasses, runStory } from '../../demo/story.ts';
+import {
+  clusterEvents,
+  type DemoContext,
+  type DemoParts,
+  holdDeletion,
+  makeAcmeRepository,
+  makeDemoDropFolder,
+  reportIntake,
+  reportPasses,
+  runStory,
+} from '../../demo/story.ts';
 import { type Emulator, startEmulator } from '../../emulator/emulator.ts';
 import { kinds } from '../../kinds/registry.ts';
 import { createLogger } from '../../log.ts';

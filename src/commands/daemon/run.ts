@@ -2,8 +2,7 @@
 import { resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { EXIT, type ExitCode, messageOf } from '../../core/errors.ts';
-import type { ConfigurationFiles } from '../../daemon/fleet/configuration.ts';
-import { skipIdleFiles } from '../../daemon/fleet/require-work.ts';
+import { type ConfigurationFiles, skipIdleFiles } from '../../daemon/fleet/configuration.ts';
 import { createDaemon } from '../../daemon.ts';
 import { FileWatch } from '../../git/watch.ts';
 import { createLogger } from '../../log.ts';

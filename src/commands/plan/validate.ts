@@ -9,10 +9,8 @@ import { manifestJsonSchema } from '../../manifests/json-schema.ts';
 import type { DesiredState } from '../../manifests/loader.ts';
 import { findPlaceholders, findSharedKeys } from '../../plan/declared.ts';
 import { counted, printableLines } from '../../plan/render/words.ts';
-import { toGitHub } from '../../report/github.ts';
-import { toJUnit } from '../../report/junit.ts';
 import type { Report, Tool } from '../../report/report.ts';
-import { toSarif } from '../../report/sarif.ts';
+import { toGitHub, toJUnit, toSarif } from '../../report/sarif.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { declaredAddresses, loadManifests } from './desired.ts';
 

@@ -1,10 +1,10 @@
 /** Reads the configuration again while the daemon runs, when its files change or somebody asks for it. */
-import { type Config, compareConfigs, keepLastValid } from '../../config/config.ts';
+
+import { type Config, compareConfigs, keepLastValid, type OrganizationConfig } from '../../config/config.ts';
 import type { InvalidFile } from '../../config/document.ts';
-import { messageOf } from '../../core/errors.ts';
+import { ConfigError, messageOf } from '../../core/errors.ts';
 import type { ConfigurationProblem } from '../../web/model/configuration.ts';
 import type { DaemonContext } from '../organization/feature.ts';
-import { requireWork } from './require-work.ts';
 
 /** Files of a configuration. */
 export interface ConfigurationFiles {
@@ -137,4 +137,39 @@ export class Configuration {
 
 function reasonOf(files: readonly InvalidFile[]): string | null {
   return files.length === 0 ? null : files.flatMap(({ problems }) => problems).join('\n');
+}
+
+/** Throws ConfigError if an organization has nothing to do. */
+export function requireWork({ organizations }: Pick<Config, 'organizations'>): void {
+  const idle = organizations.find((organization) => !hasWork(organization));
+  if (idle !== undefined) {
+    throw new ConfigError(problemOf(idle));
+  }
+}
+
+/** Returns the configuration without the organization files that enable nothing, unless no valid file would be left. */
+export function skipIdleFiles(config: Config): Config {
+  const idle = config.organizations.filter((each) => !hasWork(each) && config.organizationFiles.has(each.id));
+  if (idle.length === 0 || idle.length === config.organizationFiles.size) {
+    return config;
+  }
+  const invalid = idle.map((each) => {
+    const file = config.organizationFiles.get(each.id) ?? '';
+    return { file, id: each.id, problems: [`${file}:1:1: ${problemOf(each)}`] };
+  });
+  const ids = new Set(idle.map(({ id }) => id));
+  return {
+    ...config,
+    organizations: config.organizations.filter(({ id }) => !ids.has(id)),
+    organizationFiles: new Map([...config.organizationFiles].filter(([id]) => !ids.has(id))),
+    invalidFiles: [...config.invalidFiles, ...invalid],
+  };
+}
+
+function problemOf({ id }: OrganizationConfig): string {
+  return `organization ${id} has nothing to do; set source.git.url or source.directory, conversations.sources, or clusters.enabled for it in the configuration`;
+}
+
+function hasWork({ source, conversations, clusters }: OrganizationConfig): boolean {
+  return source !== null || conversations.sources.length > 0 || clusters.enabled;
 }

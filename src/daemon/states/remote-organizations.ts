@@ -19,8 +19,7 @@ import type { OrganizationOwner, OrganizationState } from '../../web/model/page.
 import type { TokenConnections } from '../fleet/token-connections.ts';
 import { conversationState } from '../organization/conversations.ts';
 import type { DaemonContext } from '../organization/feature.ts';
-import { UNKNOWN_QUEUE, UNKNOWN_STATE } from './state-parts.ts';
-import { StateReader } from './state-reader.ts';
+import { StateReader, UNKNOWN_QUEUE, UNKNOWN_STATE } from './states.ts';
 
 type StoreContext = Pick<DaemonContext, 'store' | 'clock' | 'random' | 'version'>;
 

@@ -60,7 +60,7 @@ export async function openDatabase(place: StorePlace, mustExist: boolean): Promi
   const [{ openPostgresDatabase, openPostgresPool }, { requireTables }, { PostgresLeases }, { readUrl }] =
     await Promise.all([
       import('../postgres/database.ts'),
-      import('../postgres/migrate.ts'),
+      import('../postgres/database.ts'),
       import('../postgres/store.ts'),
       import('../postgres/connection-pool.ts'),
     ]);

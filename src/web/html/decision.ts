@@ -1,4 +1,4 @@
-/** Changes that wait for the decision of a person: as data, and as HTML. */
+/** Plans that wait for the decision of a person: as data, and as HTML. */
 
 import { html } from 'hono/html';
 import { approvalsOf } from '../../plan/guard.ts';

@@ -2,10 +2,9 @@
 
 import { createHash } from 'node:crypto';
 import { html } from 'hono/html';
-import { clusterFacts, compareSeverity, impactWeight } from '../../clusters/cluster.ts';
+import { clusterFacts, compareSeverity, impactWeight, trendOf } from '../../clusters/cluster.ts';
 import type { KnownCluster, LastRun, SkipReason } from '../../clusters/events.ts';
 import type { OwnRequest } from '../../clusters/store.ts';
-import { trendOf } from '../../clusters/trend.ts';
 import { cronFiring } from '../../config/windows.ts';
 import type { Address } from '../../core/address.ts';
 import { compareText, largest } from '../../core/lists.ts';

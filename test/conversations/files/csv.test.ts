@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SourceRecord } from '../../../src/conversations/model/ticket.ts';
-import { readCsv } from '../../../src/conversations/sources/files/csv.ts';
-import { type Row, rowsOf } from '../../../src/conversations/sources/files/csv-rows.ts';
+import { type Row, readCsv, rowsOf } from '../../../src/conversations/sources/files/csv.ts';
 import { bytesInput, outline, read, ticketsOf } from './inputs.ts';
 
 const HEADER = 'ticket_id,subject,created_at,author_role,body,public';

@@ -1,7 +1,7 @@
 /** Requests of an organization whose lease may end. The queue asks again when it sends: test/queue/request-queue.test.ts. */
 import { expect, test } from 'vitest';
 import { CancelledError } from '../../../src/core/errors.ts';
-import { sendingTerms, userAgent } from '../../../src/daemon/fleet/sending-terms.ts';
+import { sendingTerms, userAgent } from '../../../src/daemon/open-organization.ts';
 
 const TIMEOUT = 30_000;
 const termsOf = (left: number, stopping = new AbortController().signal) =>

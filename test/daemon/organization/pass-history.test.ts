@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { StoreError } from '../../../src/core/errors.ts';
 import { EventBus } from '../../../src/core/event-bus.ts';
 import type { OrganizationEvents } from '../../../src/daemon/organization/feature.ts';
-import { PassRecorder } from '../../../src/daemon/organization/pass-history.ts';
+import { PassRecorder } from '../../../src/daemon/organization/reconciliation.ts';
 import type { PassEnd } from '../../../src/reconcile/pass.ts';
 import type { History } from '../../../src/store/history.ts';
 import { openMemoryStore } from '../../../src/store/memory.ts';

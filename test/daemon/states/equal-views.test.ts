@@ -16,8 +16,7 @@ import {
 import type { Declared } from '../../../src/core/resource.ts';
 import { conversationState } from '../../../src/daemon/organization/conversations.ts';
 import { RemoteOrganizations } from '../../../src/daemon/states/remote-organizations.ts';
-import type { OwnedState } from '../../../src/daemon/states/state-parts.ts';
-import { StateWriter } from '../../../src/daemon/states/state-publisher.ts';
+import { type OwnedState, StateWriter } from '../../../src/daemon/states/states.ts';
 import { openMemoryStore } from '../../../src/store/memory.ts';
 import type { BudgetSample } from '../../../src/web/model/budget-samples.ts';
 import type { Backend, OrganizationState } from '../../../src/web/model/page.ts';

@@ -1,8 +1,7 @@
 /** States in the database that another program or another version has written. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { UNKNOWN_STATE } from '../../../src/daemon/states/state-parts.ts';
-import { StateReader } from '../../../src/daemon/states/state-reader.ts';
+import { StateReader, UNKNOWN_STATE } from '../../../src/daemon/states/states.ts';
 import { openMemoryStore } from '../../../src/store/memory.ts';
 import { countCases, SEED } from '../../support/campaign.ts';
 

@@ -2,9 +2,7 @@
 import { expect, test } from 'vitest';
 import { LeaseLostError } from '../../../src/core/errors.ts';
 import type { Declared } from '../../../src/core/resource.ts';
-import type { OwnedState } from '../../../src/daemon/states/state-parts.ts';
-import { StatePublisher } from '../../../src/daemon/states/state-publisher.ts';
-import { StateReader } from '../../../src/daemon/states/state-reader.ts';
+import { type OwnedState, StatePublisher, StateReader } from '../../../src/daemon/states/states.ts';
 import { openMemoryStore } from '../../../src/store/memory.ts';
 import type { OrganizationStates, StateChange } from '../../../src/store/organization-states.ts';
 import type { KnownResources, OrganizationState, ReconcilerState } from '../../../src/web/model/page.ts';

@@ -1,6 +1,6 @@
 // Incidents and change events at PagerDuty.
 import { expect, test } from 'vitest';
-import { openPagerDutyChannel } from '../../../src/notify/pagerduty.ts';
+import { openPagerDutyChannel } from '../../../src/notify/http-channels.ts';
 import { FakePagerDuty } from '../../support/notify/fake-pagerduty.ts';
 import {
   channelContext,

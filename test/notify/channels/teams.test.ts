@@ -1,6 +1,6 @@
 // Cards for Microsoft Teams.
 import { expect, test } from 'vitest';
-import { openTeamsChannel } from '../../../src/notify/teams.ts';
+import { openTeamsChannel } from '../../../src/notify/http-channels.ts';
 import { cardLinks, FakeTeams, shownParagraphs } from '../../support/notify/fake-teams.ts';
 import {
   channelContext,

@@ -1,6 +1,6 @@
 // Webhooks that are signed as Standard Webhooks define.
 import { expect, test } from 'vitest';
-import { openWebhookChannel } from '../../../src/notify/webhook.ts';
+import { openWebhookChannel } from '../../../src/notify/http-channels.ts';
 import { FakeWebhookReceiver } from '../../support/notify/fake-webhook-receiver.ts';
 import { channelContext, endWithTest, outgoing, resolvedMessage } from '../../support/notify/sample-message.ts';
 

@@ -9,7 +9,7 @@ import {
   StoreError,
   TransientError,
 } from '../../../src/core/errors.ts';
-import { leaseRefusal } from '../../../src/daemon/fleet/sending-terms.ts';
+import { leaseRefusal } from '../../../src/daemon/open-organization.ts';
 import type { StatusContent } from '../../../src/store/commit-statuses.ts';
 import { countCases, SEED } from '../../support/campaign.ts';
 import { commitOf, World } from './status-world.ts';

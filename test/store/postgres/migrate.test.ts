@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { migrate, requireTables } from '../../../src/store/postgres/migrate.ts';
+import { migrate, requireTables } from '../../../src/store/postgres/database.ts';
 import { MIGRATIONS } from '../../../src/store/sql/schema-migrations.ts';
 import { hasPostgres } from '../../support/postgres.ts';
 import { shareCluster } from '../../support/shared-cluster.ts';

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
 import type { FleetSignal } from '../../../src/store/leases.ts';
 import { connectionConfig } from '../../../src/store/postgres/connection-pool.ts';
-import { PostgresSignals } from '../../../src/store/postgres/signals.ts';
+import { PostgresSignals } from '../../../src/store/postgres/store.ts';
 import { hasPgBouncer, PgBouncer } from '../../support/pgbouncer.ts';
 import { hasPostgres } from '../../support/postgres.ts';
 import { shareCluster, shareDatabase } from '../../support/shared-cluster.ts';

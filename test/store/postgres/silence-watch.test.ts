@@ -1,6 +1,6 @@
 // Connections whose answers are lost, and statements that are only slow.
 import { expect, test } from 'vitest';
-import { SilenceWatch } from '../../../src/store/postgres/silence-watch.ts';
+import { SilenceWatch } from '../../../src/store/postgres/connection-pool.ts';
 import { createVirtualClock } from '../../queue/virtual-clock.ts';
 
 function openWatch(answer: () => ReadonlySet<string> | null | Promise<ReadonlySet<string> | null>) {

@@ -1,18 +1,186 @@
-/**
- * State of an organization as its owner stores it for the pages of other replicas: parts of JSON, each written only when it
- * has changed. See docs/fleet.md#commands.
- */
+/** States of organizations for the pages of other replicas: written by the owner in parts that changed, and read by the others. */
+
+import { hash } from 'node:crypto';
 import type { IngestionActivity } from '../../conversations/ingestion.ts';
 import type { Address } from '../../core/address.ts';
+import { WakeUpSignal } from '../../core/clock.ts';
 import { errorFromJson, errorToJson } from '../../core/error-json.ts';
+import { LeaseLostError, messageOf } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
 import { compareText } from '../../core/lists.ts';
 import type { Declared } from '../../core/resource.ts';
 import { planForReplicas, readPlan } from '../../plan/render/document.ts';
 import { PRIORITIES } from '../../queue/request.ts';
 import type { BudgetSnapshot, QueueSnapshot } from '../../queue/snapshot.ts';
+import type { Lease } from '../../store/leases.ts';
+import type { OrganizationStates, StatePart } from '../../store/organization-states.ts';
 import type { BudgetSample } from '../../web/model/budget-samples.ts';
 import type { KnownResources, OrganizationState, ReconcilerState } from '../../web/model/page.ts';
+import type { DaemonContext } from '../organization/feature.ts';
+
+/** An organization of this replica. */
+interface PublishedOrganization {
+  readonly id: string;
+  readonly lease: Pick<Lease, 'epoch' | 'lost'>;
+  /** States, fenced by the lease. */
+  readonly states: Pick<OrganizationStates, 'write' | 'versions'>;
+  readonly read: () => OwnedState;
+}
+
+interface Published {
+  readonly writer: StateWriter;
+  /** Aborts when this replica does not have the organization any more. */
+  readonly lost: AbortSignal;
+  /** Time on the monotonic clock before which nothing is written. */
+  notBefore: number;
+  isWriting: boolean;
+}
+
+/** Least milliseconds between two writes of an organization, and after one that failed. */
+const INTERVAL = 1000;
+const RETRY = 5000;
+/** Organizations that are written at the same time. */
+const PARALLEL = 4;
+/** Milliseconds until the next check if nothing changes. */
+const IDLE = 60_000;
+
+export class StatePublisher {
+  readonly #context: Pick<DaemonContext, 'clock' | 'log'>;
+  readonly #onWritten: (organization: string) => void;
+  readonly #published = new Map<string, Published>();
+  /** Ids of the organizations that have to be written. */
+  readonly #changed = new Set<string>();
+  readonly #wake = new WakeUpSignal();
+  #writing = 0;
+
+  /** `onWritten` is called after the state of an organization was written. */
+  constructor(context: Pick<DaemonContext, 'clock' | 'log'>, onWritten: (organization: string) => void) {
+    this.#context = context;
+    this.#onWritten = onWritten;
+  }
+
+  /** Publishes an organization from now on. */
+  add(organization: PublishedOrganization): void {
+    const { id, lease } = organization;
+    const writer = new StateWriter(organization);
+    this.#published.set(id, { writer, lost: lease.lost, notBefore: Number.NEGATIVE_INFINITY, isWriting: false });
+    this.changed(id);
+  }
+
+  /** Stops publishing an organization. Its state stays until the next owner writes. */
+  remove(organization: string): void {
+    this.#published.delete(organization);
+  }
+
+  /** Writes an organization soon. Does nothing for others. */
+  changed(organization: string): void {
+    if (this.#published.has(organization)) {
+      this.#changed.add(organization);
+      this.#wake.notify();
+    }
+  }
+
+  /** Writes until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#context;
+    while (!signal.aborted) {
+      const seen = this.#wake.count;
+      const wait = this.#writeDue();
+      await this.#wake.wait(seen, wait, clock, signal);
+    }
+  }
+
+  /** Starts to write what is due. Returns the milliseconds until the next check. */
+  #writeDue(): number {
+    const now = this.#context.clock.monotonic();
+    let wait = IDLE;
+    for (const id of this.#changed) {
+      const published = this.#published.get(id);
+      if (published === undefined) {
+        this.#changed.delete(id);
+      } else if (!published.isWriting && published.notBefore > now) {
+        wait = Math.min(wait, published.notBefore - now);
+      } else if (!published.isWriting && this.#writing < PARALLEL) {
+        this.#changed.delete(id);
+        void this.#write(id, published);
+      }
+    }
+    return wait;
+  }
+
+  /** Writes an organization. Never rejects. */
+  async #write(organization: string, published: Published): Promise<void> {
+    const { clock, log } = this.#context;
+    published.isWriting = true;
+    this.#writing += 1;
+    try {
+      if (!published.lost.aborted && (await published.writer.write(clock.now()))) {
+        this.#onWritten(organization);
+      }
+      published.notBefore = clock.monotonic() + INTERVAL;
+    } catch (error) {
+      if (!(error instanceof LeaseLostError)) {
+        log.debug({ organization, reason: messageOf(error) }, 'cannot write the state for other replicas');
+        published.notBefore = clock.monotonic() + RETRY;
+        this.#changed.add(organization);
+      }
+    }
+    this.#writing -= 1;
+    published.isWriting = false;
+    this.#wake.notify();
+  }
+}
+
+/** Writes the states of one organization, one after the other. */
+export class StateWriter {
+  readonly #organization: PublishedOrganization;
+  /** Hashes of the parts that exist, by part; null before they were read. */
+  #written: ReadonlyMap<string, string> | null = null;
+  readonly #known = new Map<
+    string,
+    { readonly of: readonly unknown[]; readonly hashes: readonly (readonly [string, string])[] }
+  >();
+
+  constructor(organization: PublishedOrganization) {
+    this.#organization = organization;
+  }
+
+  /** Writes the parts that have changed since the last state that was stored. Returns false if none has. */
+  async write(now: number): Promise<boolean> {
+    const { id, lease, states, read } = this.#organization;
+    const written = this.#written ?? new Map((await states.versions(id)).map(({ part, hash }) => [part, hash]));
+    const hashes = new Map<string, string>();
+    const parts: StatePart[] = [];
+    const add = (part: string, content: string): readonly [string, string] => {
+      const digest = hash('sha256', content, 'base64url').slice(0, 22);
+      if (written.get(part) !== digest) {
+        parts.push({ part, hash: digest, content });
+      }
+      return [part, digest];
+    };
+    const state = read();
+    for (const { name, of, write } of sectionsOf(state, now)) {
+      const known = this.#known.get(name);
+      const isSame = known?.of.length === of.length && known.of.every((each, index) => each === of[index]);
+      const current = isSame ? known.hashes : (await write()).map(({ part, content }) => add(part, content));
+      this.#known.set(name, { of, hashes: current });
+      for (const [part, digest] of current) {
+        hashes.set(part, digest);
+      }
+    }
+    hashes.set(...add(SUMMARY_PART, summaryOf(state, hashes)));
+    const removed = [...written.keys()].filter((part) => !hashes.has(part));
+    if (parts.length > 0 || removed.length > 0) {
+      await states.write(id, { epoch: lease.epoch, at: now, parts, removed }).catch((error: unknown) => {
+        // The next state is written from the beginning.
+        this.#known.clear();
+        throw error;
+      });
+    }
+    this.#written = hashes;
+    return parts.length > 0 || removed.length > 0;
+  }
+}
 
 /** State of an organization that only its owner has. */
 export interface OwnedState extends Pick<OrganizationState, 'reconciler' | 'statuses' | 'clusters'> {
@@ -24,7 +192,7 @@ export interface OwnedState extends Pick<OrganizationState, 'reconciler' | 'stat
 }
 
 /** State of an organization that another replica has, or had. */
-export interface StoredState {
+interface StoredState {
   readonly reconciler: ReconcilerState;
   readonly statuses: OrganizationState['statuses'];
   readonly overview: OrganizationState['clusters']['overview'];
@@ -34,18 +202,18 @@ export interface StoredState {
 }
 
 /** Part that names all others with their hashes, so that it changes with each of them. */
-export const SUMMARY_PART = 'status';
+const SUMMARY_PART = 'status';
 /** All parts but resources and samples, which only some pages show. */
-export const LISTED_PARTS = [SUMMARY_PART, 'end', 'plan', 'clusters', 'ingestion', 'queue'] as const;
+const LISTED_PARTS = [SUMMARY_PART, 'end', 'plan', 'clusters', 'ingestion', 'queue'] as const;
 
 /** Part of a state: its name, and its content as JSON. */
-export interface PartContent {
+interface PartContent {
   readonly part: string;
   readonly content: string;
 }
 
 /** Parts that depend on the same objects. */
-export interface StateSection {
+interface StateSection {
   readonly name: string;
   /** The parts stay the same as long as these are the same. */
   readonly of: readonly unknown[];
@@ -84,7 +252,7 @@ interface SummaryContent {
 }
 
 /** Returns the sections of a state, in addition to the summary. */
-export function sectionsOf(state: OwnedState, now: number): readonly StateSection[] {
+function sectionsOf(state: OwnedState, now: number): readonly StateSection[] {
   const { reconciler, resources, clusters, ingestion, queue } = state;
   const { lastCheck = null, lastEnd = null } = reconciler ?? {};
   const sections: StateSection[] = [];
@@ -132,7 +300,7 @@ export function sectionsOf(state: OwnedState, now: number): readonly StateSectio
 }
 
 /** Returns the summary of a state. `hashes`: those of all other parts. */
-export function summaryOf({ reconciler, statuses }: OwnedState, hashes: ReadonlyMap<string, string>): string {
+function summaryOf({ reconciler, statuses }: OwnedState, hashes: ReadonlyMap<string, string>): string {
   const { lastDesired = null, lastCheck = null } = reconciler ?? {};
   const content: SummaryContent = {
     format: FORMAT,
@@ -180,13 +348,13 @@ export const UNKNOWN_STATE: StoredState = {
 };
 
 /** A part that was read: its hash, and what it means. */
-export interface ReadPart {
+interface ReadPart {
   readonly hash: string;
   readonly value: unknown;
 }
 
 /** Reads the content of a listed part. Throws if another program wrote it. */
-export function readPart(part: string, content: string): unknown {
+function readPart(part: string, content: string): unknown {
   const json = JSON.parse(content);
   switch (part) {
     case 'end':
@@ -225,7 +393,7 @@ function readCheck({
 }
 
 /** Returns the hashes of the parts that a summary names; null if it is of another format or of another program. */
-export function partsOf(summary: unknown): Readonly<Record<string, string>> | null {
+function partsOf(summary: unknown): Readonly<Record<string, string>> | null {
   const { format, parts } = (summary ?? {}) as Partial<SummaryContent>;
   return format === FORMAT && Object.values(parts ?? { none: 0 }).every((hash) => typeof hash === 'string')
     ? (parts ?? null)
@@ -236,7 +404,7 @@ export function partsOf(summary: unknown): Readonly<Record<string, string>> | nu
  * Returns the state that these parts have. `before`: the state that was read before, whose check stays the same object as
  * long as it is the same. Throws if another program wrote them.
  */
-export function stateOf(parts: ReadonlyMap<string, ReadPart>, before: StoredState): StoredState {
+function stateOf(parts: ReadonlyMap<string, ReadPart>, before: StoredState): StoredState {
   const read = <T>(part: string, missing: T) => (parts.has(part) ? (parts.get(part)?.value as T) : missing);
   const { reconciler, statuses } = read<SummaryContent>(SUMMARY_PART, null as never);
   return {
@@ -276,12 +444,12 @@ function reconcilerOf(
 }
 
 /** Returns true for the parts that {@link resourcesOf} reads. */
-export function hasResources(part: string): boolean {
+function hasResources(part: string): boolean {
   return part.startsWith('declared/') || part.startsWith('bindings/');
 }
 
 /** Returns the resources that these parts have. */
-export function resourcesOf(parts: readonly PartContent[]): KnownResources {
+function resourcesOf(parts: readonly PartContent[]): KnownResources {
   const join = <V>(name: string) => {
     const own = parts.filter(({ part }) => part.startsWith(`${name}/`));
     const entries = own.flatMap(({ content }) => JSON.parse(content) as [Address, V][]);
@@ -375,6 +543,118 @@ function writeSamples(samples: readonly BudgetSample[]): readonly PartContent[] 
 }
 
 /** Reads samples, oldest first. */
-export function readSamples(contents: readonly string[]): readonly BudgetSample[] {
+function readSamples(contents: readonly string[]): readonly BudgetSample[] {
   return contents.flatMap((content) => JSON.parse(content) as BudgetSample[]).sort((a, b) => a.at - b.at);
+}
+
+/** State of an organization, as it was read last. */
+interface Known {
+  /** Hash of its summary. */
+  readonly hash: string;
+  readonly parts: ReadonlyMap<string, ReadPart>;
+  readonly state: StoredState;
+}
+
+const NOTHING: Known = { hash: '', parts: new Map(), state: UNKNOWN_STATE };
+/** Organizations that one statement reads. */
+const BATCH = 200;
+/** Attempts to read parts that belong together, while their owner writes others. */
+const ATTEMPTS = 3;
+
+export class StateReader {
+  readonly #states: OrganizationStates;
+  readonly #known = new Map<string, Known>();
+  /** Resources of the organization that a page showed last. */
+  #resources: { readonly key: string; readonly value: KnownResources | null } | null = null;
+
+  constructor(states: OrganizationStates) {
+    this.#states = states;
+  }
+
+  /** Reads what these organizations have stored since, without their resources. Throws StoreError. */
+  async refresh(organizations: ReadonlySet<string>): Promise<void> {
+    for (const id of [...this.#known.keys()].filter((each) => !organizations.has(each))) {
+      this.#known.delete(id);
+    }
+    const changed = (await this.#states.allVersions([SUMMARY_PART])).filter(
+      ({ organization, hash }) => organizations.has(organization) && this.#of(organization).hash !== hash,
+    );
+    for (let start = 0; start < changed.length; start += BATCH) {
+      const ids = changed.slice(start, start + BATCH).map(({ organization }) => organization);
+      const known = ids.flatMap((id) => [...this.#of(id).parts].map(([part, { hash }]) => `${id}/${part}/${hash}`));
+      // One statement reads all parts, so that they belong together.
+      const rows = Map.groupBy(await this.#states.read(ids, LISTED_PARTS, known), (row) => row.organization);
+      for (const [id, parts] of rows) {
+        this.#known.set(id, this.#changed(this.#of(id), parts));
+      }
+    }
+  }
+
+  /** Returns the state of an organization; null if no replica has written one. */
+  find(organization: string): StoredState | null {
+    return this.#known.get(organization)?.state ?? null;
+  }
+
+  /** Reads the resources of an organization; null if another program wrote them. Throws StoreError. */
+  async resources(organization: string): Promise<KnownResources | null> {
+    for (let attempt = 1; ; attempt += 1) {
+      const versions = (await this.#states.versions(organization)).filter(({ part }) => hasResources(part));
+      const key = JSON.stringify([organization, ...versions.map(({ part, hash }) => `${part}/${hash}`)]);
+      if (this.#resources?.key !== key) {
+        const names = versions.map(({ part }) => part);
+        const parts = await this.#states.read([organization], names);
+        const isOther = parts.length < names.length || parts.some(({ hash }, index) => hash !== versions[index]?.hash);
+        if (isOther && attempt < ATTEMPTS) {
+          continue;
+        }
+        this.#resources = { key, value: readableResources(parts) };
+      }
+      return this.#resources.value;
+    }
+  }
+
+  /** Reads the samples of the queue that an organization's state has. Throws StoreError. */
+  async samples(organization: string): Promise<readonly BudgetSample[]> {
+    const versions = await this.#states.versions(organization);
+    const parts = versions.map(({ part }) => part).filter((part) => part.startsWith('samples/'));
+    return parts.length === 0
+      ? []
+      : readSamples((await this.#states.read([organization], parts)).map(({ content }) => content));
+  }
+
+  #of(organization: string): Known {
+    return this.#known.get(organization) ?? NOTHING;
+  }
+
+  /** Returns what is known after these parts were read. What another program wrote is unknown: other pages still show. */
+  #changed(
+    before: Known,
+    read: readonly { readonly part: string; readonly hash: string; readonly content: string }[],
+  ): Known {
+    const hash = read.find(({ part }) => part === SUMMARY_PART)?.hash ?? before.hash;
+    try {
+      const parts = new Map(before.parts);
+      for (const { part, hash: hashOfPart, content } of read) {
+        parts.set(part, { hash: hashOfPart, value: readPart(part, content) });
+      }
+      const named = partsOf(parts.get(SUMMARY_PART)?.value);
+      if (named !== null) {
+        for (const part of [...parts.keys()].filter((each) => each !== SUMMARY_PART && named[each] === undefined)) {
+          parts.delete(part);
+        }
+        return { hash, parts, state: stateOf(parts, before.state) };
+      }
+    } catch {
+      // Not JSON, or of another form.
+    }
+    return { ...NOTHING, hash };
+  }
+}
+
+function readableResources(parts: Parameters<typeof resourcesOf>[0]): KnownResources | null {
+  try {
+    return resourcesOf(parts);
+  } catch {
+    return null;
+  }
 }
