@@ -15,7 +15,7 @@ import { createManifestLoader } from '../manifests/loader.ts';
 import { openReader, openWriter } from '../platform/client.ts';
 import type { Priority } from '../queue/request.ts';
 import { oneLine } from '../server/event-logs.ts';
-import { recordedId } from '../store/record.ts';
+import { recordedSite } from '../store/record.ts';
 import type { OrganizationTarget } from './cli/config.ts';
 import { type CommandContext, printResult } from './cli/context.ts';
 import { askIfRunning, chooseState, openUnusedStore, type StateFlags } from './cli/control-call.ts';
@@ -133,7 +133,7 @@ async function answerAlone(
       openWriter: (priority, observer) => openWriter(connection, client(priority, observer)),
       note: store.note(`clusters/${organization.id}`),
       names: createNames({ record: store.organization(organization.id), declared: manifestsOf(organization) }),
-      site: site === null ? null : () => recordedId(store.organization(organization.id), 'site', site),
+      site: site === null ? null : () => recordedSite(store.organization(organization.id), site),
       clock,
       random,
       redaction: createTextRedaction(organization.conversations.redact),

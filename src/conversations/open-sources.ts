@@ -1,8 +1,17 @@
-/** Creation of the configured sources. */
+/** Creation of the configured sources, and of the ingestion of an organization from them. */
+import type { OrganizationConfig } from '../config/config.ts';
 import type { ConversationsConfig } from '../config/conversations.ts';
-import type { Note } from '../store/record.ts';
-import type { IngestionSource } from './ingestion.ts';
-import type { Webhook } from './model/source.ts';
+import type { Writer } from '../platform/client.ts';
+import type { ConversationsProbe } from '../platform/conversations-probe.ts';
+import type { Outbox } from '../store/outbox/outbox.ts';
+import { type Note, recordedSite } from '../store/record.ts';
+import type { Store } from '../store/store.ts';
+import { Ingestion, type IngestionSource } from './ingestion.ts';
+import type { ConversationEvents, Webhook } from './model/source.ts';
+import type { PseudonymizeId } from './private-ids.ts';
+import { redactionOptions } from './redact/options.ts';
+import { RedactionThreads, THREADS } from './redact/redaction-threads.ts';
+import { createConversationRedactor } from './redact/redactor.ts';
 import { openDropFolder } from './sources/files/drop-folder.ts';
 import { freshdeskWebhook, openFreshdesk } from './sources/freshdesk.ts';
 import { githubWebhook, openGithub } from './sources/github.ts';
@@ -15,6 +24,45 @@ import { openZendesk, zendeskWebhook } from './sources/zendesk.ts';
 export interface SourceContext extends Pick<ProviderContext, 'userAgent' | 'clock' | 'random'> {
   /** Opens the organization's note on a topic: state that a source keeps in addition to its cursor. */
   readonly note: (topic: string) => Note;
+}
+
+interface IngestionContext extends Pick<ProviderContext, 'clock' | 'random'> {
+  readonly store: Pick<Store, 'note' | 'organization'>;
+  readonly version: string;
+  readonly outbox: Outbox;
+  readonly pseudonymizeId: PseudonymizeId;
+  /** Titles of the resources, whose words are not guessed to be names. */
+  readonly titles: readonly string[];
+  readonly events: ConversationEvents;
+}
+
+/**
+ * Opens the ingestion of an organization. `sending`: threads redact, and the writer sends; without a writer, nothing is
+ * sent. Null: it only keeps what webhooks bring. Throws ConfigError for an invalid redaction pattern.
+ */
+export function openIngestion(
+  { id, conversations }: OrganizationConfig,
+  { store, version, outbox, pseudonymizeId, titles, clock, random, events }: IngestionContext,
+  sending: { readonly writer: Writer | null; readonly probe: ConversationsProbe } | null,
+): Ingestion {
+  const { site, settleDelay, batch } = conversations;
+  const note = (topic: string) => store.note(`conversations/${id}/${topic}`);
+  const redaction = redactionOptions(conversations.redact, titles);
+  const onUnavailable = events.onThreadsUnavailable;
+  return new Ingestion({
+    sources: openSources(conversations, { note, userAgent: `octavo/${version}`, clock, random }),
+    outbox,
+    redactor: createConversationRedactor(redaction, pseudonymizeId),
+    threads: sending === null ? undefined : new RedactionThreads({ redaction, threads: THREADS, clock, onUnavailable }),
+    writer: sending?.writer ?? null,
+    site: site === null ? null : () => recordedSite(store.organization(id), site),
+    probe: sending?.probe,
+    settleDelay,
+    batch,
+    clock,
+    random,
+    events,
+  });
 }
 
 type SourceConfig = ConversationsConfig['sources'][number];

@@ -189,16 +189,12 @@ function parseObject(sql: Sql, text: string): JsonObject {
 }
 
 /**
- * Returns the id on the platform for a name in the settings: that of the resource of this kind that was applied under
- * this key, otherwise the name itself. Throws StoreError.
+ * Returns the id on the platform for the name of a site in the settings: that of the site that was applied under this
+ * key, otherwise the name itself. Throws StoreError.
  */
-export async function recordedId(
-  record: Pick<OrganizationRecord, 'read'>,
-  kind: string,
-  name: string,
-): Promise<string> {
+export async function recordedSite(record: Pick<OrganizationRecord, 'read'>, name: string): Promise<string> {
   const { entries } = await record.read();
-  return entries.find(({ address }) => address === `${kind}/${name}`)?.id ?? name;
+  return entries.find(({ address }) => address === `site/${name}`)?.id ?? name;
 }
 
 /** Returns the keys and titles of the resources that were applied, except those of people. Throws StoreError. */

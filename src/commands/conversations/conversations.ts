@@ -2,20 +2,18 @@
 import { randomBytes } from 'node:crypto';
 import { outboxLimit } from '../../config/conversations.ts';
 import { type ConversationRequest, handleConversationRequest } from '../../conversations/control-api.ts';
-import { Ingestion, type IngestionStatus } from '../../conversations/ingestion.ts';
+import type { Ingestion, IngestionStatus } from '../../conversations/ingestion.ts';
 import type { ConversationEvents } from '../../conversations/model/source.ts';
-import { openSources } from '../../conversations/open-sources.ts';
+import { openIngestion } from '../../conversations/open-sources.ts';
 import { loadIdPseudonymizer } from '../../conversations/private-ids.ts';
-import { redactionOptions } from '../../conversations/redact/options.ts';
-import { RedactionThreads, THREADS } from '../../conversations/redact/redaction-threads.ts';
-import { createConversationRedactor } from '../../conversations/redact/redactor.ts';
 import { EXIT, type ExitCode } from '../../core/errors.ts';
 import { type Json, type JsonObject, shownJson } from '../../core/json.ts';
 import { counted, printable } from '../../plan/render/words.ts';
 import type { Writer } from '../../platform/client.ts';
+import { ConversationsProbe } from '../../platform/conversations-probe.ts';
 import { senderWords } from '../../server/event-logs.ts';
 import type { DeadLetter } from '../../store/outbox/outbox.ts';
-import { recordedId, recordedTitles } from '../../store/record.ts';
+import { recordedTitles } from '../../store/record.ts';
 import type { OrganizationTarget } from '../cli/config.ts';
 import type { CommandContext, Terminal } from '../cli/context.ts';
 import { askIfRunning, chooseState, openUnusedStore, type StateFlags } from '../cli/control-call.ts';
@@ -178,33 +176,16 @@ export async function withIngestion<T>(
   work: (desk: OpenIngestion) => Promise<T>,
 ): Promise<T> {
   const { conversations } = organization;
-  const { site } = conversations;
   const store = await openUnusedStore(config.store, { clock, random });
   try {
     const outbox = store.outbox(organization.id, outboxLimit(conversations));
-    const pseudonymize = await loadIdPseudonymizer(store, organization.id, randomBytes);
-    const note = (topic: string) => store.note(`conversations/${organization.id}/${topic}`);
+    const pseudonymizeId = await loadIdPseudonymizer(store, organization.id, randomBytes);
     const titles = await recordedTitles(store.organization(organization.id));
-    const redaction = redactionOptions(conversations.redact, titles);
-    const redactor = createConversationRedactor(redaction, pseudonymize);
-    const ingestion = new Ingestion({
-      sources: openSources(conversations, { note, userAgent: `octavo/${version}`, clock, random }),
-      outbox,
-      redactor,
-      threads: new RedactionThreads({
-        redaction,
-        threads: THREADS,
-        clock,
-        onUnavailable: events.onThreadsUnavailable,
-      }),
-      writer,
-      site: site === null ? null : () => recordedId(store.organization(organization.id), 'site', site),
-      settleDelay: conversations.settleDelay,
-      batch: conversations.batch,
-      clock,
-      random,
-      events,
-    });
+    const ingestion = openIngestion(
+      organization,
+      { store, version, outbox, pseudonymizeId, titles, clock, random, events },
+      { writer, probe: new ConversationsProbe() },
+    );
     const sources = conversations.sources.map(({ name }) => name);
     try {
       return await work({

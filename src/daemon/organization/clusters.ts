@@ -12,7 +12,7 @@ import type { JsonObject } from '../../core/json.ts';
 import { openReader, openWriter } from '../../platform/client.ts';
 import type { Priority } from '../../queue/request.ts';
 import { runOnCron } from '../../reconcile/schedule.ts';
-import { type Note, recordedId } from '../../store/record.ts';
+import { type Note, recordedSite } from '../../store/record.ts';
 import type { Feature, OrganizationContext } from './feature.ts';
 import type { Reconciliation } from './reconciliation.ts';
 
@@ -54,7 +54,7 @@ export class OrganizationClusters implements Feature {
         declared: async () => (reconciliation === null ? new Map() : (await reconciliation.source.peek()).declared),
         bindings: () => reconciliation?.reconciler.lastPlan?.bindings ?? null,
       }),
-      site: site === null ? null : () => recordedId(store.organization(organization.id), 'site', site),
+      site: site === null ? null : () => recordedSite(store.organization(organization.id), site),
       probe,
       clock,
       random,

@@ -2,18 +2,16 @@
 import type { OrganizationConfig } from '../../config/config.ts';
 import { outboxLimit } from '../../config/conversations.ts';
 import { type ConversationRequest, handleConversationRequest } from '../../conversations/control-api.ts';
-import { describeIngestion, Ingestion, type IngestionActivity } from '../../conversations/ingestion.ts';
-import { openSources } from '../../conversations/open-sources.ts';
+import { describeIngestion, type Ingestion, type IngestionActivity } from '../../conversations/ingestion.ts';
+import { openIngestion } from '../../conversations/open-sources.ts';
 import type { PseudonymizeId } from '../../conversations/private-ids.ts';
 import { redactionOptions } from '../../conversations/redact/options.ts';
-import { RedactionThreads, THREADS } from '../../conversations/redact/redaction-threads.ts';
 import { createConversationRedactor } from '../../conversations/redact/redactor.ts';
 import type { Clock } from '../../core/clock.ts';
 import { CancelledError, messageOf } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { openWriter } from '../../platform/client.ts';
 import { type Outbox, RecentStatus } from '../../store/outbox/outbox.ts';
-import { recordedId } from '../../store/record.ts';
 import type { ConversationState } from '../../web/model/page.ts';
 import type { Feature, OrganizationContext } from './feature.ts';
 
@@ -32,32 +30,20 @@ export class OrganizationConversations implements Feature {
    * guessed to be names.
    */
   constructor(context: OrganizationContext, pseudonymizeId: PseudonymizeId, titles: readonly string[]) {
-    const { organization, connection, store, probe, clock, random, version, dryRun, abort, events } = context;
+    const { organization, connection, store, probe, clock, random, version, dryRun, abort } = context;
     const { conversations } = organization;
-    const { site } = conversations;
     const client = { organization: organization.id, priority: 'ingestion', signal: abort } as const;
-    const note = (topic: string) => store.note(`conversations/${organization.id}/${topic}`);
-    const redaction = redactionOptions(conversations.redact, titles);
-    const redactor = createConversationRedactor(redaction, pseudonymizeId);
-    const onUnavailable = events.publish.onThreadsUnavailable;
+    const outbox = store.outbox(organization.id, outboxLimit(conversations), () => this.#recent.markChanged());
+    const events = context.events.publish;
     this.#context = context;
-    this.#outbox = store.outbox(organization.id, outboxLimit(conversations), () => this.#recent.markChanged());
-    this.#recent = new RecentStatus(this.#outbox, clock);
-    this.state = conversationState(conversations, this.#outbox, clock, () => this.ingestion.activity, this.#recent);
-    this.ingestion = new Ingestion({
-      sources: openSources(conversations, { note, userAgent: `octavo/${version}`, clock, random }),
-      outbox: this.#outbox,
-      redactor,
-      threads: new RedactionThreads({ redaction, threads: THREADS, clock, onUnavailable }),
-      writer: dryRun ? null : openWriter(connection, client),
-      site: site === null ? null : () => recordedId(store.organization(organization.id), 'site', site),
-      probe,
-      settleDelay: conversations.settleDelay,
-      batch: conversations.batch,
-      clock,
-      random,
-      events: events.publish,
-    });
+    this.#outbox = outbox;
+    this.#recent = new RecentStatus(outbox, clock);
+    this.state = conversationState(conversations, outbox, clock, () => this.ingestion.activity, this.#recent);
+    this.ingestion = openIngestion(
+      organization,
+      { store, version, outbox, pseudonymizeId, titles, clock, random, events },
+      { writer: dryRun ? null : openWriter(connection, client), probe },
+    );
   }
 
   async start(): Promise<void> {

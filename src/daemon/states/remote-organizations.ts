@@ -3,11 +3,9 @@
 import { readStoredClusters } from '../../clusters/store.ts';
 import type { OrganizationConfig } from '../../config/config.ts';
 import { outboxLimit } from '../../config/conversations.ts';
-import { Ingestion } from '../../conversations/ingestion.ts';
-import { openSources } from '../../conversations/open-sources.ts';
+import type { Ingestion } from '../../conversations/ingestion.ts';
+import { openIngestion } from '../../conversations/open-sources.ts';
 import { findIdPseudonymizer } from '../../conversations/private-ids.ts';
-import { redactionOptions } from '../../conversations/redact/options.ts';
-import { createConversationRedactor } from '../../conversations/redact/redactor.ts';
 import { StoreError } from '../../core/errors.ts';
 import type { WebhookRequest } from '../../core/signature.ts';
 import type { FleetLeases } from '../../fleet/fleet-leases.ts';
@@ -95,7 +93,7 @@ export class RemoteOrganizations {
     const notify = () => void this.#commands?.notify(id, 'push');
     const pushes = openPushReceiver(config, store, clock, notify, notify);
     const deliver = async (source: string, delivery: WebhookRequest) => {
-      accepting ??= openIngestion(config, this.#context);
+      accepting ??= openReceiver(config, this.#context);
       const ingestion = await accepting.catch((error: unknown) => {
         accepting = null;
         throw error;
@@ -169,25 +167,16 @@ export function ownerOf(leases: Pick<FleetLeases, 'holder'>, id: string, now: nu
 }
 
 /** Opens what stores the content of webhooks. It neither polls nor sends. Throws StoreError. */
-async function openIngestion(
-  { id, conversations }: OrganizationConfig,
+async function openReceiver(
+  config: OrganizationConfig,
   { store, version, clock, random }: StoreContext,
 ): Promise<Ingestion> {
+  const { id, conversations } = config;
   const pseudonymizeId = await findIdPseudonymizer(store, id);
   if (pseudonymizeId === null) {
     throw new StoreError(`no replica has opened organization ${id} yet, so it accepts no conversations`);
   }
-  const note = (topic: string) => store.note(`conversations/${id}/${topic}`);
   const titles = await recordedTitles(store.organization(id));
-  return new Ingestion({
-    sources: openSources(conversations, { note, userAgent: `octavo/${version}`, clock, random }),
-    outbox: store.outbox(id, outboxLimit(conversations)),
-    redactor: createConversationRedactor(redactionOptions(conversations.redact, titles), pseudonymizeId),
-    writer: null,
-    settleDelay: conversations.settleDelay,
-    batch: conversations.batch,
-    clock,
-    random,
-    events: {},
-  });
+  const outbox = store.outbox(id, outboxLimit(conversations));
+  return openIngestion(config, { store, version, outbox, pseudonymizeId, titles, clock, random, events: {} }, null);
 }
