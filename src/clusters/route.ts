@@ -153,14 +153,7 @@ interface DeclaredSpace {
 }
 
 /** Spaces and teams known from the record, the manifests and the last plan. */
-export interface Names {
-  /** Ids by manifest key, as last applied. Throws StoreError. */
-  recorded(kind: 'space' | 'team'): Promise<ReadonlyMap<string, string>>;
-  /** Spaces that the manifests declare now, by key; null if the manifests cannot be read. */
-  declared(): Promise<ReadonlyMap<string, DeclaredSpace> | null>;
-  /** Ids of spaces by key, as the last plan found them; empty if there was no plan. */
-  observed(): ReadonlyMap<string, string>;
-}
+export type Names = ReturnType<typeof createNames>;
 
 type DeclaredResources = ReadonlyMap<string, Pick<Declared, 'kind' | 'id' | 'fields'>>;
 
@@ -176,14 +169,16 @@ export function createNames({
   readonly record: Pick<OrganizationRecord, 'read'>;
   readonly declared: (() => Promise<DeclaredResources>) | null;
   readonly bindings?: () => ReadonlyMap<string, string> | null;
-}): Names {
+}) {
   return {
-    recorded: async (kind) => {
+    /** Ids by manifest key, as last applied. Throws StoreError. */
+    recorded: async (kind: 'space' | 'team'): Promise<ReadonlyMap<string, string>> => {
       const { entries } = await record.read();
       const own = entries.filter((entry) => entry.kind === kind);
       return new Map(own.flatMap(({ address, id }) => (id === null ? [] : [[address.slice(kind.length + 1), id]])));
     },
-    declared: async () => {
+    /** Spaces that the manifests declare now, by key; null if the manifests cannot be read. */
+    declared: async (): Promise<ReadonlyMap<string, DeclaredSpace> | null> => {
       const found = (await declared?.().catch(() => null)) ?? null;
       const spaces = [...(found ?? [])].filter(([, { kind }]) => kind === 'space');
       const space = ({ id, fields: { title } }: Pick<Declared, 'id' | 'fields'>): DeclaredSpace => ({
@@ -192,7 +187,8 @@ export function createNames({
       });
       return found === null ? null : new Map(spaces.map(([address, each]) => [keyOf(address), space(each)]));
     },
-    observed: () => {
+    /** Ids of spaces by key, as the last plan found them; empty if there was no plan. */
+    observed: (): ReadonlyMap<string, string> => {
       const found = [...(bindings?.() ?? [])].filter(([address]) => address.startsWith(SPACE));
       return new Map(found.map(([address, id]) => [keyOf(address), id]));
     },

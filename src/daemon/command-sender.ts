@@ -18,25 +18,14 @@ const LONGEST_CHECK = 5000;
 const NOBODY: Actor = { name: '', method: 'socket' };
 
 /** Sends commands to the owners of organizations. */
-export interface CommandSender {
-  /**
-   * Sends a command and returns its answer. Throws the error of the owner, TransientError if it does not answer in time,
-   * and StoreError.
-   */
-  send(organization: string, kind: CommandKind, request: object, by: Actor): Promise<JsonObject>;
-  /**
-   * Sends a command without waiting for its answer. An equal command that waits is enough, and one that is lost only delays:
-   * the owner polls regularly. Never rejects.
-   */
-  notify(organization: string, kind: CommandKind): Promise<void>;
-}
+export type CommandSender = ReturnType<typeof openCommandSender>;
 
 /** Opens the sender; `ownerOf` returns who has an organization now. */
 export function openCommandSender(
   { store, clock, log, events, stopping }: Pick<DaemonContext, 'store' | 'clock' | 'log' | 'events' | 'stopping'>,
   signals: FleetSignals,
   ownerOf: (organization: string) => OrganizationOwner,
-): CommandSender {
+) {
   const answered = new WakeUpSignal();
   const end = signals.listen(({ kind }) => kind === 'answer' && answered.notify());
   stopping.addEventListener('abort', end, { once: true });
@@ -65,14 +54,22 @@ export function openCommandSender(
     }
   };
   return {
-    async send(organization, kind, request, by) {
+    /**
+     * Sends a command and returns its answer. Throws the error of the owner, TransientError if it does not answer in time,
+     * and StoreError.
+     */
+    async send(organization: string, kind: CommandKind, request: object, by: Actor): Promise<JsonObject> {
       try {
         return await findAnswer(organization, await add(organization, kind, request as JsonObject, by, false));
       } finally {
         events.publish.onChange?.(organizationTopic(organization));
       }
     },
-    async notify(organization, kind) {
+    /**
+     * Sends a command without waiting for its answer. An equal command that waits is enough, and one that is lost only delays:
+     * the owner polls regularly. Never rejects.
+     */
+    async notify(organization: string, kind: CommandKind): Promise<void> {
       await add(organization, kind, {}, NOBODY, true).catch((error: unknown) => {
         log.warn({ organization, reason: messageOf(error) }, 'cannot notify the owner of a webhook');
       });

@@ -29,27 +29,16 @@ export interface OpenCommand extends Omit<NewCommand, 'kind' | 'request'> {
 }
 
 /** Commands of all organizations. Every method throws StoreError if the state cannot be used. */
-export interface CommandTable {
-  /**
-   * Adds a command, and returns its number. `isShared`: returns that of an equal command which nobody has begun, if there
-   * is one.
-   */
-  add(command: NewCommand, isShared: boolean): Promise<number>;
-  /** Returns the oldest command of each kind that was not answered, of each organization. */
-  open(): Promise<readonly OpenCommand[]>;
-  /** Records that the owner begins a command. Returns false if it was answered, or removed. */
-  begin(organization: string, number: number, epoch: number): Promise<boolean>;
-  answer(organization: string, number: number, answer: JsonObject, now: number): Promise<void>;
-  /** Returns the answer; null if there is none yet. */
-  findAnswer(organization: string, number: number): Promise<JsonObject | null>;
-  /** Removes the commands that were added before this time, answered or not. Returns their number. */
-  removeBefore(time: number): Promise<number>;
-}
+export type CommandTable = ReturnType<typeof openCommands>;
 
 /** Opens the commands of a database. */
-export function openCommands(database: SqlDatabase): CommandTable {
+export function openCommands(database: SqlDatabase) {
   return {
-    add: ({ organization, kind, request, by, at }, isShared) =>
+    /**
+     * Adds a command, and returns its number. `isShared`: returns that of an equal command which nobody has begun, if there
+     * is one.
+     */
+    add: ({ organization, kind, request, by, at }: NewCommand, isShared: boolean): Promise<number> =>
       database.write(scopeOf(organization), async (sql) => {
         const text = JSON.stringify(request);
         const same = isShared
@@ -71,7 +60,8 @@ export function openCommands(database: SqlDatabase): CommandTable {
         );
         return number;
       }),
-    open: () =>
+    /** Returns the oldest command of each kind that was not answered, of each organization. */
+    open: (): Promise<readonly OpenCommand[]> =>
       database.read(async (sql) => {
         const rows = await sql.all<
           Omit<OpenCommand, 'request' | 'by'> & Record<'request' | 'actor' | 'method', string>
@@ -85,19 +75,21 @@ export function openCommands(database: SqlDatabase): CommandTable {
           return { ...rest, request: toRequest(request), by: { name: actor, method } };
         });
       }),
-    begin: (organization, number, epoch) =>
+    /** Records that the owner begins a command. Returns false if it was answered, or removed. */
+    begin: (organization: string, number: number, epoch: number): Promise<boolean> =>
       database.write(scopeOf(organization), async (sql) => {
         const statement = 'UPDATE command SET epoch = ? WHERE organization = ? AND number = ? AND done_at IS NULL';
         return (await sql.run(statement, epoch, organization, number)) > 0;
       }),
-    answer: (organization, number, answer, now) =>
+    answer: (organization: string, number: number, answer: JsonObject, now: number): Promise<void> =>
       database.write(scopeOf(organization), async (sql) => {
         await sql.run(
           'UPDATE command SET done_at = ?, answer = ? WHERE organization = ? AND number = ?',
           ...[now, JSON.stringify(answer), organization, number],
         );
       }),
-    findAnswer: (organization, number) =>
+    /** Returns the answer; null if there is none yet. */
+    findAnswer: (organization: string, number: number): Promise<JsonObject | null> =>
       database.read(async (sql) => {
         const row = await sql.get(
           'SELECT answer FROM command WHERE organization = ? AND number = ? AND done_at IS NOT NULL',
@@ -105,7 +97,9 @@ export function openCommands(database: SqlDatabase): CommandTable {
         );
         return row === undefined ? null : (sql.parse(row.answer) as JsonObject);
       }),
-    removeBefore: (time) => database.write('command', (sql) => sql.run('DELETE FROM command WHERE at < ?', time)),
+    /** Removes the commands that were added before this time, answered or not. Returns their number. */
+    removeBefore: (time: number): Promise<number> =>
+      database.write('command', (sql) => sql.run('DELETE FROM command WHERE at < ?', time)),
   };
 }
 

@@ -41,21 +41,17 @@ export interface CommitStatusRecord {
 }
 
 /** Commit statuses of one organization. Every method throws StoreError if the state cannot be used. */
-export interface CommitStatusTable {
-  /** Returns the latest COMMIT_STATUS_RETENTION records, newest first. */
-  list(): Promise<readonly CommitStatusRecord[]>;
-  /** Adds records, or replaces those of the same commit and context, in one transaction. Removes the oldest ones. */
-  put(records: readonly CommitStatusRecord[]): Promise<void>;
-}
+export type CommitStatusTable = ReturnType<typeof openCommitStatuses>;
 
 /** Number of commits per organization that are kept. */
 export const COMMIT_STATUS_RETENTION = 100;
 
 /** Opens the commit statuses of an organization. */
-export function openCommitStatuses(database: SqlDatabase, organization: string): CommitStatusTable {
+export function openCommitStatuses(database: SqlDatabase, organization: string) {
   const newest = `SELECT * FROM commit_status WHERE organization = ? ORDER BY changed_at DESC, commit_id, context LIMIT ${COMMIT_STATUS_RETENTION}`;
   return {
-    list: () =>
+    /** Returns the latest COMMIT_STATUS_RETENTION records, newest first. */
+    list: (): Promise<readonly CommitStatusRecord[]> =>
       database.read(async (sql) => {
         const rows = await sql.all<{ commit_id: string; context: string; changed_at: number; record: string }>(
           newest,
@@ -66,7 +62,8 @@ export function openCommitStatuses(database: SqlDatabase, organization: string):
           return isObject(stored) ? [{ ...(stored as unknown as Stored), commit, context, changedAt }] : [];
         });
       }),
-    put: (records) =>
+    /** Adds records, or replaces those of the same commit and context, in one transaction. Removes the oldest ones. */
+    put: (records: readonly CommitStatusRecord[]): Promise<void> =>
       database.write(organization, async (sql) => {
         await upsertRows(sql, {
           table: 'commit_status',

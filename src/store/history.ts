@@ -113,39 +113,7 @@ export interface AuditQuery {
 }
 
 /** History of one organization. Every method throws StoreError if the state cannot be used. */
-export interface History {
-  /**
-   * Records a pass; merges it into the last one if both wrote nothing and ended the same way. Removes what is older than
-   * the retention, and the plans and changes of the oldest passes while all plans take more bytes than `RETENTION.plans`.
-   * Adds the events of the pass in the same transaction; they may depend on its number. Returns the number of the record.
-   * `isRepeated`: an earlier call with this pass, the last one, may have stored it although it failed.
-   */
-  addPass(
-    pass: NewPass,
-    events?: (number: number) => readonly NotificationEvent[],
-    isRepeated?: boolean,
-  ): Promise<number>;
-  /** Returns records, newest first, before a number if there is one. */
-  passes(query: { before?: number | undefined; limit: number }): Promise<readonly PassRecord[]>;
-  /** Returns null if it does not exist any more. */
-  pass(number: number): Promise<PassDetails | null>;
-  /** Returns the last pass with this plan, by its checksum or that of its held changes; null if there is none any more. */
-  passOfPlan(checksum: string): Promise<PassDetails | null>;
-  /** Returns the changes of a resource, newest first. */
-  changesOf(address: string, limit: number): Promise<readonly ResourceChange[]>;
-  /**
-   * Adds an entry, with its events in the same transaction. `isRepeated`: an earlier call with this entry may have stored
-   * it although it failed.
-   */
-  addAudit(entry: NewAuditEntry, events?: readonly NotificationEvent[], isRepeated?: boolean): Promise<void>;
-  audit(query: AuditQuery): Promise<readonly AuditEntry[]>;
-  /** Returns the pauses that have not ended at this time. */
-  pauses(now: number): Promise<readonly ManualPause[]>;
-  /** Adds a pause, or replaces the one with the same address. */
-  pause(pause: ManualPause): Promise<void>;
-  /** Ends a pause. Returns false if there is none. */
-  resume(address: string): Promise<boolean>;
-}
+export type History = ReturnType<typeof openHistory>;
 
 /** Number of entries of the audit that are searched. */
 const SEARCHED = 100;
@@ -180,9 +148,19 @@ export const RETENTION = { passes: 1000, audit: 10_000, age: 90 * 24 * 3_600_000
 const MAX = Number.MAX_SAFE_INTEGER;
 
 /** Opens the history of an organization. */
-export function openHistory(database: SqlDatabase, organization: string): History {
+export function openHistory(database: SqlDatabase, organization: string) {
   return {
-    addPass: (pass, events, isRepeated = false) =>
+    /**
+     * Records a pass; merges it into the last one if both wrote nothing and ended the same way. Removes what is older than
+     * the retention, and the plans and changes of the oldest passes while all plans take more bytes than `RETENTION.plans`.
+     * Adds the events of the pass in the same transaction; they may depend on its number. Returns the number of the record.
+     * `isRepeated`: an earlier call with this pass, the last one, may have stored it although it failed.
+     */
+    addPass: (
+      pass: NewPass,
+      events?: (number: number) => readonly NotificationEvent[],
+      isRepeated: boolean = false,
+    ): Promise<number> =>
       database.write(organization, async (sql) => {
         const [last] = await readPasses(sql, organization, MAX, 1);
         const { trigger, endedAt, milliseconds } = pass;
@@ -192,9 +170,13 @@ export function openHistory(database: SqlDatabase, organization: string): Histor
         await insertEvents(sql, events?.(number) ?? []);
         return number;
       }),
-    passes: ({ before = MAX, limit }) => database.read((sql) => readPasses(sql, organization, before, limit)),
-    pass: (number) => database.read((sql) => readPass(sql, organization, number)),
-    passOfPlan: (checksum) =>
+    /** Returns records, newest first, before a number if there is one. */
+    passes: ({ before = MAX, limit }: { before?: number | undefined; limit: number }): Promise<readonly PassRecord[]> =>
+      database.read((sql) => readPasses(sql, organization, before, limit)),
+    /** Returns null if it does not exist any more. */
+    pass: (number: number): Promise<PassDetails | null> => database.read((sql) => readPass(sql, organization, number)),
+    /** Returns the last pass with this plan, by its checksum or that of its held changes; null if there is none any more. */
+    passOfPlan: (checksum: string): Promise<PassDetails | null> =>
       database.read(async (sql) => {
         const row =
           (await sql.get<{ number: number }>(
@@ -203,7 +185,8 @@ export function openHistory(database: SqlDatabase, organization: string): Histor
           )) ?? (await sql.get<{ number: number }>(ofHeld(sql), organization, SEARCHED_PLANS, checksum));
         return row === undefined ? null : readPass(sql, organization, row.number);
       }),
-    changesOf: (address, limit) =>
+    /** Returns the changes of a resource, newest first. */
+    changesOf: (address: string, limit: number): Promise<readonly ResourceChange[]> =>
       database.read((sql) =>
         sql.all(
           `SELECT c.address, c.action, c.status, c.error, c.pass, p.commit_id AS "commit", p.subject, p.first_at AS at
@@ -212,14 +195,22 @@ export function openHistory(database: SqlDatabase, organization: string): Histor
           ...[organization, address, limit],
         ),
       ),
-    addAudit: (entry, events, isRepeated = false) =>
+    /**
+     * Adds an entry, with its events in the same transaction. `isRepeated`: an earlier call with this entry may have stored
+     * it although it failed.
+     */
+    addAudit: (
+      entry: NewAuditEntry,
+      events?: readonly NotificationEvent[],
+      isRepeated: boolean = false,
+    ): Promise<void> =>
       database.write(organization, async (sql) => {
         if (!isRepeated || !(await hasAudit(sql, organization, entry))) {
           await addAudit(sql, organization, entry);
           await insertEvents(sql, events ?? []);
         }
       }),
-    audit: ({ before = { at: MAX, number: MAX }, limit }) =>
+    audit: ({ before = { at: MAX, number: MAX }, limit }: AuditQuery): Promise<readonly AuditEntry[]> =>
       database.read(async (sql) => {
         const rows = await sql.all<Omit<AuditEntry, 'actor'> & ActorColumns>(
           `SELECT number, at, actor, method, action, subject, reason, outcome, detail FROM audit
@@ -230,7 +221,8 @@ export function openHistory(database: SqlDatabase, organization: string): Histor
           return { number, at, actor: { name: actor, method }, ...rest };
         });
       }),
-    pauses: (now) =>
+    /** Returns the pauses that have not ended at this time. */
+    pauses: (now: number): Promise<readonly ManualPause[]> =>
       database.read(async (sql) => {
         const rows = await sql.all<Omit<ManualPause, 'by'> & ActorColumns>(
           `SELECT address, reason, actor, method, since, until FROM manual_pause
@@ -241,7 +233,8 @@ export function openHistory(database: SqlDatabase, organization: string): Histor
           return { address, reason, by: { name: actor, method }, ...rest };
         });
       }),
-    pause: ({ address, reason, by, since, until }) =>
+    /** Adds a pause, or replaces the one with the same address. */
+    pause: ({ address, reason, by, since, until }: ManualPause): Promise<void> =>
       database.write(organization, (sql) =>
         upsertRows(sql, {
           table: 'manual_pause',
@@ -250,7 +243,8 @@ export function openHistory(database: SqlDatabase, organization: string): Histor
           rows: [[organization, address, reason, by.name, by.method, since, until]],
         }),
       ),
-    resume: (address) =>
+    /** Ends a pause. Returns false if there is none. */
+    resume: (address: string): Promise<boolean> =>
       database.write(organization, async (sql) => {
         const statement = 'DELETE FROM manual_pause WHERE organization = ? AND address = ?';
         return (await sql.run(statement, organization, address)) > 0;

@@ -200,46 +200,7 @@ interface DeliveryQuery {
 }
 
 /** Notifications of all organizations. Every method throws StoreError if the state cannot be used. */
-export interface Notifications {
-  /** Replaces the facts of a reporter. Returns true if that changed something. */
-  report(report: FactReport): Promise<boolean>;
-  /** Forgets the facts of all other reporters. */
-  retainReporters(reporters: readonly string[]): Promise<void>;
-  /** Adds events. `History.addPass`, `History.addAudit` and `OrganizationRecord.decide` add theirs themselves. */
-  addEvents(events: readonly NotificationEvent[]): Promise<void>;
-  /** Reads the state, and writes what `plan` returns for it, in one transaction. Then removes what exceeds the retention. */
-  advance(now: number, plan: (state: NotifierState) => NotifierChange): Promise<void>;
-
-  /**
-   * Begins an attempt of the delivery of a channel that is due next, and returns it; null if none is due. Deliveries of
-   * one thread are sent in their order.
-   */
-  begin(channel: string, now: number): Promise<DeliveryAttempt | null>;
-  /** Ends an attempt, and replaces the facts of a reporter, in one transaction. */
-  end(id: string, result: AttemptResult, report: FactReport): Promise<void>;
-  /**
-   * Lets the deliveries of a channel be sent again whose attempt has begun, as if nothing was sent: the answer to `begin`
-   * was lost. No attempt of the channel may be under way.
-   */
-  cancelAttempts(channel: string, now: number): Promise<void>;
-  /** Returns when the next delivery of a channel is due; null if none waits. */
-  dueAt(channel: string): Promise<number | null>;
-  /** Makes all deliveries due that wait. Those whose attempt has not ended may have arrived. */
-  recover(now: number): Promise<void>;
-  /**
-   * Lets events be delivered again whose delivery was given up, to one channel or to all (null). Returns the number of
-   * events. Conditions need none of it: they are announced again by themselves.
-   */
-  retryEvents(channel: string | null): Promise<number>;
-
-  /** Returns conditions, firing ones first, then pending ones, then resolved ones, newest first. */
-  conditions(limit: number): Promise<readonly Condition[]>;
-  /** Returns what is true now, once per key. */
-  facts(): Promise<readonly Fact[]>;
-  deliveries(query: DeliveryQuery): Promise<readonly DeliveryRecord[]>;
-  /** Returns the time of the last delivery that each channel took, by channel. */
-  lastSent(): Promise<ReadonlyMap<string, number>>;
-}
+export type Notifications = ReturnType<typeof openNotifications>;
 
 /** Number and age in milliseconds of the conditions, events and deliveries that are kept after their end. */
 export const NOTIFICATION_RETENTION = { count: 10_000, age: 90 * 24 * 3_600_000 } as const;
@@ -248,7 +209,7 @@ export const NOTIFICATION_RETENTION = { count: 10_000, age: 90 * 24 * 3_600_000 
 const SCOPE = 'notifications';
 
 /** Opens the notifications of a database that has their tables. */
-export function openNotifications(database: SqlDatabase): Notifications {
+export function openNotifications(database: SqlDatabase) {
   const write = <T>(work: (sql: Sql) => Promise<T>) => database.write(SCOPE, work);
   /** Runs one statement that writes. */
   const run = (statement: string, ...values: readonly (string | number)[]) =>
@@ -256,39 +217,62 @@ export function openNotifications(database: SqlDatabase): Notifications {
       await sql.run(statement, ...values);
     });
   return {
-    report: (report) => database.write(`facts/${report.reporter}`, (sql) => replaceFacts(sql, report)),
-    retainReporters: (reporters) =>
+    /** Replaces the facts of a reporter. Returns true if that changed something. */
+    report: (report: FactReport): Promise<boolean> =>
+      database.write(`facts/${report.reporter}`, (sql) => replaceFacts(sql, report)),
+    /** Forgets the facts of all other reporters. */
+    retainReporters: (reporters: readonly string[]): Promise<void> =>
       write(async (sql) => {
         await sql.run(`DELETE FROM fact WHERE NOT (${inTexts(sql, 'reporter')})`, JSON.stringify(reporters));
       }),
-    addEvents: (events) => write((sql) => insertEvents(sql, events)),
-    advance: (now, plan) => write(async (sql) => applyChange(sql, plan(await readState(sql, now)), now)),
+    /** Adds events. `History.addPass`, `History.addAudit` and `OrganizationRecord.decide` add theirs themselves. */
+    addEvents: (events: readonly NotificationEvent[]): Promise<void> => write((sql) => insertEvents(sql, events)),
+    /** Reads the state, and writes what `plan` returns for it, in one transaction. Then removes what exceeds the retention. */
+    advance: (now: number, plan: (state: NotifierState) => NotifierChange): Promise<void> =>
+      write(async (sql) => applyChange(sql, plan(await readState(sql, now)), now)),
 
-    begin: (channel, now) => write((sql) => beginAttempt(sql, channel, now)),
-    end: (id, result, report) =>
+    /**
+     * Begins an attempt of the delivery of a channel that is due next, and returns it; null if none is due. Deliveries of
+     * one thread are sent in their order.
+     */
+    begin: (channel: string, now: number): Promise<DeliveryAttempt | null> =>
+      write((sql) => beginAttempt(sql, channel, now)),
+    /** Ends an attempt, and replaces the facts of a reporter, in one transaction. */
+    end: (id: string, result: AttemptResult, report: FactReport): Promise<void> =>
       write(async (sql) => {
         await endAttempt(sql, id, result);
         await replaceFacts(sql, report);
       }),
-    cancelAttempts: (channel, now) =>
+    /**
+     * Lets the deliveries of a channel be sent again whose attempt has begun, as if nothing was sent: the answer to `begin`
+     * was lost. No attempt of the channel may be under way.
+     */
+    cancelAttempts: (channel: string, now: number): Promise<void> =>
       run(
         "UPDATE notification_delivery SET state = 'queued', next_at = ? WHERE channel = ? AND state = 'open'",
         ...[Math.floor(now), channel],
       ),
-    dueAt: (channel) =>
+    /** Returns when the next delivery of a channel is due; null if none waits. */
+    dueAt: (channel: string): Promise<number | null> =>
       database.read(async (sql) => {
         const row = await sql.get<{ at: number | null }>(`SELECT MIN(next_at) AS at ${HEADS}`, channel);
         return row?.at ?? null;
       }),
-    recover: (now) =>
+    /** Makes all deliveries due that wait. Those whose attempt has not ended may have arrived. */
+    recover: (now: number): Promise<void> =>
       run(
         `UPDATE notification_delivery SET state = CASE state WHEN 'open' THEN 'queued' ELSE state END,
           may_have_arrived = CASE state WHEN 'open' THEN 1 ELSE may_have_arrived END, next_at = ? WHERE ended_at IS NULL`,
         Math.floor(now),
       ),
-    retryEvents: (channel) => write((sql) => retryEvents(sql, channel)),
+    /**
+     * Lets events be delivered again whose delivery was given up, to one channel or to all (null). Returns the number of
+     * events. Conditions need none of it: they are announced again by themselves.
+     */
+    retryEvents: (channel: string | null): Promise<number> => write((sql) => retryEvents(sql, channel)),
 
-    conditions: (limit) =>
+    /** Returns conditions, firing ones first, then pending ones, then resolved ones, newest first. */
+    conditions: (limit: number): Promise<readonly Condition[]> =>
       database.read((sql) =>
         readConditions(
           sql,
@@ -297,8 +281,9 @@ export function openNotifications(database: SqlDatabase): Notifications {
           limit,
         ),
       ),
-    facts: () => database.read(readFacts),
-    deliveries: ({ channel, isPending = false, limit }) =>
+    /** Returns what is true now, once per key. */
+    facts: (): Promise<readonly Fact[]> => database.read(readFacts),
+    deliveries: ({ channel, isPending = false, limit }: DeliveryQuery): Promise<readonly DeliveryRecord[]> =>
       database.read(async (sql) => {
         const conditions = [
           ...(channel === undefined ? [] : ['channel = ?']),
@@ -313,7 +298,8 @@ export function openNotifications(database: SqlDatabase): Notifications {
         );
         return rows.map((row) => ({ ...row, ...parseDelivery(sql, row) }));
       }),
-    lastSent: () =>
+    /** Returns the time of the last delivery that each channel took, by channel. */
+    lastSent: (): Promise<ReadonlyMap<string, number>> =>
       database.read(async (sql) => {
         const rows = await sql.all<{ channel: string; at: number }>(
           "SELECT channel, MAX(ended_at) AS at FROM notification_delivery WHERE state = 'sent' GROUP BY channel ORDER BY channel",

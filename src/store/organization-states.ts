@@ -29,30 +29,15 @@ export interface StateChange {
 }
 
 /** States of all organizations. Every method throws StoreError if the state cannot be used. */
-export interface OrganizationStates {
-  /** Writes the parts that have changed, in one transaction. */
-  write(organization: string, change: StateChange): Promise<void>;
-  /** Returns the versions of all parts of an organization, by part. */
-  versions(organization: string): Promise<readonly StateVersion[]>;
-  /** Returns the versions of these parts of all organizations, by organization and part. */
-  allVersions(parts: readonly string[]): Promise<readonly StateVersion[]>;
-  /**
-   * Returns these parts of these organizations, by organization and part, as they are at one time. Those that do not exist
-   * are left out, and those in `known`: `organization/part/hash`.
-   */
-  read(
-    organizations: readonly string[],
-    parts: readonly string[],
-    known?: readonly string[],
-  ): Promise<readonly (StatePart & { readonly organization: string })[]>;
-}
+export type OrganizationStates = ReturnType<typeof openOrganizationStates>;
 
 const VERSION = 'SELECT organization, part, hash, epoch, at FROM organization_state';
 
 /** Opens the states of a database. */
-export function openOrganizationStates(database: SqlDatabase): OrganizationStates {
+export function openOrganizationStates(database: SqlDatabase) {
   return {
-    write: (organization, { epoch, at, parts, removed }) =>
+    /** Writes the parts that have changed, in one transaction. */
+    write: (organization: string, { epoch, at, parts, removed }: StateChange): Promise<void> =>
       database.write(`state/${organization}`, async (sql) => {
         await upsertRows(sql, {
           table: 'organization_state',
@@ -67,13 +52,23 @@ export function openOrganizationStates(database: SqlDatabase): OrganizationState
           );
         }
       }),
-    versions: (organization) =>
+    /** Returns the versions of all parts of an organization, by part. */
+    versions: (organization: string): Promise<readonly StateVersion[]> =>
       database.read((sql) => sql.all(`${VERSION} WHERE organization = ? ORDER BY part`, organization)),
-    allVersions: (parts) =>
+    /** Returns the versions of these parts of all organizations, by organization and part. */
+    allVersions: (parts: readonly string[]): Promise<readonly StateVersion[]> =>
       database.read((sql) =>
         sql.all(`${VERSION} WHERE ${inTexts(sql, 'part')} ORDER BY organization, part`, JSON.stringify(parts)),
       ),
-    read: (organizations, parts, known = []) =>
+    /**
+     * Returns these parts of these organizations, by organization and part, as they are at one time. Those that do not exist
+     * are left out, and those in `known`: `organization/part/hash`.
+     */
+    read: (
+      organizations: readonly string[],
+      parts: readonly string[],
+      known: readonly string[] = [],
+    ): Promise<readonly (StatePart & { readonly organization: string })[]> =>
       database.read((sql) =>
         sql.all(
           `SELECT organization, part, hash, content FROM organization_state

@@ -47,25 +47,7 @@ export interface PlanDecision {
  * Last applied state of one organization, and the decisions on its plans. Data is on disk when a promise resolves, and survives a
  * killed process. Every method throws StoreError if the state cannot be used.
  */
-export interface OrganizationRecord {
-  read(): Promise<AppliedRecord>;
-  /** Adds entries, or replaces those with the same address, in one transaction. */
-  put(entries: readonly RecordEntry[]): Promise<void>;
-  /** Removes entries; unknown addresses are ignored. */
-  remove(addresses: readonly string[]): Promise<void>;
-  /**
-   * Moves the head and removes the decisions on the plans (by checksum) that were applied, in one transaction. An approval
-   * is used once; unknown checksums are ignored.
-   */
-  moveHead(head: AppliedHead, served: readonly string[]): Promise<void>;
-  /** Returns the decisions on plans that are not applied yet, oldest first. */
-  decisions(): Promise<readonly PlanDecision[]>;
-  /**
-   * Records a decision. It removes the decisions on the same plan with the other verdict, by anyone; a second one by the
-   * same person changes nothing. Adds the events of the decision in the same transaction.
-   */
-  decide(decision: PlanDecision, events?: readonly NotificationEvent[]): Promise<void>;
-}
+export type OrganizationRecord = ReturnType<typeof openRecord>;
 
 /** Optional state for one topic: losing it costs time, but never ownership. */
 export interface Note {
@@ -97,9 +79,9 @@ function writeNote(sql: Sql, topic: string, value: Json): Promise<void> {
 }
 
 /** Opens the record of an organization. */
-export function openRecord(database: SqlDatabase, organization: string): OrganizationRecord {
+export function openRecord(database: SqlDatabase, organization: string) {
   return {
-    read: () =>
+    read: (): Promise<AppliedRecord> =>
       database.read(async (sql) => {
         const head = await sql.get<AppliedHead>(
           'SELECT commit_id AS "commit", at FROM head WHERE organization = ?',
@@ -119,7 +101,8 @@ export function openRecord(database: SqlDatabase, organization: string): Organiz
           })),
         };
       }),
-    put: (entries) =>
+    /** Adds entries, or replaces those with the same address, in one transaction. */
+    put: (entries: readonly RecordEntry[]): Promise<void> =>
       database.write(organization, (sql) =>
         upsertRows(sql, {
           table: 'entry',
@@ -130,14 +113,19 @@ export function openRecord(database: SqlDatabase, organization: string): Organiz
           ]),
         }),
       ),
-    remove: (addresses) =>
+    /** Removes entries; unknown addresses are ignored. */
+    remove: (addresses: readonly string[]): Promise<void> =>
       database.write(organization, async (sql) => {
         await sql.run(
           `DELETE FROM entry WHERE organization = ? AND ${inTexts(sql, 'address')}`,
           ...[organization, JSON.stringify(addresses)],
         );
       }),
-    moveHead: ({ commit, at }, served) =>
+    /**
+     * Moves the head and removes the decisions on the plans (by checksum) that were applied, in one transaction. An approval
+     * is used once; unknown checksums are ignored.
+     */
+    moveHead: ({ commit, at }: AppliedHead, served: readonly string[]): Promise<void> =>
       database.write(organization, async (sql) => {
         const rows = [[organization, commit, Math.round(at)]];
         await upsertRows(sql, { table: 'head', key: ['organization'], columns: ['commit_id', 'at'], rows });
@@ -146,7 +134,8 @@ export function openRecord(database: SqlDatabase, organization: string): Organiz
           ...[organization, JSON.stringify(served)],
         );
       }),
-    decisions: () =>
+    /** Returns the decisions on plans that are not applied yet, oldest first. */
+    decisions: (): Promise<readonly PlanDecision[]> =>
       database.read(async (sql) => {
         const rows = await sql.all<Omit<PlanDecision, 'by'> & ActorColumns>(
           `SELECT checksum, verdict, actor, method, reason, at FROM decision WHERE organization = ?
@@ -157,7 +146,14 @@ export function openRecord(database: SqlDatabase, organization: string): Organiz
           return { checksum, verdict, by: { name: actor, method }, ...rest };
         });
       }),
-    decide: ({ checksum, verdict, by, reason, at }, events) =>
+    /**
+     * Records a decision. It removes the decisions on the same plan with the other verdict, by anyone; a second one by the
+     * same person changes nothing. Adds the events of the decision in the same transaction.
+     */
+    decide: (
+      { checksum, verdict, by, reason, at }: PlanDecision,
+      events?: readonly NotificationEvent[],
+    ): Promise<void> =>
       database.write(organization, async (sql) => {
         await sql.run(
           'DELETE FROM decision WHERE organization = ? AND checksum = ? AND verdict <> ?',

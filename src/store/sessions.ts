@@ -14,43 +14,37 @@ export interface SessionRecord {
 }
 
 /** Sessions, which survive a restart. Every method throws StoreError if the state cannot be used. */
-export interface Sessions {
-  /** Returns null if the session does not exist, or has expired at this time. */
-  get(id: string, now: number): Promise<SessionRecord | null>;
-  /** Returns the sessions that have not expired at this time; those that expire last come first. */
-  list(now: number): Promise<readonly SessionRecord[]>;
-  /** Adds or replaces a session, and removes those that have expired at this time. */
-  put(session: SessionRecord, now: number): Promise<void>;
-  /** Replaces the data of a session; does nothing if it has ended. */
-  update(id: string, data: JsonObject): Promise<void>;
-  /** Returns true if there was a session. */
-  remove(id: string): Promise<boolean>;
-}
+export type Sessions = ReturnType<typeof openSessions>;
 
 /** Opens the sessions of a database. */
-export function openSessions(database: SqlDatabase): Sessions {
+export function openSessions(database: SqlDatabase) {
   return {
-    get: (id, now) =>
+    /** Returns null if the session does not exist, or has expired at this time. */
+    get: (id: string, now: number): Promise<SessionRecord | null> =>
       database.read(async (sql) => {
         const query = `SELECT ${SESSION} FROM session WHERE id = ? AND expires_at > ?`;
         return (await sql.all<SessionRow>(query, id, now)).flatMap((row) => toSession(sql, row))[0] ?? null;
       }),
-    list: (now) =>
+    /** Returns the sessions that have not expired at this time; those that expire last come first. */
+    list: (now: number): Promise<readonly SessionRecord[]> =>
       database.read(async (sql) => {
         const query = `SELECT ${SESSION} FROM session WHERE expires_at > ? ORDER BY expires_at DESC, id`;
         return (await sql.all<SessionRow>(query, now)).flatMap((row) => toSession(sql, row));
       }),
-    put: ({ id, data, expiresAt }, now) =>
+    /** Adds or replaces a session, and removes those that have expired at this time. */
+    put: ({ id, data, expiresAt }: SessionRecord, now: number): Promise<void> =>
       database.write(`session/${id}`, async (sql) => {
         await sql.run('DELETE FROM session WHERE expires_at <= ?', now);
         const rows = [[id, JSON.stringify(data), expiresAt]];
         await upsertRows(sql, { table: 'session', key: ['id'], columns: ['data', 'expires_at'], rows });
       }),
-    update: (id, data) =>
+    /** Replaces the data of a session; does nothing if it has ended. */
+    update: (id: string, data: JsonObject): Promise<void> =>
       database.write(`session/${id}`, async (sql) => {
         await sql.run('UPDATE session SET data = ? WHERE id = ?', JSON.stringify(data), id);
       }),
-    remove: (id) =>
+    /** Returns true if there was a session. */
+    remove: (id: string): Promise<boolean> =>
       database.write(`session/${id}`, async (sql) => (await sql.run('DELETE FROM session WHERE id = ?', id)) > 0),
   };
 }
