@@ -7,9 +7,7 @@ import { largest, smallest } from '../core/lists.ts';
 import {
   type Condition,
   type Fact,
-  type FactReport,
   factKey,
-  type NotificationEvent,
   type Notifications,
   type NotifierChange,
   type NotifierState,
@@ -52,21 +50,6 @@ export class Notifier {
 
   constructor(options: NotifierOptions) {
     this.#options = options;
-  }
-
-  /** Reports what is true now. */
-  async report(report: FactReport): Promise<void> {
-    if (await this.#options.notifications.report(report)) {
-      this.#options.changed.notify();
-    }
-  }
-
-  /** Adds events that belong to no other record. */
-  async addEvents(events: readonly NotificationEvent[]): Promise<void> {
-    if (events.length > 0) {
-      await this.#options.notifications.addEvents(events);
-      this.#options.changed.notify();
-    }
   }
 
   /** Moves conditions on and creates their deliveries. Returns when it has to be called again; null: after a change. */

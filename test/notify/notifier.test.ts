@@ -80,11 +80,11 @@ async function sent(channel = 'ops'): Promise<readonly DeliveryRecord[]> {
   return (await notifications.deliveries({ channel, limit: 1000 })).toReversed();
 }
 const kinds = async (channel = 'ops') => (await sent(channel)).map(({ kind, about }) => `${kind} ${about.length}`);
-const report = (notifier: Notifier, ...facts: readonly Fact[]) => notifier.report({ reporter: 'org', facts });
+const report = (...facts: readonly Fact[]) => notifications.report({ reporter: 'org', facts });
 
 /** Reports facts, and advances until their announcement is queued, without sending it. */
 async function queueAnnouncement(notifier: Notifier, ...facts: readonly Fact[]): Promise<void> {
-  await report(notifier, ...facts);
+  await report(...facts);
   for (const _ of [1, 2]) {
     now += MINUTE;
     await notifier.advance();
@@ -94,12 +94,12 @@ async function queueAnnouncement(notifier: Notifier, ...facts: readonly Fact[]):
 describe('the notifier', () => {
   test('announces a condition that lasts, and its end in the same thread', async () => {
     const notifier = open();
-    await report(notifier, fact('pass-failing'));
+    await report(fact('pass-failing'));
     await until(notifier, now + 5 * MINUTE);
     expect(await sent()).toEqual([]);
     await until(notifier, now + MINUTE);
     expect(firing.map(({ fact: { code } }) => code)).toEqual(['pass-failing']);
-    await report(notifier);
+    await report();
     await until(notifier, now + MINUTE);
     const [first, second, ...more] = await sent();
     expect([first?.kind, second?.kind, more]).toEqual(['firing', 'resolved', []]);
@@ -109,9 +109,9 @@ describe('the notifier', () => {
 
   test('does not announce what ends before it has lasted', async () => {
     const notifier = open();
-    await report(notifier, fact('pass-failing'));
+    await report(fact('pass-failing'));
     await until(notifier, now + 4 * MINUTE);
-    await report(notifier);
+    await report();
     await until(notifier, now + HOUR);
     expect(await sent()).toEqual([]);
     expect(await notifications.conditions(9)).toEqual([]);
@@ -120,10 +120,10 @@ describe('the notifier', () => {
   test('announces an inhibited condition only if it lasts after the end of its cause', async () => {
     const notifier = open();
     const cause = fact('platform-failing', null);
-    await report(notifier, cause, fact('pass-failing'));
+    await report(cause, fact('pass-failing'));
     await until(notifier, now + HOUR);
     expect(await kinds()).toEqual(['firing 1']);
-    await report(notifier, fact('pass-failing'));
+    await report(fact('pass-failing'));
     await until(notifier, now + 4 * MINUTE);
     expect(await kinds()).toEqual(['firing 1', 'resolved 1']);
     await until(notifier, now + 2 * MINUTE);
@@ -133,14 +133,14 @@ describe('the notifier', () => {
   test('tells 500 organizations behind a dead platform as one message and one recovery per channel', async () => {
     const notifier = open({ routes: [{ channels: ['ops', 'pager'] }] }, ['pager']);
     const organizations = Array.from({ length: 500 }, (_, index) => `org_${index}`);
-    await notifier.report({ reporter: 'daemon', facts: [fact('platform-failing', null)] });
+    await notifications.report({ reporter: 'daemon', facts: [fact('platform-failing', null)] });
     for (const each of organizations) {
-      await notifier.report({ reporter: each, facts: [fact('pass-failing', each), fact('stale', each)] });
+      await notifications.report({ reporter: each, facts: [fact('pass-failing', each), fact('stale', each)] });
     }
     await until(notifier, now + 3 * HOUR);
-    await notifier.report({ reporter: 'daemon', facts: [] });
+    await notifications.report({ reporter: 'daemon', facts: [] });
     for (const each of organizations) {
-      await notifier.report({ reporter: each, facts: [] });
+      await notifications.report({ reporter: each, facts: [] });
     }
     await until(notifier, now + 3 * HOUR);
     expect(await kinds('ops')).toEqual(['firing 1', 'resolved 1']);
@@ -150,9 +150,9 @@ describe('the notifier', () => {
   test('puts conditions with one code into one message, and later ones into the next after the group interval', async () => {
     const notifier = open();
     const facts = ['a', 'b', 'c'].map((each) => fact('paused', each));
-    await report(notifier, ...facts.slice(0, 2));
+    await report(...facts.slice(0, 2));
     await until(notifier, now + MINUTE);
-    await report(notifier, ...facts);
+    await report(...facts);
     await until(notifier, now + 4 * MINUTE);
     expect(await kinds()).toEqual(['firing 2']);
     await until(notifier, now + 2 * MINUTE);
@@ -167,14 +167,14 @@ describe('the notifier', () => {
         { channels: ['pager'], severities: ['page'] },
       ],
     });
-    await report(notifier, fact('paused'), fact('paused', 'org_2'), fact('dead-letters', 'org_2'));
+    await report(fact('paused'), fact('paused', 'org_2'), fact('dead-letters', 'org_2'));
     await until(notifier, now + MINUTE);
     expect([await kinds('ops'), await kinds('team'), await kinds('pager')]).toEqual([['firing 2'], ['firing 1'], []]);
   });
 
   test('tells other channels about one that fails', async () => {
     const notifier = open({ routes: [{ channels: ['ops', 'mail'] }] });
-    await report(notifier, fact('channel-failing', null, { subject: 'ops' }));
+    await report(fact('channel-failing', null, { subject: 'ops' }));
     await until(notifier, now + HOUR);
     expect([await kinds('ops'), await kinds('mail')]).toEqual([[], ['firing 1']]);
   });
@@ -183,12 +183,15 @@ describe('the notifier', () => {
     const notifier = open({ routes: [{ channels: ['pager'] }] }, ['pager']);
     const chats = ['chat', 'night'];
     for (const subject of chats) {
-      await notifier.report({ reporter: `channel/${subject}`, facts: [fact('channel-failing', null, { subject })] });
+      await notifications.report({
+        reporter: `channel/${subject}`,
+        facts: [fact('channel-failing', null, { subject })],
+      });
     }
     await until(notifier, now + HOUR);
     expect(await kinds('pager')).toEqual(['firing 2']);
     for (const [index, subject] of chats.entries()) {
-      await notifier.report({ reporter: `channel/${subject}`, facts: [] });
+      await notifications.report({ reporter: `channel/${subject}`, facts: [] });
       await until(notifier, now + HOUR);
       expect(await kinds('pager')).toEqual(['firing 2', ...(index === 0 ? [] : ['resolved 2'])]);
     }
@@ -196,16 +199,16 @@ describe('the notifier', () => {
 
   test('sends events only where they are listed, those of half a minute in one message', async () => {
     const notifier = open({ routes: [{ channels: ['ops'] }, { channels: ['team'], codes: ['applied'] }] });
-    await notifier.addEvents([event('e1')]);
+    await notifications.addEvents([event('e1')]);
     await until(notifier, now + 20_000);
-    await notifier.addEvents([event('e2', 'org_2'), event('e1')]);
+    await notifications.addEvents([event('e2', 'org_2'), event('e1')]);
     await until(notifier, now + HOUR);
     expect([await kinds('ops'), await kinds('team')]).toEqual([[], ['event 2']]);
   });
 
   test('announces an event of a replica whose clock is an hour ahead like others', async () => {
     const notifier = open({ routes: [{ channels: ['ops'], codes: ['applied'] }] });
-    await notifier.addEvents([{ ...event('e1'), at: now + HOUR }]);
+    await notifications.addEvents([{ ...event('e1'), at: now + HOUR }]);
     await until(notifier, now + MINUTE);
     expect(await kinds()).toEqual(['event 1']);
   });
@@ -215,16 +218,16 @@ describe('the notifier', () => {
     const quiet = { cron: '0 22 * * *', duration: 8 * HOUR, timezone: 'UTC', channels: ['ops', 'pager'] };
     const routes = [{ channels: ['ops', 'pager'] }, { channels: ['ops'], codes: ['applied' as const] }];
     const notifier = open({ quietHours: [quiet], routes }, ['pager']);
-    await notifier.addEvents([event('e1')]);
-    await report(notifier, fact('paused'), fact('dead-letters'), fact('manifests-invalid'));
+    await notifications.addEvents([event('e1')]);
+    await report(fact('paused'), fact('dead-letters'), fact('manifests-invalid'));
     await until(notifier, now + HOUR);
-    await report(notifier, fact('paused'), fact('dead-letters'));
+    await report(fact('paused'), fact('dead-letters'));
     await until(notifier, Date.UTC(2026, 10, 24, 6) - 1);
     expect(await sent('ops')).toEqual([]);
     expect(await kinds('pager')).toEqual(['firing 1', 'firing 1', 'firing 1', 'resolved 1']);
     await until(notifier, Date.UTC(2026, 10, 24, 9));
     expect(await kinds('ops')).toEqual(['digest 3']);
-    await report(notifier);
+    await report();
     await until(notifier, Date.UTC(2026, 10, 24, 10));
     expect(await kinds('ops')).toEqual(['digest 3', 'resolved 2']);
   });
@@ -233,9 +236,9 @@ describe('the notifier', () => {
     now = Date.UTC(2026, 10, 23, 23);
     const quiet = { cron: '0 22 * * *', duration: 8 * HOUR, timezone: 'UTC', channels: ['ops'] };
     const notifier = open({ quietHours: [quiet] });
-    await report(notifier, fact('paused'), fact('pass-failing'));
+    await report(fact('paused'), fact('pass-failing'));
     await until(notifier, now + HOUR);
-    await report(notifier, fact('paused'));
+    await report(fact('paused'));
     await until(notifier, now + HOUR);
     expect(await kinds()).toEqual(['firing 1', 'resolved 1']);
     await until(notifier, Date.UTC(2026, 10, 24, 9));
@@ -245,9 +248,9 @@ describe('the notifier', () => {
   test('announces a flapping condition once, and its end after half an hour without it', async () => {
     const notifier = open({ for: { paused: 0 }, groupWait: 0 });
     for (const _ of [1, 2, 3, 4, 5]) {
-      await report(notifier, fact('paused'));
+      await report(fact('paused'));
       await until(notifier, now + 5 * MINUTE);
-      await report(notifier);
+      await report();
       await until(notifier, now + 2 * MINUTE);
     }
     expect(await kinds()).toEqual(['firing 1', 'resolved 1', 'firing 1', 'resolved 1', 'firing 1']);
@@ -259,21 +262,21 @@ describe('the notifier', () => {
     const notifier = open();
     await queueAnnouncement(notifier, fact('paused'));
     expect((await sent()).map(({ state }) => state)).toEqual(['queued']);
-    await report(notifier);
+    await report();
     await until(notifier, now + HOUR);
     expect((await sent()).map(({ kind, state }) => `${kind} ${state}`)).toEqual(['firing cancelled']);
   });
 
   test('ends what may have arrived with one message, although it was to be sent again', async () => {
     const notifier = open();
-    await notifier.report({ reporter: 'p', facts: [fact('token-refused')] });
+    await notifications.report({ reporter: 'p', facts: [fact('token-refused')] });
     await notifier.advance();
     now += 30_000;
     await notifier.advance();
     const attempt = await notifications.begin('ops', now);
     const lost = { result: 'unknown', reason: 'no answer', nextAttemptAt: now + MINUTE } as const;
     await notifications.end(attempt?.delivery.id ?? '', lost, { reporter: 'channel/ops', facts: [] });
-    await notifier.report({ reporter: 'p', facts: [] });
+    await notifications.report({ reporter: 'p', facts: [] });
     await until(notifier, now + HOUR);
     expect((await notifications.deliveries({ limit: 9 })).map(({ kind, state }) => [kind, state])).toEqual([
       ['resolved', 'sent'],
@@ -283,9 +286,9 @@ describe('the notifier', () => {
 
   test('cancels deliveries to channels that are not configured any more, and ends what they have once they are', async () => {
     const both = open({ routes: [{ channels: ['ops', 'old'] }] });
-    await report(both, fact('paused'));
+    await report(fact('paused'));
     await until(both, now + MINUTE);
-    await report(both);
+    await report();
     await open().advance();
     now += HOUR;
     await open().advance();
@@ -322,9 +325,9 @@ describe('the notifier', () => {
 
   test('sends the end again that was given up', async () => {
     const notifier = open();
-    await report(notifier, fact('paused'));
+    await report(fact('paused'));
     await until(notifier, now + MINUTE);
-    await report(notifier);
+    await report();
     await notifier.advance();
     await giveUp();
     await until(notifier, now + MINUTE);
@@ -350,7 +353,7 @@ describe('the notifier', () => {
 
   test('reminds nobody before the announcement has arrived', async () => {
     const notifier = open();
-    await report(notifier, fact('token-refused'));
+    await report(fact('token-refused'));
     await notifier.advance();
     now += MINUTE;
     await notifier.advance();

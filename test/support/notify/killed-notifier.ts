@@ -42,6 +42,7 @@ const CHANNELS = [
 
 /** A process. */
 interface Running {
+  readonly notifications: Notifications;
   readonly notifier: Notifier;
   readonly loops: readonly DeliveryLoop[];
   readonly killed: Promise<void>;
@@ -81,11 +82,11 @@ export class KilledNotifier {
   }
 
   report(reporter: string, facts: readonly Fact[]): Promise<void> {
-    return this.#run(({ notifier }) => notifier.report({ reporter, facts }));
+    return this.#run(({ notifications }) => notifications.report({ reporter, facts }));
   }
 
   addEvents(events: readonly NotificationEvent[]): Promise<void> {
-    return this.#run(({ notifier }) => notifier.addEvents(events));
+    return this.#run(({ notifications }) => notifications.addEvents(events));
   }
 
   advance(): Promise<void> {
@@ -185,7 +186,7 @@ export class KilledNotifier {
         events,
       });
     });
-    return { notifier, loops, killed };
+    return { notifications, notifier, loops, killed };
   }
 
   async #deliver(attempt: DeliveryAttempt, step: (name: string) => Promise<void>): Promise<Receipt> {
