@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { AppError, CancelledError, ConfigError } from '../core/errors.ts';
 import type { Json, JsonObject } from '../core/json.ts';
-import type { DeadLetter, Outbox } from '../store/outbox/outbox.ts';
+import type { Outbox } from '../store/outbox/outbox.ts';
+import type { DeadLetter } from '../store/outbox/tables.ts';
 import type { Ingestion, IngestionStatus } from './ingestion.ts';
 import type { Intake } from './intake.ts';
 import { LISTED } from './model/ticket.ts';

@@ -4,15 +4,8 @@ import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { Clock, WakeUpSignal } from '../core/clock.ts';
 import { type AppError, SourceError } from '../core/errors.ts';
 import { canonicalJson } from '../core/json.ts';
-import type {
-  Deposit,
-  Kept,
-  NewContent,
-  Outbox,
-  ThreadAddition,
-  ThreadMail,
-  Withdrawal,
-} from '../store/outbox/outbox.ts';
+import type { Outbox } from '../store/outbox/outbox.ts';
+import type { Deposit, Kept, NewContent, ThreadAddition, ThreadMail, Withdrawal } from '../store/outbox/tables.ts';
 import type { ConversationEvents, IntakeCounts, Rejection, Shortfall, WebhookResult } from './model/source.ts';
 import {
   type AuthorRole,

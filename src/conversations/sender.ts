@@ -10,7 +10,8 @@ import {
   StoreError,
   TransientError,
 } from '../core/errors.ts';
-import type { Outbox, OutgoingBatch } from '../store/outbox/outbox.ts';
+import type { Outbox } from '../store/outbox/outbox.ts';
+import type { OutgoingBatch } from '../store/outbox/tables.ts';
 import type { Destination } from './destination.ts';
 import type { ConversationEvents, SenderState } from './model/source.ts';
 import type { Conversation } from './model/ticket.ts';

@@ -2,7 +2,8 @@
 import { backoffDelay, type Clock, type Random, type WakeUpSignal } from '../core/clock.ts';
 import { AppError, AuthError, RateLimitedError, SourceError } from '../core/errors.ts';
 import { largest } from '../core/lists.ts';
-import type { Hint, Outbox, Recheck } from '../store/outbox/outbox.ts';
+import type { Outbox } from '../store/outbox/outbox.ts';
+import type { Hint, Recheck } from '../store/outbox/tables.ts';
 import type { Intake } from './intake.ts';
 import type { ConversationEvents, PollingSource } from './model/source.ts';
 import type { SourceRecord } from './model/ticket.ts';

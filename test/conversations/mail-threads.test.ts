@@ -5,7 +5,8 @@ import { convertTicket } from '../../src/conversations/intake.ts';
 import { createIdPseudonymizer } from '../../src/conversations/private-ids.ts';
 import { createConversationRedactor } from '../../src/conversations/redact/redactor.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
-import type { NewContent, Outbox } from '../../src/store/outbox/outbox.ts';
+import type { Outbox } from '../../src/store/outbox/outbox.ts';
+import type { NewContent } from '../../src/store/outbox/tables.ts';
 import { read } from './files/inputs.ts';
 
 const NOW = Date.parse('2026-06-01T00:00:00Z');

@@ -1,7 +1,7 @@
 /** Number of statements of an outbox: with PostgreSQL, each one is a round trip. */
 import { describe, expect, test } from 'vitest';
 import { openMemoryDatabase } from '../../src/store/memory.ts';
-import type { NewContent, ThreadAddition } from '../../src/store/outbox/outbox.ts';
+import type { NewContent, ThreadAddition } from '../../src/store/outbox/tables.ts';
 import { openSqlStore } from '../../src/store/store.ts';
 import { wrapDatabase } from '../support/wrapped-database.ts';
 import { content } from './samples.ts';

@@ -1,6 +1,6 @@
 /** Values that the tests of stores write, with what matters to a test over them. */
 import type { NewAuditEntry, NewPass } from '../../src/store/history.ts';
-import type { Deposit, NewContent } from '../../src/store/outbox/outbox.ts';
+import type { Deposit, NewContent } from '../../src/store/outbox/tables.ts';
 import type { RecordEntry } from '../../src/store/record.ts';
 
 export const ANA = { name: 'ana@example.com', method: 'oidc' } as const;

@@ -8,7 +8,7 @@ import type { BudgetSnapshot, QueueSnapshot } from '../../src/queue/snapshot.ts'
 import type { RequestHandlers } from '../../src/server/requests.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { Condition, Fact, NotificationDelivery, Notifications } from '../../src/store/notifications.ts';
-import type { DeadLetter, KnownTicket, RecentCounts } from '../../src/store/outbox/outbox.ts';
+import type { DeadLetter, KnownTicket, RecentCounts } from '../../src/store/outbox/tables.ts';
 import { LogBuffer } from '../../src/web/model/log-buffer.ts';
 import type {
   Backend,

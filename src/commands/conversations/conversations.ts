@@ -12,7 +12,7 @@ import { counted, printable } from '../../plan/render/words.ts';
 import type { Writer } from '../../platform/client.ts';
 import { ConversationsProbe } from '../../platform/conversations-probe.ts';
 import { senderWords } from '../../server/event-logs.ts';
-import type { DeadLetter } from '../../store/outbox/outbox.ts';
+import type { DeadLetter } from '../../store/outbox/tables.ts';
 import { recordedTitles } from '../../store/record.ts';
 import type { OrganizationTarget } from '../cli/config.ts';
 import type { CommandContext, Terminal } from '../cli/context.ts';

@@ -3,7 +3,7 @@ import type * as z from 'zod';
 import type { AppError } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
 import { isJson, jsonOfBody, type WebhookRequest } from '../../core/signature.ts';
-import type { ProcessedChange } from '../../store/outbox/outbox.ts';
+import type { ProcessedChange } from '../../store/outbox/tables.ts';
 import type { RedactionType, SourceRecord, TicketSkipReason } from './ticket.ts';
 
 /** Records up to a cursor, which must be stored in the same transaction as the records. */

@@ -1,7 +1,6 @@
 /** Counters of sources: their totals, and for the organization the numbers of each of the last 30 days. */
 import { runBatches } from '../sql/database.ts';
-import { DAYS_KEPT, type RecentCounts } from './outbox.ts';
-import type { ContentRow, OutboxSql } from './tables.ts';
+import { type ContentRow, DAYS_KEPT, type OutboxSql, type RecentCounts } from './tables.ts';
 
 const DAY = 24 * 3_600_000;
 

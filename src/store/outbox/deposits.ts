@@ -4,25 +4,23 @@ import { sameJson } from '../../core/json.ts';
 import { inNumbers, insertNewRows, inTexts, runBatches, type SqlValue, upsertRows } from '../sql/database.ts';
 import { addCounts } from './counts.ts';
 import { recordLeftOut } from './known-tickets.ts';
-import type {
-  Deposit,
-  Kept,
-  NewContent,
-  OutboxLimit,
-  ProcessedChange,
-  ThreadAddition,
-  ThreadMail,
-  Withdrawal,
-} from './outbox.ts';
 import {
   type ContentState,
   changeStored,
+  type Deposit,
   deleteContent,
   isFull,
+  type Kept,
+  type NewContent,
+  type OutboxLimit,
   type OutboxSql,
+  type ProcessedChange,
   readPosition,
   readStored,
   rememberDelivery,
+  type ThreadAddition,
+  type ThreadMail,
+  type Withdrawal,
 } from './tables.ts';
 
 type Outcomes = Record<DepositOutcome, number>;

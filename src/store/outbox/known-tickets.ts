@@ -1,7 +1,6 @@
 /** State of a ticket without its content: whether it waits, was sent or refused, or why it was left out. */
 import { inTexts, upsertRows } from '../sql/database.ts';
-import type { Deposit, KnownTicket, RecentCounts } from './outbox.ts';
-import type { ContentState, OutboxSql } from './tables.ts';
+import type { ContentState, Deposit, KnownTicket, OutboxSql, RecentCounts } from './tables.ts';
 
 /** Records which tickets of a deposit are left out, and which are not any more. */
 export async function recordLeftOut({ sql, organization }: OutboxSql, deposit: Deposit): Promise<void> {

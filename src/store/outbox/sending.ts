@@ -2,8 +2,7 @@
 import { largest, smallest } from '../../core/lists.ts';
 import { inNumbers } from '../sql/database.ts';
 import { countRows } from './counts.ts';
-import type { BatchLimits, OutgoingBatch } from './outbox.ts';
-import { type ContentRow, type OutboxSql, removeContent } from './tables.ts';
+import { type BatchLimits, type ContentRow, type OutboxSql, type OutgoingBatch, removeContent } from './tables.ts';
 
 /**
  * Waiting content that may be sent: not while older content of the same key is being sent, nor while it must be checked

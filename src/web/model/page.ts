@@ -21,7 +21,7 @@ import type { RequestHandlers } from '../../server/requests.ts';
 import type { Actor, History } from '../../store/history.ts';
 import type { Replica } from '../../store/leases.ts';
 import type { Notifications } from '../../store/notifications.ts';
-import type { DeadFilter, DeadLetter, KnownTicket, RecentCounts } from '../../store/outbox/outbox.ts';
+import type { DeadFilter, DeadLetter, KnownTicket, RecentCounts } from '../../store/outbox/tables.ts';
 import type { OrganizationRecord } from '../../store/record.ts';
 import type { BudgetSample } from './budget-samples.ts';
 import type { ReplicaConfigurationProblem } from './configuration.ts';

@@ -6,7 +6,7 @@ import type { SenderState } from '../../conversations/model/source.ts';
 import { REDACTION_TYPES, type RedactionType } from '../../conversations/model/ticket.ts';
 import { largest } from '../../core/lists.ts';
 import { capital, counted } from '../../plan/render/words.ts';
-import { DAYS_KEPT, type KnownTicket, type RecentCounts } from '../../store/outbox/outbox.ts';
+import { DAYS_KEPT, type KnownTicket, type RecentCounts } from '../../store/outbox/tables.ts';
 import { type ChartTone, formatCount, spark } from '../html/charts.ts';
 import { age, icon, link, observed, shown, stateBadge, type Tone, table } from '../html/elements.ts';
 import {

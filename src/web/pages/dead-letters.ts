@@ -4,7 +4,7 @@ import { html } from 'hono/html';
 import { ConfigError } from '../../core/errors.ts';
 import { isObject, type Json } from '../../core/json.ts';
 import { counted, printable } from '../../plan/render/words.ts';
-import type { DeadLetter } from '../../store/outbox/outbox.ts';
+import type { DeadLetter } from '../../store/outbox/tables.ts';
 import { age, link, shown } from '../html/elements.ts';
 import { actionForm } from '../html/form.ts';
 import {

@@ -1,7 +1,7 @@
 /** Operations on a store with random arguments, for tests that compare stores. */
 import fc from 'fast-check';
 import { StoreError } from '../../../src/core/errors.ts';
-import type { Hint } from '../../../src/store/outbox/outbox.ts';
+import type { Hint } from '../../../src/store/outbox/tables.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { codePoint } from '../../support/code-points.ts';
 

@@ -1,6 +1,6 @@
 /** Operations on the outbox. */
 import fc from 'fast-check';
-import type { NewContent, ThreadMail } from '../../../src/store/outbox/outbox.ts';
+import type { NewContent, ThreadMail } from '../../../src/store/outbox/tables.ts';
 import type { Store } from '../../../src/store/store.ts';
 import {
   few,
