@@ -19,7 +19,7 @@ import { TokenConnections, tokenDigest } from './daemon/fleet/token-connections.
 import { FleetLink } from './daemon/fleet-link.ts';
 import { DaemonNotifications, openChannels } from './daemon/notifications.ts';
 import { createOpener } from './daemon/open-organization.ts';
-import type { Daemon, DaemonOptions } from './daemon/options.ts';
+import type { DaemonOptions } from './daemon/options.ts';
 import { recordAction } from './daemon/organization/audit.ts';
 import type { DaemonContext, DaemonEvents } from './daemon/organization/feature.ts';
 import type { DaemonParts } from './daemon/parts.ts';
@@ -62,7 +62,7 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
     const stop = new AbortController();
     const shares = { config, clock: shared, random, version, log, dryRun, metrics, store, events };
     const channels = await openChannels(config, version, shared);
-    const daemon = new RunningDaemon({ ...shares, stopping: stop.signal }, options, channels, times, stop);
+    const daemon = new Daemon({ ...shares, stopping: stop.signal }, options, channels, times, stop);
     await daemon.open();
     return daemon;
   } catch (error) {
@@ -71,8 +71,11 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
   }
 }
 
-class RunningDaemon implements Daemon {
+/** A running daemon. */
+class Daemon {
+  /** URL of health and metrics; null before `start`, and for a single round. */
   address: string | null = null;
+  /** URL of the web page; null before `start`, and if it is not configured. */
   pageAddress: string | null = null;
   readonly #parts: DaemonParts;
   readonly #model: ReadModel;
@@ -155,6 +158,7 @@ class RunningDaemon implements Daemon {
     });
   }
 
+  /** Organizations that have a source of manifests. */
   get organizations(): readonly OrganizationReconciler[] {
     return this.#parts.organizations.open.flatMap(({ reconciliation }) => reconciliation?.reconciler ?? []);
   }
@@ -174,6 +178,7 @@ class RunningDaemon implements Daemon {
     }
   }
 
+  /** Serves health and metrics, opens the control socket and starts all features. */
   async start(): Promise<void> {
     const { context, organizations, notifications, model } = this.#parts;
     const { config, clock, log, version, stopping } = context;
@@ -196,19 +201,29 @@ class RunningDaemon implements Daemon {
     await this.#configuration?.start();
   }
 
+  /** Reads the configuration again, and applies what has changed. */
   async reload(): Promise<void> {
     await this.#configuration?.reload();
   }
 
+  /**
+   * Runs one round: a pass of each organization, a poll of each conversation source, and then one run over the issue
+   * clusters. Returns false if conversations or clusters failed.
+   */
   async once(): Promise<boolean> {
     await this.#parts.organizations.check();
     return this.#parts.organizations.once();
   }
 
+  /** Runs once over the issue clusters of each organization, regardless of schedules. Returns false if a run failed. */
   async runClusters(): Promise<boolean> {
     return (await Promise.all(this.#parts.organizations.open.map(({ clusters }) => clusters.once()))).every(Boolean);
   }
 
+  /**
+   * Stops accepting work, lets requests in flight finish, records them and closes, within 10 s.
+   * See docs/daemon.md#signals.
+   */
   async stop(): Promise<void> {
     const { context, organizations, connections, leases, notifications } = this.#parts;
     const { clock, log, store } = context;

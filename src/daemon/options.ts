@@ -1,9 +1,8 @@
-/** Options and interface of the daemon. */
+/** Options of the daemon. */
 import type { Config } from '../config/config.ts';
 import type { StoreConfig } from '../config/store.ts';
 import type { Clock, Random } from '../core/clock.ts';
 import type { Logger } from '../log.ts';
-import type { OrganizationReconciler } from '../reconcile/organization.ts';
 import type { Store } from '../store/store.ts';
 import type { LogBuffer } from '../web/model/log-buffer.ts';
 import type { ConfigurationFiles } from './fleet/configuration.ts';
@@ -30,30 +29,4 @@ export interface DaemonOptions {
   readonly releaseMemory?: () => void;
   /** Returns listeners for the events of an organization, in addition to the log and the metrics. Default: none. */
   readonly listeners?: (organization: string) => readonly OrganizationEvents[];
-}
-
-/** A running daemon. */
-export interface Daemon {
-  /** URL of health and metrics; null before `start`, and for a single round. */
-  readonly address: string | null;
-  /** URL of the web page; null before `start`, and if it is not configured. */
-  readonly pageAddress: string | null;
-  /** Organizations that have a source of manifests. */
-  readonly organizations: readonly OrganizationReconciler[];
-  /** Reads the configuration again, and applies what has changed. */
-  reload(): Promise<void>;
-  /** Serves health and metrics, opens the control socket and starts all features. */
-  start(): Promise<void>;
-  /**
-   * Runs one round: a pass of each organization, a poll of each conversation source, and then one run over the issue
-   * clusters. Returns false if conversations or clusters failed.
-   */
-  once(): Promise<boolean>;
-  /** Runs once over the issue clusters of each organization, regardless of schedules. Returns false if a run failed. */
-  runClusters(): Promise<boolean>;
-  /**
-   * Stops accepting work, lets requests in flight finish, records them and closes, within 10 s.
-   * See docs/daemon.md#signals.
-   */
-  stop(): Promise<void>;
 }

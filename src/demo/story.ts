@@ -359,18 +359,10 @@ function excerpt(description: unknown, { paint, columns }: DemoContext): string 
 const TIMEOUT = 30_000;
 
 /** A git repository with the manifests of examples/acme, and the edits that the demonstration makes. */
-interface AcmeRepository {
-  readonly directory: string;
-  /** Commits the edits and returns the commit id. */
-  commit(message: string): Promise<string>;
-  renameTeam(): Promise<void>;
-  moveSection(): Promise<void>;
-  addTranslation(): Promise<void>;
-  removePlayground(): Promise<void>;
-}
+type AcmeRepository = Awaited<ReturnType<typeof makeAcmeRepository>>;
 
 /** Creates the repository from the example, with a first commit. */
-export async function makeAcmeRepository(example: URL, directory: string): Promise<AcmeRepository> {
+export async function makeAcmeRepository(example: URL, directory: string) {
   makeDirectory(directory);
   await cp(example, directory, { recursive: true });
   const git = openGit({ repository: repositoryIn(directory), timeout: TIMEOUT });
@@ -382,9 +374,10 @@ export async function makeAcmeRepository(example: URL, directory: string): Promi
     const path = join(directory, file);
     await writeFile(path, change(await readFile(path, 'utf8')));
   };
-  const repository: AcmeRepository = {
+  const repository = {
     directory,
-    async commit(message) {
+    /** Commits the edits and returns the commit id. */
+    async commit(message: string): Promise<string> {
       await git.raw(['add', '--all']);
       await git.raw(['commit', '--quiet', '-m', message]);
       return (await git.raw(['rev-parse', 'HEAD'])).trim();

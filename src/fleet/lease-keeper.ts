@@ -2,7 +2,7 @@
 import { CLOCK_DRIFT, type Clock, SLEEP_ENDED, WakeUpSignal } from '../core/clock.ts';
 import { messageOf } from '../core/errors.ts';
 import type { ClaimedLease, LeaseTable, OwnReplica } from '../store/leases.ts';
-import { HeldLease } from './held-lease.ts';
+import { HeldLease } from './own-leases.ts';
 
 export interface KeeperOptions {
   readonly table: Pick<LeaseTable, 'renew' | 'claim' | 'release'>;

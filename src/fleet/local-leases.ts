@@ -1,9 +1,7 @@
 /** Leases of a process without a fleet. */
 import { type Clock, endsWithin } from '../core/clock.ts';
 import type { FleetLeases, FleetOrganization, FleetStatus, LeaseWork } from './fleet-leases.ts';
-import { HeldLease } from './held-lease.ts';
-import { groupLeases } from './lease-groups.ts';
-import { LeaseRuns } from './lease-runs.ts';
+import { groupLeases, HeldLease, LeaseRuns } from './own-leases.ts';
 
 /** Leases of a process with a state file: it has all of them, and loses none. */
 export class LocalLeases implements FleetLeases {

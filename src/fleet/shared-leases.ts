@@ -12,10 +12,8 @@ import {
   type Replica,
 } from '../store/leases.ts';
 import type { FleetLeases, FleetOrganization, FleetStatus, LeaseHolder, LeaseWork } from './fleet-leases.ts';
-import type { HeldLease } from './held-lease.ts';
-import { groupLeases, type LeaseGroup } from './lease-groups.ts';
 import { LeaseKeeper, renewalInterval } from './lease-keeper.ts';
-import { LeaseRuns } from './lease-runs.ts';
+import { groupLeases, type HeldLease, type LeaseGroup, LeaseRuns } from './own-leases.ts';
 
 /** Replicas and leases, as the database had them at one time. */
 interface ObservedFleet {

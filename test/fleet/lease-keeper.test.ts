@@ -1,7 +1,7 @@
 // Renewal of leases: what a replica believes while the database fails, stalls or answers late.
 import { describe, expect, test } from 'vitest';
-import type { HeldLease } from '../../src/fleet/held-lease.ts';
 import { LeaseKeeper } from '../../src/fleet/lease-keeper.ts';
+import type { HeldLease } from '../../src/fleet/own-leases.ts';
 import { createVirtualClock } from '../queue/virtual-clock.ts';
 import { type CallFate, LeaseTableModel } from './lease-table-model.ts';
 

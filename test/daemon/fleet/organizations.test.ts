@@ -6,7 +6,7 @@ import { EventBus } from '../../../src/core/event-bus.ts';
 import { FleetOrganizations, type OrganizationOpener } from '../../../src/daemon/fleet/organizations.ts';
 import type { Feature } from '../../../src/daemon/organization/feature.ts';
 import type { ManagedOrganization } from '../../../src/daemon/organization/managed-organization.ts';
-import { HeldLease } from '../../../src/fleet/held-lease.ts';
+import { HeldLease } from '../../../src/fleet/own-leases.ts';
 import { createLogger } from '../../../src/log.ts';
 import { createVirtualClock } from '../../queue/virtual-clock.ts';
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { StoreError } from '../../../src/core/errors.ts';
 import { DaemonNotifications } from '../../../src/daemon/notifications.ts';
-import { HeldLease } from '../../../src/fleet/held-lease.ts';
+import { HeldLease } from '../../../src/fleet/own-leases.ts';
 import type { Lease } from '../../../src/store/leases.ts';
 import { createVirtualClock } from '../../queue/virtual-clock.ts';
 
