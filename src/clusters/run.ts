@@ -39,11 +39,10 @@ import {
   type Skip,
   settleDrafts,
 } from './open.ts';
-import { PlatformClock } from './platform-clock.ts';
 import { limitRedaction, redactError, redactSource } from './redaction.ts';
 import { createRouting, type Names, readSpaces, type Spaces } from './route.ts';
 import { createSelectionRule, readClusters } from './select.ts';
-import { type ClientObserver, type ClusterSession, canWrite } from './session.ts';
+import { type ClientObserver, type ClusterSession, canWrite, PlatformClock } from './session.ts';
 import { type ClusterSource, type FindingsName, NO_CLUSTERS, openIssueClusters, openSiteTopics } from './sources.ts';
 import { ClusterStore, type Memory, type OwnRequest } from './store.ts';
 

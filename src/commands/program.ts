@@ -1,21 +1,27 @@
 /** Defines the command line: every command with its arguments and options. A command is loaded when it runs. */
 import { Argument, Command, Help, InvalidArgumentError, Option } from 'commander';
+import { readDuration } from '../config/values.ts';
 import { LISTED } from '../conversations/model/ticket.ts';
 import { CONDITION_CODES, EVENT_CODES } from '../core/condition-codes.ts';
 import type { ExitCode } from '../core/errors.ts';
 import type { FieldArgument } from './api/request.ts';
-import {
-  CONFIG,
-  count,
-  duration,
-  durationOrZero,
-  ORGANIZATION,
-  SCOPE,
-  type SetExitCode,
-  upTo,
-} from './cli/arguments.ts';
 import type { CommandContext } from './cli/context.ts';
 import { FEATURE_NAMES, PLATFORM_NAMES } from './cli/feature-names.ts';
+
+/** Sets the exit code of the process. */
+type SetExitCode = (code: ExitCode) => void;
+
+/** `--config`. */
+const CONFIG = [
+  '--config <file>',
+  'Configuration file (default: OCTAVO_CONFIG, then the environment, then config.yaml)',
+] as const;
+const ORGANIZATION = ['--organization <id>', 'Organization to use when several are configured'] as const;
+
+const SCOPE = [
+  '--scope <name>',
+  'Scope of the manifest directory when an organization has several (default: its path in the repository)',
+] as const;
 
 const HELP = ['help [command]', 'Show help for a command'] as const;
 
@@ -624,4 +630,38 @@ function emulateCommands(program: LazyCommand): void {
 /** Describes an option for the help. The names of features are listed for `--with` only. */
 function describeOnce(this: Help, option: Option): string {
   return option.long === '--without' ? option.description : Help.prototype.optionDescription.call(this, option);
+}
+
+/** Parses a whole number. */
+function count(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0) {
+    throw new InvalidArgumentError('It must be a whole number.');
+  }
+  return value;
+}
+
+/** Returns a parser of whole numbers up to `most`. */
+function upTo(most: number): (text: string) => number {
+  return (text) => {
+    const value = count(text);
+    if (value > most) {
+      throw new InvalidArgumentError(`It must be at most ${most}.`);
+    }
+    return value;
+  };
+}
+
+/** Parses a duration such as 30s, or 0, to milliseconds. */
+function durationOrZero(text: string): number {
+  return text === '0' ? 0 : duration(text);
+}
+
+/** Parses a duration such as 30d to milliseconds. */
+function duration(text: string): number {
+  const milliseconds = readDuration(text);
+  if (milliseconds === undefined) {
+    throw new InvalidArgumentError('It must be a duration such as 30d or 12h.');
+  }
+  return milliseconds;
 }

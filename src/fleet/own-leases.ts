@@ -1,5 +1,4 @@
 /** Leases that a replica needs and holds, and the work that runs under them. */
-
 import { FLEET_LEASE, type Lease, organizationLease, shardLease } from '../store/leases.ts';
 import type { FleetOrganization, LeaseWork } from './fleet-leases.ts';
 

@@ -1,5 +1,4 @@
 /** Outbox in a database: its operations, the progress and the status of every source, and dead letters. */
-
 import type { Clock } from '../../core/clock.ts';
 import { largest } from '../../core/lists.ts';
 import { inTexts, type SqlDatabase, type SqlValue } from '../sql/database.ts';
