@@ -85,6 +85,7 @@ const NONE: ReadonlySet<string> = new Set();
 class RequiredFields implements RequiredDetails {
   readonly #kinds: ReadonlyMap<string, KindRules>;
   readonly #entries: readonly Entry[];
+  readonly #base: Base;
   /** Kinds of parts, by the address that they are within. */
   readonly #parts = new Map<Address, Set<string>>();
   /** Fields that are set on any resource of a kind. */
@@ -97,6 +98,7 @@ class RequiredFields implements RequiredDetails {
   constructor(kinds: readonly KindRules[], declared: ReadonlyMap<Address, Declared>, base: Base) {
     this.#kinds = new Map(kinds.map((kind) => [kind.name, kind]));
     this.#entries = [...declared.values(), ...(base?.values() ?? [])];
+    this.#base = base;
     for (const { kind, within, fields } of this.#entries) {
       this.mentioned.add(this.#kinds.get(kind)?.partOf ?? kind);
       if (within !== null) {
@@ -140,8 +142,13 @@ class RequiredFields implements RequiredDetails {
   #createIndex(): ReadonlyMap<string, readonly RequiredEntry[]> {
     const required = this.#entries.flatMap((entry) => {
       const kind = this.#kinds.get(entry.kind);
-      const keys = kind === undefined || kind.partOf !== undefined ? [] : indexKeys(entry, kind);
-      return keys.map((key) => ({ key, fields: entry.fields, parts: this.#parts.get(entry.address) ?? NONE }));
+      if (kind === undefined || kind.partOf !== undefined) {
+        return [];
+      }
+      // A resource that is renamed still has the key that the base knows.
+      const before = this.#base?.get(entry.address) ?? entry;
+      const keys = new Set([...indexKeys(entry, kind), ...indexKeys(before, kind)]);
+      return [...keys].map((key) => ({ key, fields: entry.fields, parts: this.#parts.get(entry.address) ?? NONE }));
     });
     return Map.groupBy(required, ({ key }) => key);
   }

@@ -286,3 +286,16 @@ test('a person who is written twice is a problem', async () => {
     '2 space/one: permissions.members["cy@acme.example"] names the same person as "Cy@acme.example", because email addresses are compared in lower case; keep one of them',
   ]);
 });
+
+test('roles of a space that is renamed in the same commit are compared in the first pass', async () => {
+  await world.settle(`${TEAMS}spaces: { one: { title: One } }`, approved);
+  const id = await idOf('space/one');
+  const { items } = await world.call('GET', '/members?limit=100');
+  const [first] = items as { readonly id: string }[];
+  await world.call('POST', `/v1/spaces/${id}/permissions`, { users: [first?.id], role: 'edit' });
+  await world.apply(
+    spaceOf('{ members: { bo@acme.example: read } }').replace('title: One', 'title: Renamed'),
+    approved,
+  );
+  expect(await rolesAt(`/v1/spaces/${id}`)).toEqual({ 'bo@acme.example': 'read' });
+});

@@ -47,6 +47,7 @@ const newer = [
   ...lacks('SiteSectionGroup', 'draft'),
   ...lacks('SiteSpace', 'draft'),
   ...lacks('TranslationResult', 'language'),
+  ...lacks('UserSitePermission', 'disabled'),
   ...customization,
 ];
 
