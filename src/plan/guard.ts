@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import type { Address } from '../core/address.ts';
 import type { Change, FieldChange, Verdict } from '../core/change.ts';
 import { canonicalJson, sameJson } from '../core/json.ts';
-import { compareText } from '../core/lists.ts';
+import { append, compareText } from '../core/lists.ts';
 import type { Actual, Base, Observation, Pause } from '../core/resource.ts';
 import { ROOT_SCOPE } from '../core/scope.ts';
 import { normalizeValue } from './diff.ts';
@@ -94,12 +94,11 @@ export function holdChanges(changes: readonly Change[], context: GuardContext): 
       return 'drift is only reported (selfHeal: false)';
     }
     if (change.action !== 'delete') {
-      return newContent.get(change.address) ?? rules.get(change.kind)?.approvalReason?.(change) ?? null;
+      return newContent.get(change.address) ?? null;
     }
     const approval = needApproval.includes(change.kind) ? `deleting ${kindWords(change.kind)}s needs approval` : null;
     return lost.get(change.address) ?? approval;
   };
-  const rules = new Map(kinds.map((kind) => [kind.name, kind]));
   const marked = changes.map((change): Change => {
     const paused = pauseOf(change);
     const held = change.held === null ? reasonOf(change) : null;
@@ -208,8 +207,16 @@ export function computeVerdict(changes: readonly Change[], checksum: string, con
   }
   const due = changes.filter((change) => change.paused === null && !(change.held !== null && !change.approvable));
   const gone = due.filter((change) => change.action === 'delete').length;
-  if (policy.approved.includes(checksum) || (policy.allowDeletes > 0 && gone <= policy.allowDeletes)) {
+  if (policy.approved.includes(checksum)) {
     return { state: 'ready', reasons };
+  }
+  const rules = new Map(context.kinds.map((kind) => [kind.name, kind]));
+  for (const change of due) {
+    const reason = rules.get(change.kind)?.approvalReason?.(change) ?? null;
+    append(reasons, reason === null ? [] : [`${change.address}: ${reason}`]);
+  }
+  if (policy.allowDeletes > 0 && gone <= policy.allowDeletes) {
+    return { state: reasons.length === 0 ? 'ready' : 'held', reasons };
   }
   if (gone > policy.limits.maxDeletions) {
     reasons.push(`${gone} deletions are more than the limit of ${policy.limits.maxDeletions}`);

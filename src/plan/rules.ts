@@ -169,7 +169,7 @@ export interface KindRules {
   readonly deletionNeedsApproval?: boolean;
   /** Returns the reasons why the changes would lock people out. A plan with such a reason is refused. */
   lockOuts?(context: LockOutContext): readonly string[];
-  /** Returns why an update waits for approval, such as one that nobody can undo afterwards; null if it does not. */
+  /** Returns why a plan with this change waits for approval as a whole; null if it does not. */
   approvalReason?(change: Change): string | null;
   /**
    * `once` for people, whom a creation only invites: they are listed when they join. It is planned only for somebody whom

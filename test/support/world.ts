@@ -125,7 +125,8 @@ export class World {
         throw new Error(describeUnsettled(pass, open));
       }
       // A person approves what is held, such as a new space in place of one that readers see.
-      approved = pass.planned.plan.heldChecksum === null ? [] : [pass.planned.plan.heldChecksum];
+      const { heldChecksum, checksum, verdict } = pass.planned.plan;
+      approved = [...(heldChecksum === null ? [] : [heldChecksum]), ...(verdict.state === 'held' ? [checksum] : [])];
     }
   }
 
