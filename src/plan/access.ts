@@ -6,7 +6,14 @@ import { append } from '../core/lists.ts';
 import type { Fields } from '../core/resource.ts';
 import { fieldsAt, type Identity } from './identity.ts';
 import { changedPeople } from './render/field-text.ts';
-import { type AccessRule, type AccessState, type Grant, type KindRules, PeopleAddresses } from './rules.ts';
+import {
+  type AccessRule,
+  type AccessState,
+  type FieldRules,
+  type Grant,
+  type KindRules,
+  PeopleAddresses,
+} from './rules.ts';
 
 /** Lists who gains or loses access, with the change that causes it: the widest access first, persons last. */
 export function accessChanges(
@@ -56,9 +63,17 @@ function groupChanges(
   const common = { action: change.action, address: change.address, within: change.within, before: states.before };
   const was: AccessState = { ...common, fields: before, otherFields: after, now: states.before };
   const is: AccessState = { ...common, fields: after, otherFields: before, now: states.after };
-  return Object.entries(kind.fields).flatMap(([field, { access }]) =>
-    access === undefined ? [] : differences(access, was, is).map((each) => ({ ...each, field })),
+  return Object.entries(kind.fields).flatMap(([field, { access, kept }]) =>
+    access === undefined
+      ? []
+      : differences(access, was, is).map((each) => ({ ...each, field, role: withKept(each, kept, change) })),
   );
+}
+
+/** Returns the role of a line about access, with what those who lose it keep; a deleted resource keeps nothing. */
+function withKept({ to, role }: AccessChange, kept: FieldRules['kept'], change: Change): string {
+  const rest = to === null && change.action !== 'delete' ? kept?.({ ...change.actual, ...wantedFields(change) }) : null;
+  return rest == null ? role : `${role}; ${rest}`;
 }
 
 function wantedFields({ fields }: Change): Fields {
@@ -121,7 +136,7 @@ function remembered(find: (address: Address) => Fields | null): (address: Addres
 
 function membershipChanges(kind: KindRules, change: Change): readonly AccessChange[] {
   const found: AccessChange[] = [];
-  for (const [path, { shape }] of Object.entries(kind.fields)) {
+  for (const [path, { shape, kept }] of Object.entries(kind.fields)) {
     const field = change.fields.find((each) => each.path === path);
     if (shape !== 'people' || (field === undefined && change.action !== 'delete')) {
       continue;
@@ -132,7 +147,8 @@ function membershipChanges(kind: KindRules, change: Change): readonly AccessChan
       const role = was === undefined || is === undefined ? String(is ?? was) : `${was} → ${is}`;
       const [from, to] = [was === undefined ? null : address, is === undefined ? null : address];
       // People join a team; a role in anything else is access that they gain.
-      found.push({ person, from, to, role, change: address, ...(path === 'members' ? {} : { field: path }) });
+      const line = { person, from, to, role, change: address, ...(path === 'members' ? {} : { field: path }) };
+      found.push({ ...line, role: withKept(line, kept, change) });
     }
   }
   return found;

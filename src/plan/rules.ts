@@ -90,6 +90,8 @@ export interface FieldRules {
   readonly manifestName?: string;
   /** It grants access: plans list it early and with full values, and say who gains or loses access. */
   readonly access?: AccessRule;
+  /** Returns the access that those who lose a role keep anyway, such as `everyone keeps read`; null if there is none. */
+  readonly kept?: (fields: Fields) => string | null;
   /** A reference that the platform removes when its resource is deleted; the deletion does not have to wait. */
   readonly optionalRef?: boolean;
 }

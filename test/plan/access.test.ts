@@ -165,6 +165,23 @@ function permissionRows(address: 'collection/c' | 'space/one' | 'site/help'): ty
         `cy@acme.example gains access to ${address} (edit)`,
       ],
     ],
+    [
+      `${kind}.permissions.members: the default level stays`,
+      {
+        manifests: manifestOf('defaultLevel: read, permissions: { teams: {}, members: {} }'),
+        actuals: [
+          actualOf({
+            defaultLevel: 'read',
+            'permissions.members': { 'ana@acme.example': 'edit' },
+            'permissions.teams': [{ team: idRef('t2', 'team'), role: 'edit' }],
+          }),
+        ],
+      },
+      [
+        `everyone in #t2 loses access to ${address} (edit; everyone keeps read)`,
+        `ana@acme.example loses access to ${address} (edit; everyone keeps read)`,
+      ],
+    ],
   ];
 }
 

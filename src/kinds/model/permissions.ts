@@ -32,7 +32,11 @@ function notComparedNote(kind: Grantable, field: string): string {
 
 /** Fields of the permissions of a kind: teams by key and people by email address, each with a role. */
 export function permissionFields(kind: Grantable): FieldTable<never> {
-  const common = { isListed: false, keepsOthers: (fields: Fields) => fields[MEMBERSHIP] === 'additive' };
+  const common = {
+    isListed: false,
+    kept: keptLevel,
+    keepsOthers: (fields: Fields) => fields[MEMBERSHIP] === 'additive',
+  };
   return {
     [GROUP]: {
       description: `Roles of teams and people in the ${kind}. A member that is left out is not managed.`,
@@ -80,6 +84,14 @@ export function permissionFields(kind: Grantable): FieldTable<never> {
       },
     },
   };
+}
+
+/** The default level stays when a role is taken away. */
+function keptLevel({ defaultLevel: level }: Fields): string | null {
+  if (typeof level !== 'string') {
+    return null;
+  }
+  return `everyone keeps ${level === 'inherit' ? 'what its parent gives' : level}`;
 }
 
 /** Returns the teams of a value with their roles: a list of references before it is normalized, a mapping after that. */
