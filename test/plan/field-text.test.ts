@@ -111,3 +111,8 @@ describe('a changed field', () => {
     );
   });
 });
+
+test.each(['members', 'permissions.teams', 'permissions.members'])('the roles in %s are inert', (path) => {
+  const roles = fieldLines({ path, from: { a: 'edit\u001b[31m', b: 'read' }, to: { a: 'read', c: 'edit' } });
+  expect(roles.map(({ text }) => text)).toEqual(['~ a (edit\\u001b[31m → read)  - b  + c (edit)']);
+});

@@ -229,7 +229,9 @@ function peopleTexts(from: Json | undefined, to: Json | undefined): readonly str
     if (is === undefined) {
       return `- ${printable(person)}`;
     }
-    return was === undefined ? `+ ${printable(person)} (${is})` : `~ ${printable(person)} (${was} → ${is})`;
+    // A role before a change is what the platform answered.
+    const role = printable(was === undefined ? is : `${was} → ${is}`);
+    return `${was === undefined ? '+' : '~'} ${printable(person)} (${role})`;
   });
 }
 
