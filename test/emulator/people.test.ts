@@ -122,3 +122,34 @@ test('a visit of a user who is not a member contains no membership', async () =>
   expect(reply.body).toEqual({});
   await stranger.emulator.close();
 });
+
+/** Roles in effect in a space, by the first part of the email address. */
+async function rolesInEffect(space: string): Promise<Record<string, string>> {
+  const { items } = (await made.call('GET', `/spaces/${space}/permissions/aggregate`)).body;
+  return Object.fromEntries(items.map((item: Body) => [item.user.email.split('@')[0], item.permission]));
+}
+
+test('the role in effect is that of the person, of a team, of the default level, or of what is above', async () => {
+  const shelf = (await made.org('POST', '/collections', { title: 'Shelf' })).id;
+  const space = (await made.org('POST', '/spaces', { title: 'One', parent: shelf })).id;
+  const set = (path: string, body: object) => made.call('PATCH', path, body);
+  const give = (path: string, body: object) => made.call('POST', `${path}/permissions`, body);
+  // A new space is for admins of the organization only.
+  expect(await rolesInEffect(space)).toEqual({ ana: 'admin' });
+  await set(`/spaces/${space}`, { defaultLevel: 'comment' });
+  expect(await rolesInEffect(space)).toEqual({ ana: 'admin', bo: 'comment', cy: 'comment' });
+  await set(`/spaces/${space}`, { defaultLevel: 'inherit' });
+  await give(`/collections/${shelf}`, { users: [bo], role: 'review' });
+  expect(await rolesInEffect(space)).toEqual({ ana: 'admin', bo: 'review' });
+  await set(`/collections/${shelf}`, { defaultLevel: 'inherit' });
+  expect(await rolesInEffect(space)).toEqual({ ana: 'admin', bo: 'review', cy: 'read' });
+  await made.org('PUT', `/teams/${team}/members`, { add: [bo, cy] });
+  await give(`/spaces/${space}`, { teams: [team], role: 'edit' });
+  await give(`/spaces/${space}`, { users: [cy, ana], role: 'read' });
+  expect(await rolesInEffect(space)).toEqual({ ana: 'admin', bo: 'edit', cy: 'read' });
+  expect(await made.org('GET', `/teams/${team}`)).toMatchObject({ spaces: 1 });
+  await made.org('DELETE', `/teams/${team}`);
+  await made.org('DELETE', `/members/${cy}`);
+  expect(await rolesInEffect(space)).toEqual({ ana: 'admin', bo: 'review' });
+  expect(made.emulator.state().permissions?.map(({ holder }) => holder)).toEqual([bo, ana]);
+});
