@@ -325,8 +325,8 @@ export async function readAll(kinds: readonly Kind[], names: readonly string[], 
       people.set(email, id);
     }
   }
-  unread.push(...[...refused].map(([kind, reason]) => ({ kind, reason })));
-  return { observation: { kinds: found, people }, unread };
+  const details = [...refused].map(([kind, reason]) => ({ kind, reason }));
+  return { observation: { kinds: found, people }, unread: [...unread, ...details] };
 }
 
 /** Adds the kinds that these refer to, transitively. */

@@ -1,5 +1,5 @@
 /** Access that manifests declare, as one grant for each person, resource and way to it, and its changes from commit to commit. */
-import type { Address } from '../../core/address.ts';
+import { type Address, keyOf } from '../../core/address.ts';
 import { DesiredStateError } from '../../core/errors.ts';
 import type { Fields } from '../../core/resource.ts';
 import { type LoggedCommit, listCommits } from '../../git/commits.ts';
@@ -42,9 +42,10 @@ export function declaredGrants(declared: Declarations): ReadonlyMap<string, Acce
   const grants: AccessGrant[] = [];
   for (const [resource, { kind, fields }] of declared) {
     if (kind === 'member') {
-      const role = fields.role === undefined ? [] : [String(fields.role ?? 'guest')];
-      const person = resource.slice(resource.indexOf('/') + 1);
-      grants.push(...role.map((as) => ({ person, resource: ORGANIZATION, through: 'direct', role: as })));
+      const role = fields.role === undefined ? null : String(fields.role ?? 'guest');
+      if (role !== null) {
+        grants.push({ person: keyOf(resource), resource: ORGANIZATION, through: 'direct', role });
+      }
     }
     const people = kind === 'team' ? fields.members : fields['permissions.members'];
     for (const [person, role] of Object.entries(rolesIn(people))) {
