@@ -8,7 +8,7 @@ import type { ContentPage } from '../platform/operations/content.ts';
 import { operations } from '../platform/operations/index.ts';
 import { checkTitle, listedKind } from './model/derived-kind.ts';
 import { access, defaultLevel, ofExisting, parentAccess, titleField } from './model/field-table.ts';
-import { describeGitSync, type GitSync, gitSyncOf, readGitSync } from './model/git-sync.ts';
+import { describeGitSync, type GitSync, gitSyncFacts, gitSyncOf } from './model/git-sync.ts';
 import { creating, type Kind, ref, request, type Writes } from './model/kind.ts';
 import { mergeRulesField } from './model/merge-rules.ts';
 import { key, LANGUAGES, line, text, url } from './model/schema.ts';
@@ -60,7 +60,6 @@ const listed = listedKind({
     ),
     defaultLevel,
     mergeRules: mergeRulesField(),
-    gitSync: { read: ({ gitSync }) => readGitSync(gitSync) },
     duplicateOf: {
       schema: key('A key of `spaces`. A new space is created as a copy of that space.', 'space'),
       fixed: 'create',
@@ -78,22 +77,23 @@ const listed = listedKind({
     }
   },
   isHidden: ({ deletedAt }) => Boolean(deletedAt),
-  facts: ({ changeRequestsOpen, revision }) => ({
+  facts: ({ changeRequestsOpen, revision, gitSync }) => ({
     openChangeRequests: changeRequestsOpen ?? 0,
     revision: revision ?? null,
+    ...gitSyncFacts(gitSync),
   }),
-  notes(_declared, { fields }) {
-    const sync = gitSyncOf(fields.gitSync);
+  notes(_declared, actual) {
+    const sync = gitSyncOf(actual);
     return sync === null ? [] : [`${describeGitSync(sync)}: its pages come from there`];
   },
-  impact({ facts, fields }) {
+  impact({ facts }) {
     const { openChangeRequests, pages, lastEdit } = (facts ?? {}) as DeletedContents;
     const open = openChangeRequests ?? 0;
     const text = [
       pages === undefined ? '' : counted(pages, 'page'),
       lastEdit === undefined ? '' : `last edited ${lastEdit.slice(0, 10)}`,
       open === 0 ? '' : counted(open, 'open change request'),
-      pages === undefined || pages === 0 ? '' : pagesAfterDeletion(gitSyncOf(fields.gitSync)),
+      pages === undefined || pages === 0 ? '' : pagesAfterDeletion(gitSyncOf({ facts })),
     ];
     const contents = present({ pages, lastEdit, openChangeRequests: open });
     return { weight: 15 + open, text: text.filter((part) => part !== '').join(', '), contents };

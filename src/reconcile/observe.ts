@@ -256,8 +256,10 @@ export function* requiredChain(first: DetailRequest, actual: Actual, required: R
 /** Adds details to a resource. */
 export function withDetails(actual: Actual, details: readonly Detail[]): ActualResources {
   const fields = Object.assign({}, actual.fields, ...details.map((each) => each.fields ?? {}));
+  const facts = Object.assign({}, actual.facts, ...details.map((each) => each.facts ?? {}));
+  const whole = { ...actual, fields, ...(Object.keys(facts).length === 0 ? {} : { facts }) };
   return {
-    actuals: [{ ...actual, fields }, ...details.flatMap((each) => each.parts ?? [])],
+    actuals: [whole, ...details.flatMap((each) => each.parts ?? [])],
     people: details.flatMap((each) => each.people ?? []),
   };
 }

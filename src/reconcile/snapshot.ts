@@ -56,6 +56,7 @@ const actual = z.strictObject({
 const details = z.strictObject({
   requests: count,
   fields: jsonObject.optional(),
+  facts: jsonObject.optional(),
   parts: z.array(actual).optional(),
   people: people.optional(),
 });

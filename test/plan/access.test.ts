@@ -30,7 +30,7 @@ const FIELDS: Readonly<Record<string, { readonly access: readonly string[]; read
       'permissions.teams',
       'permissions.members',
     ],
-    others: ['title', 'emoji', 'language', 'permissions.membership'],
+    others: ['title', 'emoji', 'icon', 'language', 'permissions.membership'],
   },
   openapi: { access: ['visibility'], others: ['source', 'sourceURL'] },
   // The result is a space of its own, which people can read as its default level and its sites say.
@@ -48,16 +48,23 @@ const FIELDS: Readonly<Record<string, { readonly access: readonly string[]; read
       'permissions.members',
     ],
     // A proxy is another address of the site, for the same readers.
-    others: ['title', 'type', 'basename', 'proxy', 'permissions.membership', 'customization', 'default'],
+    others: ['title', 'type', 'basename', 'proxy', 'permissions.membership', 'customization', 'default', 'structure'],
   },
   'mcp-server': { access: [], others: ['name', 'url', 'headers', 'headerNames', 'transport', 'condition'] },
   'share-link': { access: ['active'], others: ['name'] },
   section: {
-    access: ['condition'],
-    others: ['title', 'icon', 'path', 'description', 'default', 'group', 'spaces', 'formerPaths'],
+    access: ['condition', 'draft'],
+    others: [
+      ...['title', 'localizedTitle', 'icon', 'path', 'description', 'localizedDescription'],
+      ...['default', 'group', 'spaces', 'formerPaths'],
+    ],
   },
-  'section-group': { access: [], others: ['title', 'icon', 'parent'] },
-  'site-space': { access: ['space', 'condition', 'hidden'], others: ['path', 'formerPaths', 'section'] },
+  'section-group': { access: ['draft'], others: ['title', 'localizedTitle', 'icon', 'parent'] },
+  'external-link': {
+    access: ['condition', 'draft'],
+    others: ['title', 'localizedTitle', 'url', 'icon', 'description', 'localizedDescription', 'group'],
+  },
+  'site-space': { access: ['space', 'condition', 'hidden', 'draft'], others: ['path', 'formerPaths', 'section'] },
   redirect: { access: [], others: ['from', 'to', 'permanent', 'captureWildcard', 'draft'] },
   organization: {
     access: ['emailDomains', 'defaultRole', 'sso', 'inviteLinks', 'mergeRules'],
@@ -186,6 +193,28 @@ function permissionRows(address: 'collection/c' | 'space/one' | 'site/help'): ty
 }
 
 /** The change of a field, and the lines about access that it causes. */
+/** A site with a section, a group, and a link in it. */
+const LINKED = (link = '', draft = 'true') =>
+  SECTIONS().replace(
+    /\]\s*\}\s*\}\s*$/,
+    `, { group: g, title: G, draft: ${draft}, items: [{ link: l, title: Link, url: 'https://a.example'${link} }] }] } }`,
+  );
+const linked = (link: object = {}, group: object = { draft: true }) => [
+  ...section(),
+  actual(
+    'section-group',
+    'g1',
+    { title: 'G', icon: null, parent: null, ...group },
+    { within: 'w1', place: { list: 'w1', index: 1 } },
+  ),
+  actual(
+    'external-link',
+    'l1',
+    { title: 'Link', url: 'https://a.example', group: idRef('g1', 'section-group'), ...link },
+    { within: 'w1', place: { list: 'g1', index: 0 } },
+  ),
+];
+
 const ROWS: readonly (readonly [string, PlanCase, readonly string[]])[] = [
   [
     'site.visibility: share-link to public',
@@ -292,6 +321,37 @@ const ROWS: readonly (readonly [string, PlanCase, readonly string[]])[] = [
       actuals: section(),
     },
     ['everyone on the internet loses access to section/help/a (read)'],
+  ],
+  [
+    'section.draft: launched',
+    { manifests: SECTIONS(', draft: false'), actuals: section({ draft: true }) },
+    ['everyone on the internet gains access to section/help/a (read)'],
+  ],
+  [
+    'site-space.draft: set',
+    { manifests: SHOWN(', draft: true'), actuals: [space(), site(), siteSpace({ draft: false })] },
+    ['everyone on the internet loses access to site-space/help/one (read)'],
+  ],
+  [
+    'site-space.draft: launched on a site that is not published',
+    { manifests: SHOWN(', draft: false'), actuals: [space(), site({ published: false }), siteSpace({ draft: true })] },
+    [],
+  ],
+  ['site-space.draft: created', { manifests: SHOWN(', draft: true'), actuals: [space(), site()] }, []],
+  [
+    'section-group.draft: launched',
+    { manifests: LINKED('', 'false'), actuals: linked({}, { draft: true }) },
+    ['everyone on the internet gains access to section-group/help/g (read)'],
+  ],
+  [
+    'external-link.draft: launched',
+    { manifests: LINKED(', draft: false'), actuals: linked({ draft: true }) },
+    ['everyone on the internet gains access to external-link/help/l (read)'],
+  ],
+  [
+    'external-link.condition: set',
+    { manifests: LINKED(', condition: visitor.x'), actuals: linked({ condition: null }) },
+    ['every visitor loses access to external-link/help/l (read; now only visitors who match "visitor.x")'],
   ],
   [
     'site-space.hidden',

@@ -231,6 +231,27 @@ export const EVERYTHING: JsonObject = {
   },
 } as unknown as JsonObject;
 
+const texts = { localizedTitle: { fr: 'Titre' }, localizedDescription: { fr: 'Texte' } };
+const later = scenarioOf('0.201');
+
+/** Steps with what only 0.201 has. */
+export const LATER_STEPS: readonly Step[] = [
+  { name: 'everything of 0.201', before: {}, after: later.first as unknown as JsonObject },
+  {
+    name: 'from one declaration of 0.201 to the next',
+    before: later.first as unknown as JsonObject,
+    after: later.second as unknown as JsonObject,
+  },
+  {
+    name: 'drafts and localized texts',
+    before: site([section('a'), { group: 'g', title: 'Group', items: [] }]),
+    after: site([
+      section('a', { draft: true, ...texts }, [{ key: 'en', space: 'guides', draft: true }]),
+      { group: 'g', title: 'Group', draft: true, localizedTitle: texts.localizedTitle, items: [] },
+    ]),
+  },
+];
+
 /** Everything from nothing, and from other resources of every kind. */
 export const WHOLE_STEPS: readonly Step[] = [
   { name: 'everything', before: {}, after: EVERYTHING },

@@ -14,7 +14,7 @@ import type { AppliedRecord } from '../../src/store/record.ts';
 import { countCases, pickCases, SEED, SIZE } from '../support/campaign.ts';
 import { filesOf, type Step, variationsOf } from '../support/manifest-variations.ts';
 import { openWorld, type PassOptions, UNLIMITED, type World } from '../support/world.ts';
-import { EVERYTHING, REDIRECT_STEPS, STEPS, WHOLE_STEPS } from './change-steps.ts';
+import { EVERYTHING, LATER_STEPS, REDIRECT_STEPS, STEPS, WHOLE_STEPS } from './change-steps.ts';
 
 /*
  * A successful apply is followed by an empty plan, whichever request of whichever change fails, and however it fails.
@@ -209,7 +209,7 @@ describe('changes derived from the schemas of all kinds', () => {
     for (const step of [...WHOLE_STEPS, ...STEPS, ...variations.filter(({ before }) => before === EVERYTHING)]) {
       planned.push(await sketch(step));
     }
-    for (const step of REDIRECT_STEPS) {
+    for (const step of [...REDIRECT_STEPS, ...LATER_STEPS]) {
       planned.push(await sketch(step, '0.201'));
     }
     sketches = planned;

@@ -1,5 +1,6 @@
 /** Git Sync of a site or a space, as the platform reports it. Source: docs/platform-notes.md#git-sync */
 import { isObject, type Json } from '../../core/json.ts';
+import type { Actual, Fields } from '../../core/resource.ts';
 import type { GitInstallation, GitSyncState } from '../../platform/operations/index.ts';
 
 /** Git Sync as plans describe it: no token or setting of the provider is kept. Members that are not known are null. */
@@ -15,8 +16,14 @@ export type GitSync = {
   readonly directory: string | null;
 };
 
+/** Returns the facts of a site or a space with Git Sync. */
+export function gitSyncFacts(state: GitSyncState): Fields {
+  const sync = readGitSync(state);
+  return sync === null ? {} : { gitSync: sync };
+}
+
 /** Returns an active Git Sync, as a list shows it; null if there is none. Versions before 0.181 tell no status. */
-export function readGitSync(state: GitSyncState): GitSync | null {
+function readGitSync(state: GitSyncState): GitSync | null {
   return state == null || (state.installationStatus ?? 'active') !== 'active'
     ? null
     : {
@@ -40,8 +47,9 @@ export function withInstallation(sync: GitSync, found: GitInstallation | null): 
   };
 }
 
-/** Returns the Git Sync in the fields of an actual resource; null if there is none. */
-export function gitSyncOf(value: Json | undefined): GitSync | null {
+/** Returns the Git Sync among the facts of an actual resource; null if there is none. */
+export function gitSyncOf({ facts }: Pick<Actual, 'facts'>): GitSync | null {
+  const value = facts?.gitSync;
   return isObject(value) && value.installation !== undefined ? (value as GitSync) : null;
 }
 

@@ -21,6 +21,8 @@ interface ObserveContext {
 export interface Detail {
   /** Fields in addition to those of the list. */
   readonly fields?: Fields;
+  /** Facts in addition to those of the list; they are shown, but not compared. */
+  readonly facts?: Fields;
   readonly parts?: readonly Actual[];
   /** Email addresses and ids of members of the organization. */
   readonly people?: readonly (readonly [email: string, id: string])[];

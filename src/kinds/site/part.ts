@@ -284,9 +284,10 @@ interface DraftItem {
 export const draft: Field<DraftItem> = {
   ...access(
     z.boolean().describe('Hides it from readers, such as until a launch; requires platform 0.181 or later.'),
-    ofExisting(({ within, fields, now }) =>
-      fields.draft === true ? [] : [{ who: readersOf(now(within ?? '') ?? {}).who, role: 'read' }],
-    ),
+    ofExisting(({ within, fields, now }) => {
+      const site = now(within ?? '');
+      return fields.draft === true || site?.published !== true ? [] : [{ who: readersOf(site).who, role: 'read' }];
+    }),
   ),
   unsupportedNote: before0181('draft'),
   read: (item) => item.draft ?? undefined,

@@ -22,7 +22,7 @@ import {
   titleField,
   writtenFields,
 } from '../model/field-table.ts';
-import { describeGitSync, docsFileWords, gitSyncOf, readGitSync, withInstallation } from '../model/git-sync.ts';
+import { describeGitSync, docsFileWords, gitSyncFacts, gitSyncOf, withInstallation } from '../model/git-sync.ts';
 import {
   creating,
   type Detail,
@@ -213,7 +213,6 @@ const fields: FieldTable<Site> = {
   },
   // Whether manifests or `docs.yaml` declare the structure.
   structure: { declarationOnly: true },
-  gitSync: { read: ({ gitSync }) => readGitSync(gitSync) },
 };
 
 /** An item of a structure, as written. */
@@ -249,9 +248,10 @@ export function siteKind(parts: readonly StructurePart[], items: readonly SiteIt
     operations: { list: operations.listSites, delete: operations.deleteSite },
     fields,
     permissions: 'site',
-    facts: ({ siteSpaces, permissions, urls }) => ({
+    facts: ({ siteSpaces, permissions, urls, gitSync }) => ({
       siteSpaces: siteSpaces ?? 0,
       address: urls?.published ?? null,
+      ...gitSyncFacts(gitSync),
       // Sites have permissions since the version that added external links: docs/platform-notes.md#changes-by-version
       ...(permissions ? {} : { externalLinks: UNSUPPORTED }),
     }),
@@ -333,7 +333,7 @@ function describeSite(
   actual: Actual,
   context: DescribeContext,
 ): Described {
-  if (gitSyncOf(actual.fields.gitSync) !== null) {
+  if (gitSyncOf(actual) !== null) {
     return context.resource(actual, { ...own, default: undefined, structure: GIT_SYNC });
   }
   const { structure, keyOf } = describeStructure(parts, actual, context);
@@ -348,19 +348,19 @@ function describeSite(
 }
 
 /** Reads the branch of Git Sync and which side wins, with one request for a site that has Git Sync. */
-async function readInstallation({ fields: { gitSync } }: Actual, reader: Reader): Promise<Detail> {
-  const sync = gitSyncOf(gitSync);
+async function readInstallation(actual: Actual, reader: Reader): Promise<Detail> {
+  const sync = gitSyncOf(actual);
   if (sync === null || sync.installation === null) {
     return {};
   }
   const path = { installationId: sync.installation };
   const found = await unlessMissing(reader.get(operations.getGitSyncInstallationById, { path }));
-  return { fields: { gitSync: withInstallation(sync, found) } };
+  return { facts: { gitSync: withInstallation(sync, found) } };
 }
 
 /** The structure, title and default of a site with Git Sync come from its `docs.yaml`. */
 function decidedElsewhere({ fields, source }: Declared, actual: Actual | undefined): DecidedElsewhere | null {
-  const sync = gitSyncOf(actual?.fields.gitSync);
+  const sync = actual === undefined ? null : gitSyncOf(actual);
   if (sync === null) {
     const none = { by: 'docs.yaml', fields: [], reason: null };
     return fields.structure === GIT_SYNC ? none : null;
@@ -375,8 +375,8 @@ function decidedElsewhere({ fields, source }: Declared, actual: Actual | undefin
 }
 
 /** Lines about Git Sync for the reader of a plan. */
-function gitSyncNotes(declared: Declared, { fields }: Actual): readonly string[] {
-  const sync = gitSyncOf(fields.gitSync);
+function gitSyncNotes(declared: Declared, actual: Actual): readonly string[] {
+  const sync = gitSyncOf(actual);
   const from = declared.fields.structure;
   if (sync === null) {
     return from === GIT_SYNC
