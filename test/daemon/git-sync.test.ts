@@ -47,5 +47,9 @@ test('a daemon leaves a section that docs.yaml changes for an hour alone, and re
     code: 'manifests-invalid',
     summary: expect.stringContaining('site.yaml:2 and docs.yaml of acme/docs, branch main both declare the structure'),
   });
+  expect(await work.inside(['plan'])).toMatchObject({
+    code: 3,
+    stdout: expect.stringMatching(/^Problem +site\/help: site\.yaml:2 and docs\.yaml of acme\/docs/m),
+  });
   expect(work.emulator.requests.byOperation.updateSection).toBeUndefined();
 });

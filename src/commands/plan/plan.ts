@@ -100,6 +100,9 @@ async function planAndPrint(folder: string, flags: PlanFlags, approval: Approval
 }
 
 function exitCodeOf(plan: Plan, flags: PlanFlags): ExitCode {
+  if (plan.notes.some(({ isProblem }) => isProblem === true)) {
+    return EXIT.invalid;
+  }
   return flags.detailedExitcode === true && plan.changes.length > 0 ? EXIT.changes : EXIT.done;
 }
 

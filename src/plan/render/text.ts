@@ -185,9 +185,8 @@ export function listRows(
       'Pending',
       plan.pending.map(({ address, reason }) => `${printable(address)}: ${reason}`),
     ),
-    ...rows(
-      'Note',
-      plan.notes.map(({ address, text }) => `${printable(address)}: ${printable(text)}`),
+    ...plan.notes.flatMap(({ address, text, isProblem }) =>
+      rows(isProblem === true ? 'Problem' : 'Note', [`${printable(address)}: ${printable(text)}`]),
     ),
     ...rows('Note', plan.hasBase ? [] : [NO_BASE]),
     ...rows(
