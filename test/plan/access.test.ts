@@ -62,7 +62,7 @@ const FIELDS: Readonly<Record<string, { readonly access: readonly string[]; read
   'section-group': { access: ['draft'], others: ['title', 'localizedTitle', 'icon', 'parent'] },
   'external-link': {
     access: ['condition', 'draft'],
-    others: ['title', 'localizedTitle', 'url', 'icon', 'description', 'localizedDescription', 'group'],
+    others: ['title', 'localizedTitle', 'url', 'icon', 'description', 'localizedDescription', 'group', 'sections'],
   },
   'site-space': { access: ['space', 'condition', 'hidden', 'draft'], others: ['path', 'formerPaths', 'section'] },
   redirect: { access: [], others: ['from', 'to', 'permanent', 'captureWildcard', 'draft'] },

@@ -1,10 +1,11 @@
 /** Random valid manifests for property tests. */
 import fc from 'fast-check';
-import type { PlatformVersion } from '../../src/emulator/model/features.ts';
+import { getFeatures, type PlatformVersion } from '../../src/emulator/model/features.ts';
 import { derived, derivedKinds, withDerived } from './derived-kinds.ts';
 import type {
   CollectionModel,
   GroupModel,
+  ItemModel,
   Model,
   OrganizationModel,
   PermissionsModel,
@@ -264,8 +265,38 @@ export const twoModels: fc.Arbitrary<readonly [Model, Model]> = fc
 export function twoModelsOf(version: PlatformVersion): fc.Arbitrary<readonly [Model, Model]> {
   const others = derived(derivedKinds(version));
   return fc
-    .tuple(twoModels, others, others)
-    .map(([[first, second], one, other]) => [withDerived(first, one), withDerived(second, other)] as const);
+    .tuple(twoModels, others, others, fc.infiniteStream(fc.nat(5)))
+    .map(([[first, second], one, other, choices]) => {
+      const next = choices[Symbol.iterator]();
+      const added = getFeatures(version).structureDrafts
+        ? (model: Model) => withDrafts(model, next)
+        : (model: Model) => model;
+      return [added(withDerived(first, one)), added(withDerived(second, other))] as const;
+    });
+}
+
+/** Adds drafts and localized titles to the items of all structures. */
+function withDrafts(model: Model, choices: Iterator<number>): Model {
+  const choose = <T>(...values: readonly T[]): T | undefined => values[choices.next().value];
+  const decorated = (item: ItemModel): ItemModel => {
+    if ('key' in item) {
+      return { ...item, draft: choose(true, false) };
+    }
+    const later = {
+      draft: choose(true, false),
+      localizedTitle: choose<Record<string, string> | null>({ fr: 'Titre' }, { de: 'Titel' }, null),
+    };
+    if ('section' in item) {
+      return { ...item, ...later, spaces: item.spaces.map((each) => ({ ...each, draft: choose(true, false) })) };
+    }
+    return 'group' in item
+      ? { ...item, ...later, items: item.items.map(decorated) as (SectionModel | GroupModel)[] }
+      : item;
+  };
+  const sites = Object.entries(model.sites).map(([key, site]) => {
+    return [key, { ...site, structure: site.structure.map(decorated) }];
+  });
+  return { ...model, sites: Object.fromEntries(sites) };
 }
 
 function mixed(first: Model, other: Model, keep: Iterator<boolean>): Model {

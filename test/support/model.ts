@@ -96,7 +96,7 @@ export interface RedirectModel {
 
 export type ItemModel = SectionModel | GroupModel | SiteSpaceModel;
 
-export interface SectionModel {
+export interface SectionModel extends LaterFields {
   section: string;
   title: string;
   icon?: string | null | undefined;
@@ -107,14 +107,20 @@ export interface SectionModel {
   spaces: SiteSpaceModel[];
 }
 
-export interface GroupModel {
+/** Fields that only later versions have. */
+interface LaterFields {
+  draft?: boolean | undefined;
+  localizedTitle?: Record<string, string> | null | undefined;
+}
+
+export interface GroupModel extends LaterFields {
   group: string;
   title: string;
   icon?: string | null | undefined;
   items: (SectionModel | GroupModel)[];
 }
 
-export interface SiteSpaceModel {
+export interface SiteSpaceModel extends Pick<LaterFields, 'draft'> {
   key: string;
   space: string;
   path?: string | undefined;

@@ -321,7 +321,8 @@ class Oracle {
       return { kind: part.kind.name, ...plainFields(part.kind, item) };
     }
     if ('group' in item) {
-      return { group: item.title, icon: item.icon, items: item.items.map((each) => this.#wanted(each)) };
+      const { group: _key, title, items, ...plain } = item;
+      return { group: title, ...plain, items: items.map((each) => this.#wanted(each)) };
     }
     if ('section' in item) {
       const { section: _key, spaces, default: first, ...plain } = item;
@@ -362,13 +363,14 @@ class Oracle {
       const names = Object.keys(plainFields(part.kind, declared));
       return { kind: part.kind.name, ...Object.fromEntries(names.map((name) => [name, record[name] ?? null])) };
     }
-    const nulled = (name: string) => [name, record[name] ?? null];
+    const nulled = (name: string) => [name, record[name] ?? (name === 'draft' ? false : null)];
     if ('group' in declared) {
-      const plain = declaredNames(declared, ['icon']).map(nulled);
+      const plain = declaredNames(declared, ['icon', 'draft', 'localizedTitle']).map(nulled);
       return { group: record.title, ...Object.fromEntries(plain), items: this.#items(record.id, declared.items) };
     }
     if ('section' in declared) {
-      const names = declaredNames(declared, ['title', 'icon', 'path', 'description', 'condition']);
+      const known = ['title', 'icon', 'path', 'description', 'condition', 'draft', 'localizedTitle'];
+      const names = declaredNames(declared, known);
       const first = rows(this.#after, 'siteSpaces').find((each) => each.id === record.defaultSiteSpace);
       return {
         ...Object.fromEntries(names.map(nulled)),
@@ -376,6 +378,6 @@ class Oracle {
         spaces: this.#items(record.id, declared.spaces),
       };
     }
-    return Object.fromEntries(declaredNames(declared, ['path', 'condition', 'hidden', 'space']).map(nulled));
+    return Object.fromEntries(declaredNames(declared, ['path', 'condition', 'hidden', 'draft', 'space']).map(nulled));
   }
 }

@@ -1,4 +1,5 @@
 /** Kind of the links to other addresses in the structure of a site. */
+import type { Address } from '../../core/address.ts';
 import { present } from '../../core/json.ts';
 import { type ExternalLink, operations } from '../../platform/operations/index.ts';
 import type { Input } from '../../platform/operations/model/operation.ts';
@@ -7,7 +8,11 @@ import { creating, ref, request } from '../model/kind.ts';
 import { line, url } from '../model/schema.ts';
 import { condition, description, draft, icon, localized, sortRequests, structurePart, UNSUPPORTED } from './part.ts';
 
-type LinkFields = Input<typeof operations.createExternalLink>['body'] & { readonly group?: string | null };
+type Body = Input<typeof operations.createExternalLink>['body'];
+type LinkFields = Body & {
+  readonly group?: string | null;
+  readonly sections?: readonly Address[];
+};
 
 /** External links, declared in the structure of a site. Source: docs/platform-notes.md#external-links */
 export const externalLink = structurePart<ExternalLink>({
@@ -20,7 +25,7 @@ export const externalLink = structurePart<ExternalLink>({
     heldBy: ['site', 'section-group'],
     holder: 'group',
     noun: 'link',
-    requires: { kind: 'section', problem: 'an external link needs a section in the same site' },
+    requires: { kind: 'section', field: 'sections', problem: 'an external link needs a section in the same site' },
   },
   fields: {
     title: line({ min: 2, max: 128, example: 'Status' }).describe('The title of the link.'),
@@ -32,20 +37,24 @@ export const externalLink = structurePart<ExternalLink>({
     condition,
     draft,
     group: { refersTo: ['section-group'], isListed: false, move: true, placement: true },
+    sections: { declarationOnly: true },
   },
-  pendingReason: ({ within }, { actualOf }) =>
-    actualOf(within ?? '')?.facts?.externalLinks === UNSUPPORTED
-      ? 'this version of the platform has no external links (0.201 and later have them)'
-      : null,
+  pendingReason({ within, fields: { sections } }, { actualOf, unusable }) {
+    if (actualOf(within ?? '')?.facts?.externalLinks === UNSUPPORTED) {
+      return 'this version of the platform has no external links (0.201 and later have them)';
+    }
+    const reasons = Array.isArray(sections) ? sections.map((address) => unusable(String(address))) : [];
+    return reasons.includes(null) ? null : (reasons[0] ?? null);
+  },
   writes(change) {
     const siteId = ref(change.within);
     const path = { siteId, siteExternalLinkId: ref(change.address) };
     if (change.action === 'delete') {
       return { first: [request(operations.deleteExternalLink, { path })] };
     }
-    const { group, ...fields } = writtenFields(change) as LinkFields;
+    const { group, sections: _, ...fields } = writtenFields(change) as LinkFields;
     if (change.action === 'create') {
-      const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as LinkFields;
+      const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as Body;
       const body = present({ ...given, parent: group ? ref(group) : undefined });
       const create = request(operations.createExternalLink, { path: { siteId }, body }, creating(change));
       return { first: [create, ...sortRequests(change)] };

@@ -234,7 +234,7 @@ const IN_MANIFEST = 'manifest';
 export function siteKind(parts: readonly StructurePart[], items: readonly SiteItems[]): Kind {
   const table = fieldTable(fields);
   const structure = z
-    .union([z.literal(GIT_SYNC), structureSchema(parts)])
+    .union([z.enum([GIT_SYNC]), structureSchema(parts)])
     .optional()
     .describe(
       'Sections, groups and links, or spaces if the site has no sections, in display order; `git-sync` if the structure comes from the `docs.yaml` of Git Sync.',
@@ -576,14 +576,17 @@ function declareStructure(
 ): readonly WrittenResource[] {
   const resources: WrittenResource[] = [];
   const seen = new Set<Address>();
-  const kindsOf = (list: readonly WrittenItem[]): readonly string[] =>
+  const partsIn = (list: readonly WrittenItem[]): readonly (readonly [kind: string, address: Address])[] =>
     list.flatMap((item) => {
       const part = partOf(parts, item);
-      const inside =
-        part?.holds === undefined ? [] : ((item[part.holds.member] as readonly WrittenItem[] | undefined) ?? []);
-      return [part?.kind.name ?? '', ...kindsOf(inside)];
+      if (part === undefined) {
+        return [];
+      }
+      const { kind, key, holds } = part;
+      const inside = holds === undefined ? [] : ((item[holds.member] as readonly WrittenItem[] | undefined) ?? []);
+      return [[kind.name, `${kind.name}/${site}/${String(item[key.member])}`] as const, ...partsIn(inside)];
     });
-  const declaredKinds = new Set(kindsOf(items));
+  const ofKind = (name: string) => partsIn(items).flatMap(([kind, address]) => (kind === name ? [address] : []));
   type Holder = { readonly address: Address; readonly key: string; readonly part: StructurePart };
   const declare = (list: readonly WrittenItem[], path: EntryPath, holder: Holder | null): void => {
     for (const [index, item] of list.entries()) {
@@ -597,7 +600,8 @@ function declareStructure(
         continue;
       }
       const { kind, key, table, holds, noun, requires } = part;
-      if (requires !== undefined && !declaredKinds.has(requires.kind)) {
+      const required = requires === undefined ? [] : ofKind(requires.kind);
+      if (requires !== undefined && required.length === 0) {
         context.problem([...here, key.member], requires.problem);
       }
       const scope = holder?.part.holds?.isScope === true ? holder.key : site;
@@ -623,6 +627,7 @@ function declareStructure(
           ...table.declare(item, here, name),
           [part.holder]: holder?.address ?? null,
           ...(holds?.field === undefined ? {} : { [holds.field]: addresses }),
+          ...(requires === undefined ? {} : { [requires.field]: required }),
         },
         within: `site/${site}`,
         place: { list: holder?.address ?? `site/${site}`, index },
