@@ -141,7 +141,7 @@ export interface Plan {
   readonly adopted: readonly { readonly address: Address; readonly id: string }[];
   readonly unmanaged: readonly { readonly kind: string; readonly id: string; readonly title: string }[];
   readonly pending: readonly { readonly address: Address; readonly reason: string }[];
-  /** Lines for the reader. A problem of the manifests, because of which something is not applied, is marked. */
+  /** Lines for the reader. Problems of the manifests are marked: they keep changes from being applied. */
   readonly notes: readonly { readonly address: Address; readonly text: string; readonly isProblem?: true }[];
   /** Access changes of everyone on the internet, then of other groups, then of persons. */
   readonly access: readonly AccessChange[];

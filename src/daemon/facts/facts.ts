@@ -265,7 +265,7 @@ function verdictFacts({ organization, scope, plan, at }: PlanInput): readonly Fa
   return [newFact('waiting-for-approval', scope, { summary, since: at, path, details: shown.map(changeLine) })];
 }
 
-/** Facts about manifests that contradict another file, of which nothing is applied. */
+/** Returns facts about manifests that contradict another file, and are not applied for that reason. */
 function problemFacts({ organization, scope, plan, at }: PlanInput): readonly Fact[] {
   return plan.notes
     .filter(({ isProblem }) => isProblem === true)
