@@ -171,7 +171,6 @@ export function toDocsYaml(declared: ReadonlyMap<Address, Declared>, address: Ad
       parent: __,
       section: ___,
       spaces: ____,
-      sections: _____,
       ...fields
     } = part.fields;
     const name = keyOf(part.address).slice(keyOf(address).length + 1);

@@ -48,7 +48,10 @@ const FIELDS: Readonly<Record<string, { readonly access: readonly string[]; read
       'permissions.members',
     ],
     // A proxy is another address of the site, for the same readers.
-    others: ['title', 'type', 'basename', 'proxy', 'permissions.membership', 'customization', 'default', 'structure'],
+    others: [
+      ...['title', 'type', 'basename', 'proxy', 'permissions.membership', 'customization'],
+      ...['default', 'structure', 'sections'],
+    ],
   },
   'mcp-server': { access: [], others: ['name', 'url', 'headers', 'headerNames', 'transport', 'condition'] },
   'share-link': { access: ['active'], others: ['name'] },
@@ -62,7 +65,7 @@ const FIELDS: Readonly<Record<string, { readonly access: readonly string[]; read
   'section-group': { access: ['draft'], others: ['title', 'localizedTitle', 'icon', 'parent'] },
   'external-link': {
     access: ['condition', 'draft'],
-    others: ['title', 'localizedTitle', 'url', 'icon', 'description', 'localizedDescription', 'group', 'sections'],
+    others: ['title', 'localizedTitle', 'url', 'icon', 'description', 'localizedDescription', 'group'],
   },
   'site-space': { access: ['space', 'condition', 'hidden', 'draft'], others: ['path', 'formerPaths', 'section'] },
   redirect: { access: [], others: ['from', 'to', 'permanent', 'captureWildcard', 'draft'] },

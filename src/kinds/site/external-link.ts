@@ -1,5 +1,4 @@
 /** Kind of the links to other addresses in the structure of a site. */
-import type { Address } from '../../core/address.ts';
 import { present } from '../../core/json.ts';
 import { type ExternalLink, operations } from '../../platform/operations/index.ts';
 import type { Input } from '../../platform/operations/model/operation.ts';
@@ -11,7 +10,6 @@ import { condition, description, draft, icon, localized, sortRequests, structure
 type Body = Input<typeof operations.createExternalLink>['body'];
 type LinkFields = Body & {
   readonly group?: string | null;
-  readonly sections?: readonly Address[];
 };
 
 /** External links, declared in the structure of a site. Source: docs/platform-notes.md#external-links */
@@ -37,9 +35,9 @@ export const externalLink = structurePart<ExternalLink>({
     condition,
     draft,
     group: { refersTo: ['section-group'], isListed: false, move: true, placement: true },
-    sections: { declarationOnly: true },
   },
-  pendingReason({ within, fields: { sections } }, { actualOf, unusable }) {
+  pendingReason({ within }, { actualOf, declaredOf, unusable }) {
+    const sections = declaredOf(within ?? '')?.fields.sections;
     if (actualOf(within ?? '')?.facts?.externalLinks === UNSUPPORTED) {
       return 'this version of the platform has no external links (0.201 and later have them)';
     }
@@ -52,7 +50,7 @@ export const externalLink = structurePart<ExternalLink>({
     if (change.action === 'delete') {
       return { first: [request(operations.deleteExternalLink, { path })] };
     }
-    const { group, sections: _, ...fields } = writtenFields(change) as LinkFields;
+    const { group, ...fields } = writtenFields(change) as LinkFields;
     if (change.action === 'create') {
       const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as Body;
       const body = present({ ...given, parent: group ? ref(group) : undefined });

@@ -29,8 +29,8 @@ export interface StructurePart<Item = StructureItem> {
   /** Field that refers to its parent part; null at the top level of the site. */
   readonly holder: string;
   /**
-   * Kind of part that a site with such a part must have too, the field that lists the declared ones, and the problem of a
-   * site without one.
+   * Kind of part that a site with such a part must have too, the field of the site that lists the declared ones, and the
+   * problem of a site without one.
    */
   readonly requires?: { readonly kind: string; readonly field: string; readonly problem: string };
   /** Word for it in the error about an entry with neither a title nor an id. Absent: a title is not required. */

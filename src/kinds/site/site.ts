@@ -213,6 +213,8 @@ const fields: FieldTable<Site> = {
   },
   // Whether manifests or `docs.yaml` declare the structure.
   structure: { declarationOnly: true },
+  // Declared sections, if an external link requires one.
+  sections: { declarationOnly: true },
 };
 
 /** An item of a structure, as written. */
@@ -273,9 +275,10 @@ export function siteKind(parts: readonly StructurePart[], items: readonly SiteIt
         const kind = isSectioned ? 'section' : 'site-space';
         const first = entry.default ? new Reference([kind], entry.default, ['default'], `${name}/`) : undefined;
         const from = entry.structure === undefined ? undefined : isSynced ? GIT_SYNC : IN_MANIFEST;
+        const required = requiredParts(parts, name, inside);
         const own = { ...table.declare(entry, [], name), default: isSynced ? undefined : first, structure: from };
-        context.add(resourceOf('site', name, own, entry));
-        const structure = declareStructure(parts, name, inside, isSectioned, context);
+        context.add(resourceOf('site', name, { ...own, ...Object.fromEntries(required) }, entry));
+        const structure = declareStructure(parts, name, inside, isSectioned, required, context);
         for (const resource of structure) {
           context.add(resource);
         }
@@ -438,6 +441,7 @@ type SiteFields = Omit<Input<typeof operations.updateSite>['body'], 'adaptiveCon
   readonly visitorAuth?: Json;
   readonly default?: string;
   readonly structure?: string;
+  readonly sections?: readonly Address[];
 };
 
 /** Returns the requests of one change. */
@@ -566,27 +570,53 @@ function partOf(parts: readonly StructurePart[], item: WrittenItem): StructurePa
   return parts.find(({ key }) => Object.hasOwn(item, key.member));
 }
 
+/** Declared parts, with the kind and the address of each. */
+function partsIn(
+  parts: readonly StructurePart[],
+  site: string,
+  items: readonly WrittenItem[],
+): readonly (readonly [part: StructurePart, address: Address])[] {
+  return items.flatMap((item) => {
+    const part = partOf(parts, item);
+    if (part === undefined) {
+      return [];
+    }
+    const { kind, key, holds } = part;
+    const inside = holds === undefined ? [] : ((item[holds.member] as readonly WrittenItem[] | undefined) ?? []);
+    const address = `${kind.name}/${site}/${String(item[key.member])}`;
+    return [[part, address] as const, ...partsIn(parts, site, inside)];
+  });
+}
+
+/** Returns the parts that other declared parts of the site require, by the field of the site that lists them. */
+function requiredParts(
+  parts: readonly StructurePart[],
+  site: string,
+  items: readonly WrittenItem[],
+): ReadonlyMap<string, readonly Address[]> {
+  const declared = partsIn(parts, site, items);
+  const needed = new Map(
+    declared.flatMap(([{ requires }]) => (requires ? [[requires.field, requires.kind] as const] : [])),
+  );
+  return new Map(
+    [...needed].map(([field, name]) => [
+      field,
+      declared.flatMap(([{ kind }, address]) => (kind.name === name ? [address] : [])),
+    ]),
+  );
+}
+
 /** Returns the declared parts of a site as resources of their own. */
 function declareStructure(
   parts: readonly StructurePart[],
   site: string,
   items: readonly WrittenItem[],
   isSectioned: boolean,
+  required: ReadonlyMap<string, readonly Address[]>,
   context: DeclareContext,
 ): readonly WrittenResource[] {
   const resources: WrittenResource[] = [];
   const seen = new Set<Address>();
-  const partsIn = (list: readonly WrittenItem[]): readonly (readonly [kind: string, address: Address])[] =>
-    list.flatMap((item) => {
-      const part = partOf(parts, item);
-      if (part === undefined) {
-        return [];
-      }
-      const { kind, key, holds } = part;
-      const inside = holds === undefined ? [] : ((item[holds.member] as readonly WrittenItem[] | undefined) ?? []);
-      return [[kind.name, `${kind.name}/${site}/${String(item[key.member])}`] as const, ...partsIn(inside)];
-    });
-  const ofKind = (name: string) => partsIn(items).flatMap(([kind, address]) => (kind === name ? [address] : []));
   type Holder = { readonly address: Address; readonly key: string; readonly part: StructurePart };
   const declare = (list: readonly WrittenItem[], path: EntryPath, holder: Holder | null): void => {
     for (const [index, item] of list.entries()) {
@@ -600,8 +630,7 @@ function declareStructure(
         continue;
       }
       const { kind, key, table, holds, noun, requires } = part;
-      const required = requires === undefined ? [] : ofKind(requires.kind);
-      if (requires !== undefined && required.length === 0) {
+      if (requires !== undefined && required.get(requires.field)?.length === 0) {
         context.problem([...here, key.member], requires.problem);
       }
       const scope = holder?.part.holds?.isScope === true ? holder.key : site;
@@ -627,7 +656,6 @@ function declareStructure(
           ...table.declare(item, here, name),
           [part.holder]: holder?.address ?? null,
           ...(holds?.field === undefined ? {} : { [holds.field]: addresses }),
-          ...(requires === undefined ? {} : { [requires.field]: required }),
         },
         within: `site/${site}`,
         place: { list: holder?.address ?? `site/${site}`, index },
