@@ -389,6 +389,7 @@ class PendingResources {
       declaredOf: (address) => inputs.declared.get(address),
       actualOf: (address) => inputs.identity.bound.get(address),
       unusable: (address) => this.#unusableReason(address),
+      actuals: (kind) => inputs.observation.kinds.get(kind) ?? [],
     };
   }
 

@@ -121,7 +121,9 @@ export function computePlan(input: PlanInput): PlannedChanges {
     adopted: identity.adopted,
     unmanaged: identity.unmanaged.map(({ kind, id, title }) => ({ kind, id, title })).toSorted(byKindAndTitle),
     pending: pending.toSorted((a, b) => compareText(a.address, b.address)),
-    notes: [...identity.notes, ...draft.notes, ...elsewhereNotes].toSorted((a, b) => compareText(a.address, b.address)),
+    notes: withoutRepeats([...identity.notes, ...draft.notes, ...elsewhereNotes]).toSorted((a, b) =>
+      compareText(a.address, b.address),
+    ),
     access: accessChanges(kinds, changes, identity),
     summary: summarize(changes, identity, leftOut),
     cost: input.cost({ ...ordering, sequence: changes }),
@@ -129,6 +131,18 @@ export function computePlan(input: PlanInput): PlannedChanges {
     bindings: bindingsOf(kinds, identity, observation),
   };
   return { plan, ordering: { ...ordering, sequence: changes }, identity };
+}
+
+/** Most resources for which the same note is repeated. */
+const MAX_SAME_NOTES = 5;
+
+/** Leaves one note where many resources have the same one. */
+function withoutRepeats(notes: Plan['notes']): Plan['notes'] {
+  return [...Map.groupBy(notes, ({ text }) => text)].flatMap(([text, same]) =>
+    same.length <= MAX_SAME_NOTES
+      ? same
+      : same.slice(0, 1).map(({ address }) => ({ address, text: `${text} (and ${same.length - 1} more like it)` })),
+  );
 }
 
 /** Levels of resources within each other: a site space is within a section, which is within a site. */

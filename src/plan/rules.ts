@@ -255,6 +255,8 @@ export interface RulesContext {
   actualOf(address: Address): Actual | undefined;
   /** Returns why nothing can refer to an address; null if it can. */
   unusable(address: Address): string | null;
+  /** Returns the resources of a kind that were read; they show which version the platform is. */
+  actuals(kind: string): readonly Actual[];
 }
 
 type PeopleKind = KindRules & { readonly people: PeopleRules };

@@ -214,6 +214,36 @@ describe('on the platform', () => {
     ]);
   });
 
+  test('what a platform cannot do is pending, or one note, and is not tried in each pass', async () => {
+    be('0.146');
+    await world.settle(site('[]'), policy);
+    const lacking = [
+      '{ from: "/a/*", to: { section: api } }',
+      '{ from: /b, to: https://b.example }',
+      '{ from: /c, to: { section: api }, draft: true }',
+    ];
+    const able = '{ from: /d, to: { section: api }, permanent: true, captureWildcard: true }';
+    const manifests = site(`[${[...lacking, able].join(', ')}]`);
+    const { planned, results } = await world.apply(manifests, policy);
+    expect(planned.plan.pending.map(({ address }) => address)).toEqual([
+      'redirect/docs/a/*',
+      'redirect/docs/b',
+      'redirect/docs/c',
+    ]);
+    expect(results.map(({ status }) => status)).toEqual(['applied']);
+    expect(await changesOf(manifests)).toEqual([]);
+    be('0.181');
+    const many = (count: number) =>
+      site(`[${Array.from({ length: count }, (_, at) => `{ from: /p${at}, to: { section: api }, permanent: true }`)}]`);
+    await world.settle(site('[{ from: /p0, to: { section: api } }]'), policy);
+    await world.settle(many(8), policy);
+    const { plan } = await world.plan(many(8), policy);
+    expect(plan.changes).toEqual([]);
+    expect(plan.notes).toMatchObject([
+      { text: expect.stringMatching(/^permanent was not compared.* \(and 7 more like it\)$/) },
+    ]);
+  });
+
   describe('many redirects', () => {
     const COUNT = 1_201;
     const list = (to: string, count = COUNT) =>

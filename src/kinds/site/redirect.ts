@@ -154,17 +154,34 @@ const redirect: Kind = {
   impact: ({ fields: { from } }) => ({ weight: 0, text: `${String(from)} leads nowhere` }),
   reviewNeeds: neededSiteSpaces,
   review: reviewRedirects,
+  pendingReason: ({ fields: { from, to, draft } }, { actuals }) =>
+    isBefore0167(actuals) && (String(from).endsWith('*') || IS_ADDRESS.test(String(to)) || draft === true)
+      ? 'this version of the platform has no redirects to addresses, from paths with *, or as drafts (added in 0.167)'
+      : null,
   writes(change, { actuals }) {
-    const { draft, ...parameters } = table.parameters(change);
+    const isOld = isBefore0167(actuals);
+    // Every redirect shows it, so one is enough.
+    const [other] = actuals('redirect');
+    const hasPermanent = !isOld && (other === undefined || other.fields.permanent !== undefined);
+    const { permanent, captureWildcard, ...rest } = table.parameters(change);
+    const parameters = present({
+      ...rest,
+      permanent: hasPermanent ? permanent : undefined,
+      captureWildcard: isOld ? undefined : captureWildcard,
+    });
     // False is the default of a new redirect, and a platform without the field refuses it.
-    const sent = change.action === 'create' ? withoutFalse({ ...parameters, draft }) : parameters;
+    const sent = change.action === 'create' ? withoutFalse(parameters) : parameters;
     const { first } = itemWrites(change, redirectOperations, sent, { siteId: ref(change.within) });
-    // A site with `agentsContext` is one before 0.167. Source: docs/platform-notes.md#changes-by-version
-    const isOld = actuals('site').some(({ fields: { agentsContext } }) => agentsContext !== undefined);
-    const bulk = isOld ? null : bulkItem(change);
+    const bulk = isOld ? null : bulkItem(change, hasPermanent);
     return { first: first.map((each) => ({ ...each, bulk })) };
   },
 };
+
+/** A site with `agentsContext` is one before 0.167. Source: docs/platform-notes.md#changes-by-version */
+function isBefore0167(actuals: (kind: string) => readonly Actual[]): boolean {
+  const [site] = actuals('site');
+  return site?.fields.agentsContext !== undefined;
+}
 
 const redirectOperations = {
   create: operations.createSiteRedirect,
@@ -192,7 +209,7 @@ const bulkRequest: BulkRequest = {
  * Returns a change as one of many, which state a redirect as a whole. Null if it gets another source, because they know
  * redirects by their sources, or keeps a destination that cannot be stated.
  */
-function bulkItem(change: Change): BulkItem | null {
+function bulkItem(change: Change, hasPermanent: boolean): BulkItem | null {
   const { action, actual } = change;
   const whole = action === 'delete' ? actual : { ...actual, ...writtenFields(change) };
   const item = { source: whole.from, intent: whole.draft === true ? 'draft' : 'live' };
@@ -205,7 +222,8 @@ function bulkItem(change: Change): BulkItem | null {
     return null;
   }
   const { captureWildcard, permanent } = action === 'create' ? withoutFalse(whole) : whole;
-  const body = { ...item, destination: destinationOf(to), captureWildcard, permanent };
+  const switches = { captureWildcard, permanent: hasPermanent ? permanent : undefined };
+  const body = { ...item, destination: destinationOf(to), ...switches };
   return { request: bulkRequest, path, body: present(body) };
 }
 
