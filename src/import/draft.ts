@@ -422,7 +422,9 @@ function decide(entry: DraftEntry, path: EntryPath, message: string, draft: Draf
   } else if (field === null && !decisions.ids.has(actual)) {
     decisions.ids.add(actual);
   } else {
-    decisions.omitted.set(actual, message);
+    // What is missing was dropped for a reason.
+    const [dropped] = decisions.dropped.get(actual) ?? [];
+    decisions.omitted.set(actual, dropped === undefined ? message : dropped.join(': '));
   }
 }
 

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import type { Json } from '../../src/core/json.ts';
 import { type Actual, idRef } from '../../src/core/resource.ts';
 import { readAll } from '../../src/import/import.ts';
 import { kinds } from '../../src/kinds/registry.ts';
@@ -11,6 +12,8 @@ const PEOPLE = { 'ana@acme.example': 'usr_ana' };
 const ana = actual('member', 'usr_ana', { role: 'admin', sso: false }, { title: 'ana@acme.example' });
 const space = actual('space', 'spc_1', { title: 'One', collection: null });
 const at = (list: string, index: number) => ({ within: 'sit_1', place: { list, index } });
+const redirect = (id: string, from: string, to: Json, rest: object = {}) =>
+  actual('redirect', id, { from, to, draft: false, ...rest }, { title: from, within: 'sit_1', place: null });
 const shows = (id: string) => idRef(id, 'space', 'translation');
 const rules = (users: readonly string[]) => ({
   type: 'rules',
@@ -76,6 +79,35 @@ const cases: Readonly<Record<string, Case>> = {
       ),
     ],
     says: /# title: omitted, because it has a line break, .*\n.*\n {2}writers: \{ id: tem_1/,
+  },
+  'redirects that nothing can declare': {
+    actuals: [
+      actual('site', 'sit_1', { title: 'Help', published: false }),
+      actual('section', 'sec_1', { title: 'One', path: 'a', group: null }, at('sit_1', 0)),
+      actual(
+        'site-space',
+        'ssp_1',
+        { space: shows('spc_1'), path: 'b', section: idRef('sec_1', 'section') },
+        { within: 'sit_1', place: { list: 'sec_1', index: 0 } },
+      ),
+      redirect('red_1', '/lost', idRef('sec_gone', 'section')),
+      redirect('red_2', '/odd', { kind: 'moonlight' }),
+      redirect('red_3', '/a%c3%b6', idRef('sec_1', 'section')),
+      redirect('red_4', '/both', idRef('sec_1', 'section')),
+      redirect('red_5', '/both', idRef('sec_1', 'section'), { draft: true }),
+      redirect('red_6', '/secret', 'https://a.example/?token=hunter2hunter2hunter2'),
+      redirect('red_7', '/a', idRef('sec_1', 'section')),
+      redirect('red_8', '/\u0007bell', idRef('sec_1', 'section')),
+      redirect('red_9', '/page', { siteSpace: idRef('ssp_1', 'site-space'), page: 'page_1' }),
+    ],
+    left: [
+      ['/\u0007bell', /^from: .*is not a path on the site/],
+      ['/a', /^from: .*leads back to itself/],
+      ['/a%c3%b6', /^from: .*has another normal form/],
+      ['/secret', /^to: a URL in it holds a password or a token/],
+    ],
+    says: /redirects:\n {6}- \{ from: \/both, to: \{ section: one \} \}\n {6}- \{ from: \/page, to: \{ siteSpace: one\/b, page: page_1 \} \}\n {4}structure/,
+    never: /hunter2|\u0007|moonlight|from: \/lost|from: \/a\b/,
   },
   'a translation whose result was deleted, or whose source': {
     actuals: [
