@@ -107,7 +107,7 @@ const cases: Readonly<Record<string, Case>> = {
       ['/secret', /^to: a URL in it holds a password or a token/],
     ],
     says: /redirects:\n {6}- \{ from: \/both, to: \{ section: one \} \}\n {6}- \{ from: \/page, to: \{ siteSpace: one\/b, page: page_1 \} \}\n {4}structure/,
-    never: /hunter2|\u0007|moonlight|from: \/lost|from: \/a\b/,
+    never: /hunter2|bell|moonlight|from: \/lost|from: \/a\b/,
   },
   'a translation whose result was deleted, or whose source': {
     actuals: [
