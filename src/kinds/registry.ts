@@ -9,7 +9,7 @@ import { saml } from './saml.ts';
 import { externalLink } from './site/external-link.ts';
 import { mcpServer } from './site/mcp-server.ts';
 import type { StructurePart } from './site/part.ts';
-import { redirects } from './site/redirect.ts';
+import { redirects } from './site/redirect-entries.ts';
 import { section } from './site/section.ts';
 import { sectionGroup } from './site/section-group.ts';
 import { shareLink } from './site/share-link.ts';

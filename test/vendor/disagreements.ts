@@ -139,6 +139,17 @@ export const DISAGREEMENTS: readonly Known[] = [
   ...about('docs/platform-notes.md#writable-fields', [
     [BOTH, lacks('Space', 'emoji'), 'A space need not have an emoji: null clears it.'],
   ]),
+  ...about('docs/platform-notes.md#redirects', [
+    [
+      FIRST,
+      [
+        ...adds('SiteRedirect', 'captureWildcard', 'createdAt', 'draft', 'permanent', 'updatedAt'),
+        ...differs('SiteRedirectSourcePath', 'pattern'),
+        ...differs('SiteRedirectDestination/oneOf', 'enum'),
+      ],
+      'Redirects lead to addresses, from paths with *, and can be drafts and permanent; the vendor has that later.',
+    ],
+  ]),
   ...about('docs/platform-notes.md#site-spaces', [
     [FIRST, adds('SiteSpace', 'hidden'), 'A site space may be hidden; the vendor has it from 0.167 on.'],
   ]),

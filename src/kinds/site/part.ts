@@ -328,3 +328,14 @@ function filled(texts: Texts | null | undefined): Readonly<Record<string, string
 
 /** Schema of an icon, which several parts have. */
 export const icon = line({ max: 50, example: 'book' }).nullable().describe('The name of an icon; `null` removes it.');
+
+/** Paths that a part had before, each of which declares two redirects. */
+export const formerPaths: Field = {
+  schema: z
+    .array(line({ min: 1, max: 100, example: 'handbook' }))
+    .max(20)
+    .describe(
+      'Paths that it had before: links to them, and to pages below them, lead to where it is now. From platform 0.167 on.',
+    ),
+  declarationOnly: true,
+};

@@ -13,6 +13,7 @@ import {
   condition,
   description,
   draft,
+  formerPaths,
   icon,
   localized,
   sectionAccess,
@@ -25,7 +26,6 @@ import {
   textRequests,
   updateWrites,
 } from './part.ts';
-import { formerPaths } from './redirect.ts';
 
 type Texts = Readonly<Record<string, string>> | null;
 type SectionFields = Omit<Input<typeof operations.updateSection>['body'], 'localizedTitle' | 'localizedDescription'> & {

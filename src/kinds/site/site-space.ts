@@ -12,6 +12,7 @@ import { key, line } from '../model/schema.ts';
 import {
   condition,
   draft,
+  formerPaths,
   sectionsSlot,
   seedOf,
   siteSlot,
@@ -21,7 +22,6 @@ import {
   structurePart,
   updateWrites,
 } from './part.ts';
-import { formerPaths } from './redirect.ts';
 
 type SiteSpaceFields = Input<typeof operations.updateSiteSpace>['body'] & {
   readonly space?: string;
