@@ -468,7 +468,14 @@ describe('former paths', () => {
     `${SPACES}sites: { docs: { title: Docs, structure: [{ section: guides, title: Guides, ${rest} }] } }`;
 
   test.each([
-    ['path: guides, formerPaths: [guides], spaces: [{ key: en, space: one }]', 'leads back to itself'],
+    [
+      'path: guides, formerPaths: [guides], spaces: [{ key: en, space: one }]',
+      'is the path of section/docs/guides now',
+    ],
+    [
+      'path: a, formerPaths: [b], spaces: [{ key: en, space: one }] }, { section: b, title: Other, path: b, spaces: [{ key: en, space: two }]',
+      '"b" is the path of section/docs/b now; remove it',
+    ],
     ['path: guides, formerPaths: [..], spaces: [{ key: en, space: one }]', '".." is not a path'],
     ['spaces: [{ key: en, space: one, path: en, formerPaths: [fr] }]', 'needs the path of its section'],
     ['path: guides, formerPaths: [a, a], spaces: [{ key: en, space: one }]', 'is declared twice'],

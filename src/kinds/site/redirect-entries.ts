@@ -125,6 +125,11 @@ function formerPathsOf(
         context.problem(here, why);
         return [];
       }
+      const [taken] = [...paths].filter(([, path]) => path === from);
+      if (taken !== undefined) {
+        context.problem(here, `${JSON.stringify(former)} is the path of ${taken[0]} now; remove it`);
+        return [];
+      }
       return [
         { redirect: { from, to }, path: here },
         { redirect: { from: `${from}/*`, to, captureWildcard: true }, path: here },

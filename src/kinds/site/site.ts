@@ -250,9 +250,10 @@ export function siteKind(parts: readonly StructurePart[], items: readonly SiteIt
     operations: { list: operations.listSites, delete: operations.deleteSite },
     fields,
     permissions: 'site',
-    facts: ({ siteSpaces, permissions, urls, gitSync }) => ({
+    facts: ({ siteSpaces, permissions, visibility, urls, gitSync }) => ({
       siteSpaces: siteSpaces ?? 0,
-      address: urls?.published ?? null,
+      // The address of another site may hold its secret.
+      address: visibility === 'public' || visibility === 'unlisted' ? (urls?.published ?? null) : null,
       ...gitSyncFacts(gitSync),
       // Sites have permissions since the version that added external links: docs/platform-notes.md#changes-by-version
       ...(permissions ? {} : { externalLinks: UNSUPPORTED }),
