@@ -329,7 +329,7 @@ function filled(texts: Texts | null | undefined): Readonly<Record<string, string
 /** Schema of an icon, which several parts have. */
 export const icon = line({ max: 50, example: 'book' }).nullable().describe('The name of an icon; `null` removes it.');
 
-/** Paths that a part had before, each of which declares two redirects. */
+/** Paths that a part had before. Each declares two redirects. */
 export const formerPaths: Field = {
   schema: z
     .array(line({ min: 1, max: 100, example: 'handbook' }))
