@@ -299,6 +299,31 @@ describe('on the platform', () => {
       expect(planned.plan.cost.requests.writes).toBe(30);
     });
 
+    test('that wait for approval, are paused or protected stay out of a request, and the rest is written', async () => {
+      be('0.202');
+      const row = (from: string, more = '') => `{ from: ${from}, to: { section: api }${more} }`;
+      const rows = [row('/a'), row('/b'), row('/c'), row('/d', ', protect: true')];
+      await world.settle(site(`[${rows.join(', ')}]`), policy);
+      world.emulator.requests.reset();
+      const paused = row('/e', ', paused: { reason: until the launch }');
+      const { results } = await world.apply(
+        site(`[${[row('/c', ', permanent: true'), paused, row('/f')].join(', ')}]`),
+        {
+          policy: { ...UNLIMITED, requireApproval: ['redirect'] },
+        },
+      );
+      expect(results.map(({ action, address, status }) => `${action} ${address} ${status}`).toSorted()).toEqual([
+        'create redirect/docs/e skipped',
+        'create redirect/docs/f applied',
+        'delete redirect/docs/a held',
+        'delete redirect/docs/b held',
+        'delete redirect/docs/d held',
+        'update redirect/docs/c applied',
+      ]);
+      expect(operationsSent()).toEqual({ bulkUpsertSiteRedirects: 1 });
+      expect(stored().map(({ source }) => source)).toEqual(['/a', '/b', '/c', '/d', '/f']);
+    });
+
     test('that the platform refuses do not keep the others from being written', async () => {
       be('0.202');
       await world.settle(site('[]'), policy);
