@@ -97,7 +97,7 @@ export interface RedirectRecord extends Entity {
   readonly updatedAt?: string | undefined;
 }
 
-/** How visitors of a site sign in. */
+/** Sign-in of the visitors of a site. */
 export interface VisitorAuthRecord {
   readonly backend: 'custom' | 'integration';
   readonly privateKey: string;

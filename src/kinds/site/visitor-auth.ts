@@ -1,4 +1,4 @@
-/** How visitors sign in to a site. The key that signs their tokens is never kept. */
+/** Sign-in of the visitors of a site. The key that signs their tokens is never kept. */
 import { z } from 'zod';
 import { isObject, type Json, type JsonObject } from '../../core/json.ts';
 import type { Reader } from '../../platform/client.ts';

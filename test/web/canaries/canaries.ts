@@ -37,6 +37,7 @@ export const CANARIES: Readonly<Record<string, string>> = {
   'code of the provider': 'canary-code-10',
   'state of a sign-in': 'canary-state-11',
   'wrong token': 'canary-wrong-token-12',
+  'secret of a manifest': 'canary-manifest-secret-13',
   ...Object.fromEntries(ROLES.map((role) => [`token of a ${role}`, `canary-token-of-${role}`])),
 };
 
@@ -49,6 +50,7 @@ export function fillWorkspace({ repository, emulator, folder }: Workspace): void
     'a.yaml',
     `teams: { writers: { title: Writers } }
 collections: { a: { title: A }, b: { title: B } }
+sites: { help: { title: Help, mcpServers: { a: { name: A, url: "https://mcp.acme.example", headers: { X-Key: "\${secret:MCP}" } } } } }
 saml:
   okta: { label: Okta, entityID: "https://okta.example/e", ssoURL: "https://okta.example/s", certificate: { file: certs/okta.pem }, defaultTeam: writers, defaultRole: read }
 `,
@@ -65,6 +67,11 @@ saml:
   });
   writeFileSync(join(drop, 'one.json'), JSON.stringify([ticket('1'), ticket('2')]));
   emulator.setFaults([
+    {
+      match: { operation: 'createSiteMcpServer' },
+      fault: { kind: 'status', status: 400, message: `No ${canary('secret of a manifest')}` },
+      times: 2,
+    },
     {
       match: { operation: 'ingestConversations' },
       fault: { kind: 'status', status: 400, message: `No ${PLATFORM_TOKEN}` },
@@ -93,9 +100,10 @@ export function canarySettings({ folder, emulator }: Workspace, signIn: 'proxy' 
     { name: 'issues', github: { ...github, baseUrl } },
     { name: 'forms', webhook: { secrets: [FORMS_SECRET] } },
   ];
+  const manifestSecrets = { MCP: { value: canary('secret of a manifest'), sendTo: ['https://mcp.acme.example'] } };
   const password = canary('password in the address of a repository');
   return {
-    organization: { conversations: { sources, settleDelay: '0s' } },
+    organization: { conversations: { sources, settleDelay: '0s' }, manifestSecrets },
     others: [{ id: 'org_unreachable', source: { git: { url: `http://ana:${password}@127.0.0.1:9/docs.git` } } }],
     top: { platform: { baseUrl: emulator.url, token: PLATFORM_TOKEN, insecure: true } },
     ui: {
