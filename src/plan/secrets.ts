@@ -17,7 +17,7 @@ function textsIn(value: Json | undefined): readonly string[] {
 }
 
 /** Returns the names of the secrets that the fields of a resource refer to, once each. */
-export function secretsOf(kind: Pick<KindRules, 'fields'>, fields: Fields): readonly string[] {
+function secretsOf(kind: Pick<KindRules, 'fields'>, fields: Fields): readonly string[] {
   const holding = Object.keys(kind.fields).filter((name) => kind.fields[name]?.secrets !== undefined);
   return [...new Set(holding.flatMap((name) => textsIn(fields[name]).flatMap(secretNames)))];
 }

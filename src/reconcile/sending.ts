@@ -437,14 +437,14 @@ export class WriteVerifier {
     const now = fieldsOf(actual);
     const rules = this.#kinds.get(change.kind)?.fields ?? {};
     const isUnknown = (name: string) => rules[name]?.unsupportedNote !== undefined && now[name] === undefined;
-    return fields.every(
-      (name) =>
+    return fields.every((name) => {
+      const [declared, actual] = [change.declared[name] ?? null, now[name] ?? null];
+      const part = rules[name]?.part?.(declared, actual) ?? { declared, actual };
+      return (
         isUnknown(name) ||
-        sameJson(
-          normalizeValue(rules[name], now[name] ?? null),
-          normalizeValue(rules[name], change.declared[name] ?? null),
-        ),
-    );
+        sameJson(normalizeValue(rules[name], part.actual), normalizeValue(rules[name], part.declared))
+      );
+    });
   }
 
   /**

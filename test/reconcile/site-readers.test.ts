@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { getFeatures } from '../../src/emulator/model/features.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -77,4 +78,28 @@ test('what is not declared is not read', async () => {
     'listSites',
     'listSiteShareLinks',
   ]);
+});
+
+test('an address to sign out is left out where the platform has none, with one line', async () => {
+  const manifest = site('visitorAuth: { backend: custom, logoutURL: "https://acme.example/out" }');
+  const first = await world.apply(manifest);
+  expect(first.results.map(({ status }) => status)).toEqual(['applied']);
+  const { planned, results } = await world.apply(manifest);
+  expect(results).toEqual([]);
+  expect(planned.plan.notes.map(({ text }) => text)).toEqual([
+    'visitorAuth.logoutURL was not compared: this version of the platform has no such setting',
+  ]);
+});
+
+test.each([['in the pass that creates the site'], ['later']])('an address to sign out is written %s', async (when) => {
+  world.emulator.setFeatures(getFeatures('0.202'));
+  if (when === 'later') {
+    await world.apply('sites: { help: { title: Help } }');
+  }
+  const manifest = site('visitorAuth: { backend: custom, logoutURL: "https://acme.example/out" }');
+  await world.apply(manifest);
+  expect(await world.call('GET', `${await path()}/publishing/auth`)).toMatchObject({
+    logoutURL: 'https://acme.example/out',
+  });
+  expect((await world.plan(manifest)).plan.changes).toEqual([]);
 });

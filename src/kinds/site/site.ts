@@ -51,7 +51,7 @@ import { commonShape, key, line, objectOrFile, text } from '../model/schema.ts';
 import { customizationField, customizationWrite, readCustomization } from './customization.ts';
 import { itemType, PART_KEY, readersOf, type StructurePart, UNSUPPORTED } from './part.ts';
 import type { SiteItems } from './site-items.ts';
-import { readVisitorAuth, visitorAuthField, visitorAuthWrite } from './visitor-auth.ts';
+import { readVisitorAuth, visitorAuthField, visitorAuthWrites } from './visitor-auth.ts';
 
 /** Required description of the unsigned claims of visitors. */
 const UNSIGNED = 'Unsigned claims of the site visitor.';
@@ -250,11 +250,13 @@ export function siteKind(parts: readonly StructurePart[], items: readonly SiteIt
     operations: { list: operations.listSites, delete: operations.deleteSite },
     fields,
     permissions: 'site',
-    facts: ({ siteSpaces, permissions, visibility, urls, gitSync }) => ({
+    facts: ({ siteSpaces, permissions, defaultLevel, visibility, urls, gitSync }) => ({
       siteSpaces: siteSpaces ?? 0,
       // The address of another site may hold its secret.
       address: visibility === 'public' || visibility === 'unlisted' ? (urls?.published ?? null) : null,
       ...gitSyncFacts(gitSync),
+      // Versions from 0.181 on return the default level. Source: docs/platform-notes.md#visitor-authentication
+      ...(defaultLevel === undefined ? {} : { hasLevel: true }),
       // Sites have permissions since the version that added external links: docs/platform-notes.md#changes-by-version
       ...(permissions ? {} : { externalLinks: UNSUPPORTED }),
     }),
@@ -481,7 +483,7 @@ function siteWrites(change: Change): Writes {
     ...(adaptiveSchema === undefined
       ? []
       : [request(operations.updateAdaptiveSchema, { path, body: { jsonSchema: adaptiveSchema } })]),
-    ...(visitorAuth === undefined ? [] : [visitorAuthWrite(path, visitorAuth)]),
+    ...(visitorAuth === undefined ? [] : visitorAuthWrites(path, change, visitorAuth)),
     ...(customization === undefined ? [] : [customizationWrite(path, customization)]),
     ...publishing(path, published, creates),
   ];

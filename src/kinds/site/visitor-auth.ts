@@ -1,6 +1,9 @@
 /** Sign-in of the visitors of a site. The key that signs their tokens is never kept. */
 import { z } from 'zod';
-import { isObject, type Json, type JsonObject } from '../../core/json.ts';
+import type { Change } from '../../core/change.ts';
+import { isObject, type Json, type JsonObject, present } from '../../core/json.ts';
+import type { Actual } from '../../core/resource.ts';
+import type { PartComparison } from '../../plan/rules.ts';
 import type { Reader } from '../../platform/client.ts';
 import { operations } from '../../platform/operations/index.ts';
 import { access, type Field } from '../model/field-table.ts';
@@ -44,15 +47,7 @@ export const visitorAuthField: Field = {
   ),
   isListed: false,
   unsupportedNote: 'visitorAuth was not compared: the platform does not return that of this site',
-  part: (declared, actual) => {
-    const now = isObject(actual) ? actual : {};
-    const names = Object.keys(declared as JsonObject);
-    return {
-      declared,
-      actual: Object.fromEntries(names.map((name) => [name, (now[name] ?? null) as Json])),
-      unsupported: [],
-    };
-  },
+  part: compare,
   toEntry: (value) =>
     isObject(value) ? Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null)) : undefined,
 };
@@ -61,15 +56,40 @@ function words(name: string, value: unknown): string {
   return value == null ? '' : name === 'backend' ? String(value) : `${name} ${JSON.stringify(value)}`;
 }
 
-/** Reads how visitors sign in to a site, without the key. */
-export async function readVisitorAuth({ id }: { readonly id: string }, reader: Reader): Promise<Detail> {
-  const answer = await unlessMissing(reader.get(operations.getSitePublishingAuthById, { path: { siteId: id } }));
-  return answer === null
-    ? {}
-    : { fields: { visitorAuth: Object.fromEntries(MEMBERS.map((name) => [name, answer[name] ?? null])) } };
+/** Compares the declared members. Without `logoutURL`, this version of the platform has none. */
+function compare(declared: Json, actual: Json): PartComparison {
+  const now = (isObject(actual) ? actual : {}) as JsonObject;
+  const isUnsupported = (name: string) => name === 'logoutURL' && now.logoutURL === undefined;
+  const members = Object.entries(declared as JsonObject).filter(([name]) => !isUnsupported(name));
+  return {
+    declared: Object.fromEntries(members),
+    actual: Object.fromEntries(members.map(([name]) => [name, now[name] ?? null])),
+    unsupported: Object.keys(declared as JsonObject).filter(isUnsupported),
+  };
 }
 
-/** Returns the request that changes how visitors sign in. */
-export function visitorAuthWrite(path: { readonly siteId: Ref }, declared: Json): PlannedRequest {
-  return request(operations.updateSitePublishingAuthById, { path, body: declared as never });
+/** Reads the sign-in of visitors, without the key. Every version with `logoutURL` returns the default level of a site. */
+export async function readVisitorAuth({ id, facts }: Actual, reader: Reader): Promise<Detail> {
+  const answer = await unlessMissing(reader.get(operations.getSitePublishingAuthById, { path: { siteId: id } }));
+  if (answer === null) {
+    return {};
+  }
+  const { backend = null, fallbackURL = null, logoutURL = facts?.hasLevel === true ? null : undefined } = answer;
+  return { fields: { visitorAuth: present({ backend, fallbackURL, logoutURL }) as Json } };
+}
+
+/** Returns the requests that change the sign-in of visitors. A new site does not show whether it can have `logoutURL`. */
+export function visitorAuthWrites(
+  path: { readonly siteId: Ref },
+  change: Change,
+  declared: Json,
+): readonly PlannedRequest[] {
+  const { logoutURL, ...rest } = declared as JsonObject;
+  const write = (body: JsonObject, more?: Partial<Pick<PlannedRequest, 'sets' | 'tolerates'>>) =>
+    request(operations.updateSitePublishingAuthById, { path, body: body as never }, more);
+  if (logoutURL === undefined || change.action === 'create') {
+    const later = logoutURL == null ? [] : [write({ ...rest, logoutURL }, { sets: ['visitorAuth'], tolerates: [400] })];
+    return [write(rest), ...later];
+  }
+  return [write(compare(declared, change.actual.visitorAuth ?? null).declared as JsonObject)];
 }
