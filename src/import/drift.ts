@@ -488,6 +488,10 @@ class DriftFinder {
     }
     const value = path.reduce<unknown>((at, name) => (isObject(at) ? at[name] : undefined), described);
     const rules = this.#context.kinds.get(change.kind)?.fields[field];
+    if (rules?.part !== undefined) {
+      const declared = this.#context.input.declared.get(change.address)?.fields[field] ?? null;
+      return rules.part(declared, actual.fields[field] ?? null).actual;
+    }
     if (rules?.keepsOthers !== undefined) {
       return this.#members(change, field, isObject(value) ? value : {});
     }

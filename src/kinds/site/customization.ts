@@ -49,6 +49,9 @@ const MEANINGS: Readonly<Record<string, string>> = {
   trademark: 'Whether the name of the platform is shown.',
 };
 
+/** The favicon of the platform. */
+const EMPTY: RequestNode = { type: 'object', properties: {}, additionalProperties: false };
+
 /**
  * Returns the schema of what a manifest can declare: mappings are closed and have no required members. Lists and choices are
  * written as a whole.
@@ -69,7 +72,8 @@ function declarable(open: RequestNode, strict: RequestNode | undefined, path: re
           ),
         };
   const { only: _, ...rest } = withoutNull(node);
-  const noted = { ...rest, ...notesOn(path, rest) };
+  const choices = path.join('.') === 'favicon' ? [...(rest.anyOf ?? []), EMPTY] : undefined;
+  const noted = { ...rest, ...(choices && { anyOf: choices }), ...notesOn(path, rest) };
   return REMOVABLE.includes(path.join('.'))
     ? { anyOf: [noted, { type: 'null' }], description: meaningOf(path) }
     : noted;

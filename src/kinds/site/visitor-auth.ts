@@ -48,8 +48,12 @@ export const visitorAuthField: Field = {
   isListed: false,
   unsupportedNote: 'visitorAuth was not compared: the platform does not return that of this site',
   part: compare,
-  toEntry: (value) =>
-    isObject(value) ? Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null)) : undefined,
+  // Of a site that other visitors read, only what somebody has set.
+  toEntry: (value, _context, { fields: { visibility } }) => {
+    const set = Object.entries(isObject(value) ? value : {}).filter(([, member]) => member !== null);
+    const isSet = set.length > 1 || set[0]?.[1] === 'integration';
+    return visibility === 'visitor-auth' || isSet ? Object.fromEntries(set) : undefined;
+  },
 };
 
 function words(name: string, value: unknown): string {
