@@ -23,7 +23,7 @@ test('a value in the file itself is a secret, too', () => {
 test.each([
   ['a variable', SECRET],
   ['a file', SECRET.replace('env:MCP', 'file:mcp')],
-])('%s that does not exist is no error: a job of a pull request has none', (_what, secret) => {
+])('%s that does not exist is accepted: a job of a pull request has none', (_what, secret) => {
   const { organizations } = configOf(config(secret), { env: { TOKEN: ENV.TOKEN } });
   expect(organizations[0]?.manifestSecrets).toEqual({ MCP_TOKEN: { sendTo: ['https://mcp.acme.example'] } });
 });

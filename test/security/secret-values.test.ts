@@ -17,7 +17,7 @@ const MANIFEST = `sites:
       search: { name: Search, url: "https://mcp.acme.example", headers: { Authorization: "Bearer ${REFERENCE}" } }
 `;
 
-/** Proxy that records requests, and refuses the creation of an MCP server with its own body, as often as it is told. */
+/** Proxy that records requests, and refuses the creation of an MCP server with its own body, `refusals` times. */
 async function echoing(platform: string) {
   const requests: string[] = [];
   const state = { refusals: 0 };

@@ -176,7 +176,7 @@ const redirectResults = z.looseObject({
 });
 const shareLink = z.looseObject({ id: string, name: optionalText, active: optionalFlag });
 
-/** How visitors sign in. The platform also returns the key that signs their tokens. */
+/** Sign-in of visitors. The platform also returns the key that signs their tokens. */
 const visitorAuth = z.looseObject({ backend: optionalText, fallbackURL: optionalText, logoutURL: optionalText });
 
 /** A customization as a whole; its members are in the table of operations. */
