@@ -75,7 +75,7 @@ class Drafter implements Draft {
       const value = kind.manifest.describe(actual, this.#context(key));
       if (typeof value === 'string') {
         decisions.omitted.set(actual, value);
-      } else {
+      } else if (!kind.manifest.single || Object.keys(value).length > 0) {
         this.entries.push({ kind, key, actual, value });
       }
     }

@@ -110,7 +110,7 @@ export const member: Kind = {
  */
 function whyNotInvited(base: Base, address: Address): string | null {
   if (base === null) {
-    return `${NOT_JOINED}; invited by the next apply, because this one does not know what was applied before`;
+    return `${NOT_JOINED}; invited by an apply that has a base`;
   }
   const entry = base.get(address);
   if (entry === undefined) {

@@ -15,8 +15,7 @@ const ALONE = `${KNOWN} }`;
 const WITH_DANA = `${KNOWN}, dana@acme.example: { role: edit, sso: true } }
 teams: { writers: { title: Writers, members: { dana@acme.example: member, eve@acme.example: member } } }`;
 const options: PassOptions = { policy: UNLIMITED };
-const WITHOUT_BASE =
-  'not a member of the organization yet; invited by the next apply, because this one does not know what was applied before';
+const WITHOUT_BASE = 'not a member of the organization yet; invited by an apply that has a base';
 
 beforeEach(async () => {
   await world.begin();

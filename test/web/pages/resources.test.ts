@@ -224,7 +224,7 @@ test('a pending resource says first what it waits for, once', async () => {
   const fake = await fakeDaemon({ plan: { manifests: 'members: { dana@acme.example: { role: read } }' } });
   const shown = await render(resourcePage, fake.backend, request({ '*': 'member/dana@acme.example' }));
   expect(shown).toContain(
-    '<p class="lead">It waits for something outside of Octavo: not a member of the organization yet.</p>',
+    '<p class="lead">It waits for something outside of Octavo: not a member of the organization yet; invited by an apply that has a base.</p>',
   );
   expect(shown.match(/not a member/g)).toHaveLength(1);
 });
