@@ -19,6 +19,7 @@ import {
   type TicketSkipReason,
 } from './model/ticket.ts';
 import { writableKey } from './private-ids.ts';
+import { chosenId } from './redact/chosen-id.ts';
 import type { RedactionThreads } from './redact/redaction-threads.ts';
 import { type RedactionResult, redactOrFail } from './redact/redaction-work.ts';
 
@@ -164,11 +165,16 @@ export class Intake {
     return { deposit: { source, at: clock.now(), entries, counts: flatten(counts), ...context }, sorted };
   }
 
-  /** Redacts the tickets on several threads; null if this one has to. */
+  /** Redacts the tickets, and the keys of other records, on several threads; null if this one has to. */
   async #redact(records: readonly SourceRecord[]): Promise<ReadonlyMap<SourceRecord, RedactionResult> | null> {
-    const tickets = records.filter((record) => record.kind === 'ticket');
-    const results = (await this.#options.threads?.redact(tickets.map(({ ticket }) => ticket))) ?? null;
-    return results === null ? null : new Map(results.map((result, index) => [tickets[index] as SourceRecord, result]));
+    const asked = records.flatMap((record) => {
+      const ticket = ticketOf(record);
+      return ticket === null ? [] : [{ record, ticket }];
+    });
+    const results = (await this.#options.threads?.redact(asked.map(({ ticket }) => ticket))) ?? null;
+    return results === null
+      ? null
+      : new Map(asked.map(({ record }, index) => [record, results[index] as RedactionResult]));
   }
 
   async #put(prepared: Prepared): Promise<Kept['kind']> {
@@ -199,6 +205,27 @@ export class Intake {
   }
 }
 
+/** Returns the ticket of a record, or one with only its key; null if the key was not chosen by a person. */
+function ticketOf(record: SourceRecord): Ticket | null {
+  if (record.kind === 'ticket') {
+    return record.ticket;
+  }
+  if (record.kind === 'rejected' || chosenId(record.key) === '') {
+    return null;
+  }
+  const people = record.kind === 'skipped' ? (record.people ?? []) : [];
+  const none = {
+    subject: '',
+    createdAt: null,
+    settledAt: null,
+    url: null,
+    attributes: {},
+    parts: [],
+    completeness: null,
+  };
+  return { key: record.key, people, ...none };
+}
+
 function withoutKeys(prepared: Prepared, keys: ReadonlySet<string>): Prepared {
   const { deposit } = prepared;
   return { ...prepared, deposit: { ...deposit, entries: deposit.entries.filter(({ key }) => !keys.has(key)) } };
@@ -222,7 +249,7 @@ function sortedRecords(): SortedRecords {
   return { entries: [], rejected: [], shortfalls: [], counts, lost: 0 };
 }
 
-/** Sorts one record. `redacted`: the ticket was redacted already. */
+/** Sorts one record. `redacted`: the ticket, or the key, was redacted already. */
 function sortRecord(
   record: SourceRecord,
   redacted: RedactionResult | undefined,
@@ -231,6 +258,7 @@ function sortRecord(
 ): void {
   const { entries, counts } = sorted;
   counts.found += 1;
+  const isPrivate = redacted !== undefined && 'hasPrivateId' in redacted ? redacted.hasPrivateId : undefined;
   const skip = (key: string, reason: TicketSkipReason, isOneOfMany = false) => {
     counts.skipped[reason] = (counts.skipped[reason] ?? 0) + 1;
     if (!isOneOfMany) {
@@ -242,12 +270,12 @@ function sortRecord(
     sorted.rejected.push({ source, place, reason });
   };
   if (record.kind === 'skipped') {
-    skip(writableKey(record.key, redactor, record.people), record.reason, record.isOneOfMany);
+    skip(writableKey(record.key, redactor, record.people, isPrivate), record.reason, record.isOneOfMany);
     return;
   }
   if (record.kind === 'gone') {
     counts.gone += 1;
-    entries.push({ kind: 'gone', key: writableKey(record.key, redactor) });
+    entries.push({ kind: 'gone', key: writableKey(record.key, redactor, [], isPrivate) });
     return;
   }
   if (record.kind === 'rejected') {

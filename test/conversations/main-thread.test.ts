@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Webhook as Signer } from 'standardwebhooks';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { createIdPseudonymizer } from '../../src/conversations/private-ids.ts';
 import { RedactionThreads } from '../../src/conversations/redact/redaction-threads.ts';
 import { createConversationRedactor } from '../../src/conversations/redact/redactor.ts';
@@ -83,8 +83,11 @@ afterEach(async () => {
   await Promise.all(closing.splice(0).map((close) => close()));
 });
 
-function open(): (body: string) => Promise<{ readonly status: number; readonly longest: number }> {
-  const redactor = createConversationRedactor({}, createIdPseudonymizer(Buffer.alloc(32, 1)));
+const createRedactor = () => createConversationRedactor({}, createIdPseudonymizer(Buffer.alloc(32, 1)));
+
+function open(
+  redactor = createRedactor(),
+): (body: string) => Promise<{ readonly status: number; readonly longest: number }> {
   const ingestion = createIngestion({
     sources: [
       { name: 'crm', polling: null, webhook: standardWebhook({ name: 'crm', secrets: [KEY] }), every: 1, since: 0 },
@@ -156,6 +159,17 @@ test('an id that is read as English, in the first conversation', async () => {
   const { status, longest } = await deliver(JSON.stringify(first));
   expect(status).toBe(202);
   expect(longest).toBeLessThan(LONGEST / 4);
+});
+
+test('ids of conversations without a customer are read on the threads', async () => {
+  const redactor = createRedactor();
+  const text = vi.spyOn(redactor, 'text');
+  const pseudonymize = vi.spyOn(redactor, 'pseudonymize');
+  const news = [{ type: 'message', role: 'team-member', body: 'News' }];
+  const list = Array.from({ length: 20 }, (_, at) => ({ id: `ana${at}@shop.example`, parts: news }));
+  expect((await open(redactor)(JSON.stringify(list))).status).toBe(202);
+  expect(pseudonymize).toHaveBeenCalledTimes(20);
+  expect(text).not.toHaveBeenCalled();
 });
 
 const parts = (count: number, part: unknown) => ({ id: '1', parts: Array.from({ length: count }, () => part) });

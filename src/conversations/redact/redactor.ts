@@ -30,7 +30,7 @@ import { createNameGuesser, productWords } from './names/guessed-names.ts';
 import { findNamedFiles, findUserNames } from './names/path-names.ts';
 import { createPeopleMatcher, noPeople } from './names/people.ts';
 import { type Placeholders, placeholdersFor } from './placeholders.ts';
-import { type RecurrenceFinder, recurrenceFinder } from './recurrence.ts';
+import { type KnownValue, type RecurrenceFinder, recurrenceFinder } from './recurrence.ts';
 import { type Scan, scanAround, scanText } from './scan.ts';
 import { cutSubject, fieldsOf, inUrl, nameAt, spansOfUrl, type TicketField } from './ticket-fields.ts';
 import { patternFinders, type UserPattern } from './user-patterns.ts';
@@ -231,19 +231,22 @@ function surveyOf(fields: readonly ReadField[], scan: Scan): Survey {
   const finders: RecurrenceFinder[] = [];
   const known = new Set<string>();
   for (let round = 1; round <= RECURRENCE_ROUNDS; round += 1) {
-    const fresh = scanned.flatMap(({ field: { text }, found }) =>
-      found
-        .filter(({ type, key }) => !known.has(`${type} ${key}`))
-        .map((each) => ({ found: each, text: viewOf(text.slice(each.start, each.end)).text })),
-    );
+    const fresh: KnownValue[] = [];
+    for (const { field, found } of scanned) {
+      for (const each of found) {
+        const written = field.text.slice(each.start, each.end);
+        const id = `${each.type} ${each.key} ${written}`;
+        if (!known.has(id)) {
+          known.add(id);
+          fresh.push({ found: each, text: viewOf(written).text });
+        }
+      }
+    }
     const find = recurrenceFinder(fresh);
     if (find === null) {
       break;
     }
     finders.push(find);
-    for (const { found } of fresh) {
-      known.add(`${found.type} ${found.key}`);
-    }
     scanned = scanned.map(({ field, found }) => ({ field, found: withRecurrences(field, found, find, scan) }));
   }
   return {

@@ -40,8 +40,21 @@ it.each([
   '{"data":{"kind":"Secret",',
   'key=Ab3dEf6hIj9kLm2n ',
   'https://a.example/invite/a1b2c3d4e5f6 ',
-])('uses no stack for each repetition of %j', (piece) => {
-  expect(createConversationRedactor().text(piece.repeat(450_000 / piece.length)).length).toBeGreaterThan(0);
+  '4111 1111 1111 1111 ',
+  '4111 1111 1111 1112 ',
+  '+49 30 1234567 ',
+  'Hi Ana Berg,\n',
+  'Ana Smith: hello\n',
+  'AKIA2345234523452345 ',
+  '田中さん',
+  '14 Elm Street, Denver, CO 80203\n',
+])('uses no stack and bounded time for each repetition of %j', (piece) => {
+  const text = piece.repeat(450_000 / piece.length);
+  const began = process.threadCpuUsage();
+  expect(createConversationRedactor().text(text).length).toBeGreaterThan(0);
+  const { user, system } = process.threadCpuUsage(began);
+  // A twentieth of the usual speed.
+  expect((user + system) / 1000).toBeLessThan(10_000);
 });
 
 it('takes linear time for many people with one first name', () => {

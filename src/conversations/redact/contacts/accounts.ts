@@ -44,9 +44,21 @@ export const findCards: Finder = (reading) => {
 
 /** Reports whether an issuer has numbers with this prefix and length. */
 function isIssued(digits: string): boolean {
-  return digits.length === FEWEST
-    ? digits.startsWith('4')
-    : cardTypes(digits).some(({ lengths }) => lengths.includes(digits.length));
+  return digits.length === FEWEST ? digits.startsWith('4') : lengthsOf(digits.slice(0, PREFIX)).includes(digits.length);
+}
+
+/** Longest prefix of an issuer, in digits. */
+const PREFIX = 8;
+/** Lengths of the numbers with a prefix; the library copies all issuers for each number. */
+const lengths = new Map<string, readonly number[]>();
+const REMEMBERED = 1000;
+
+function lengthsOf(prefix: string): readonly number[] {
+  const known = lengths.get(prefix) ?? cardTypes(prefix).flatMap((type) => type.lengths);
+  if (lengths.size < REMEMBERED) {
+    lengths.set(prefix, known);
+  }
+  return known;
 }
 
 /**
