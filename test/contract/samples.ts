@@ -126,19 +126,19 @@ export const kindSamples: Readonly<Record<string, KindSample>> = {
   },
   'mcp-server': {
     created:
-      'sites: { help: { title: Help, mcpServers: { a: { name: A, url: "https://mcp.acme.example/a", headers: { X-Team: docs } } } } }',
+      'sites: { help: { title: Help, structure: [], mcpServers: { a: { name: A, url: "https://mcp.acme.example/a", headers: { X-Team: docs } } } } }',
     updated:
-      'sites: { help: { title: Help, mcpServers: { a: { name: B, url: "https://mcp.acme.example/b", headers: { X-Team: web, X-Site: help } } } } }',
+      'sites: { help: { title: Help, structure: [], mcpServers: { a: { name: B, url: "https://mcp.acme.example/b", headers: { X-Team: web, X-Site: help } } } } }',
     cleared:
-      'sites: { help: { title: Help, mcpServers: { a: { name: B, url: "https://mcp.acme.example/b", headers: {} } } } }',
-    gone: 'sites: { help: { title: Help } }',
+      'sites: { help: { title: Help, structure: [], mcpServers: { a: { name: B, url: "https://mcp.acme.example/b", headers: {} } } } }',
+    gone: 'sites: { help: { title: Help, structure: [] } }',
     storedIn: 'mcpServers',
     drift: ['PATCH', '/sites/{site}/mcp-servers/{id}', { name: 'Drifted' }],
   },
   'share-link': {
-    created: 'sites: { help: { title: Help, shareLinks: { a: { name: A, active: true }, b: { name: B } } } }',
-    updated: 'sites: { help: { title: Help, shareLinks: { a: { name: C, active: false }, b: { name: B } } } }',
-    gone: 'sites: { help: { title: Help, shareLinks: { b: { name: B } } } }',
+    created: 'sites: { help: { title: Help, structure: [], shareLinks: { a: { name: A, active: true }, b: { name: B } } } }',
+    updated: 'sites: { help: { title: Help, structure: [], shareLinks: { a: { name: C, active: false }, b: { name: B } } } }',
+    gone: 'sites: { help: { title: Help, structure: [], shareLinks: { b: { name: B } } } }',
     storedIn: 'shareLinks',
     drift: ['PATCH', '/sites/{site}/share-links/{id}', { active: false }],
   },

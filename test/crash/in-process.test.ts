@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Emulator, type EmulatorState, startEmulator } from '../../src/emulator/emulator.ts';
 import type { Kind } from '../../src/kinds/model/kind.ts';
-import { kinds } from '../../src/kinds/registry.ts';
+import { kinds, parts } from '../../src/kinds/registry.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { AppliedRecord, OrganizationRecord } from '../../src/store/record.ts';
 import { countCases, SEED } from '../support/campaign.ts';
@@ -101,7 +101,7 @@ describe.each(sampleVersions)('platform %s', (version) => {
   /** Operations on a resource of a kind. */
   function actionsOf(kind: Kind): string[] {
     const fields = Object.values(kind.fields);
-    const isOrdered = kind.partOf !== undefined && kind.keyWithin === undefined;
+    const isOrdered = parts.some((part) => part.kind === kind);
     const moves = isOrdered || fields.some((rules) => rules.move === true);
     return [
       ...(kind.creatable === true ? ['create'] : []),

@@ -47,6 +47,8 @@ sites:
     title: Help
     visibility: public
     default: start
+    mcpServers: { gone: { name: Gone, url: https://mcp.acme.example, headers: {} } }
+    shareLinks: { gone: { name: Gone } }
     structure:
       - section: start
         title: Start

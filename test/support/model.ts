@@ -83,6 +83,8 @@ export interface SiteModel {
   adaptiveContent?: { enabled: boolean } | undefined;
   default?: string | undefined;
   redirects?: RedirectModel[] | undefined;
+  mcpServers?: Readonly<Record<string, { readonly name: string }>> | undefined;
+  shareLinks?: Readonly<Record<string, { readonly name: string }>> | undefined;
   structure: ItemModel[];
 }
 

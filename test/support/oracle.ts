@@ -1,9 +1,16 @@
-import { type Json, sameJson } from '../../src/core/json.ts';
+import { canonicalJson, type Json, sameJson } from '../../src/core/json.ts';
 import type { EmulatorState } from '../../src/emulator/model/store.ts';
 import type { SiteRecord } from '../../src/emulator/sites/records.ts';
 import { normalizeMarkdown, toMarkdown } from '../../src/platform/rich-text/to-markdown.ts';
 import { derivedPart, derivedSections, derivedTables, plainFields, titleField } from './derived-kinds.ts';
-import { type ItemModel, type Model, NAMED_FILES, type PermissionsModel, type RedirectModel } from './model.ts';
+import {
+  type ItemModel,
+  type Model,
+  NAMED_FILES,
+  type PermissionsModel,
+  type RedirectModel,
+  type SiteModel,
+} from './model.ts';
 import { declaredNames, itemOf, type Named, rows, sectionOf, type Table, titleOf } from './oracle-lookups.ts';
 
 /**
@@ -253,7 +260,9 @@ class Oracle {
       this.#own('sites'),
       (a, b) => a.title === b.title,
     )) {
-      const { structure, adaptiveContent, default: first, redirects = [], ...plain } = entry;
+      const { structure, adaptiveContent, default: first, redirects = [], ...rest } = entry;
+      const { mcpServers = {}, shareLinks = {}, ...plain } = rest;
+      this.#listed(`site/${key}`, record.id, { mcpServers, shareLinks });
       this.#same(`site/${key}`, { ...plain, adaptiveContent: adaptiveContent?.enabled }, { ...record });
       this.#equal(
         `site/${key}.structure`,
@@ -302,6 +311,20 @@ class Oracle {
         return JSON.stringify([each.source, url ?? section?.title ?? siteSpace?.space, actual.sort()]);
       })
       .sort();
+  }
+
+  /** Items that a site has in no order, by name: the fields that are written. */
+  #listed(site: string, id: string, declared: Pick<SiteModel, 'mcpServers' | 'shareLinks'>): void {
+    for (const member of ['mcpServers', 'shareLinks'] as const) {
+      const wanted = Object.values(declared[member] ?? {});
+      const there = rows(this.#after, member).filter((record) => record.site === id);
+      const shown = there.map((record) => {
+        const names = Object.keys(wanted.find(({ name }) => name === record.name) ?? { name: '' });
+        return Object.fromEntries(names.map((name) => [name, (record as unknown as Record<string, Json>)[name]]));
+      });
+      const byName = (items: readonly object[]) => items.map((item) => canonicalJson(item)).sort();
+      this.#equal(`${site}.${member}`, byName(wanted), byName(shown));
+    }
   }
 
   /** Id of the space that a key shows: its own, or the one that its translation created. */

@@ -95,7 +95,7 @@ const BEFORE_PLACE = new RegExp(
 );
 const REACH = 130;
 
-/** What the addresses of `WHOLE` have: one of these words, or letters of a script. */
+/** Signs of the addresses of `WHOLE`: one of these words, or letters of a script. */
 const IN = {
   turkish: bitOf('Caddesi Cad Sokak Sokağı Sok Sk Bulvarı Mahallesi Mah'.split(' ')),
   latin: bitOf(

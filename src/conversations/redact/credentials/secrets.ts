@@ -81,7 +81,7 @@ function endOfRest(text: string, start: number): number {
 
 interface Shape {
   readonly rule: string;
-  /** What a text has, a sign or the bit of a word. Most texts have none. */
+  /** Part of every text that it matches: a sign, or the bit of a word. Most texts have none. */
   readonly sign: string | number;
   readonly pattern: RegExp;
   readonly isSecret: (value: string) => boolean;

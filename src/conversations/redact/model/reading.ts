@@ -15,7 +15,7 @@ export interface Reading extends View {
   readonly digits: readonly number[];
 }
 
-/** Kinds of UTF-16 units. Half of a surrogate pair is no letter: a word ends there. */
+/** Kinds of UTF-16 units. Half of a surrogate pair ends a word. */
 const LETTER = 1;
 const DIGIT = 2;
 const KINDS = kindsOfUnits();
