@@ -184,7 +184,7 @@ class ChangeOrder {
         this.#requireCreation(id, address);
       }
       if (rules.colocatedWith === true && isCreation) {
-        this.#graph.prefer(id, changeId({ action: 'move', address }));
+        this.#afterFreeing(id, changeId({ action: 'move', address }));
       }
     }
     const seed = isCreation ? kind.seed?.(change, (each) => this.#creations.get(each)) : undefined;

@@ -55,7 +55,6 @@ export const versionRows: Readonly<Record<PlatformVersion, readonly Row[]>> = {
     [`PUT ${REDIRECTS}`, { redirects: [{ source: '/a', destination: TO, permanent: true }] }, 400, 'body.permanent'],
     [`POST ${REDIRECTS}`, { source: '/a+b', destination: TO }, 400, 'body.source'],
     [`GET ${REDIRECTS}?orderBy=source`, 400, 'query.orderBy: unknown parameter'],
-    [`PUT ${SITE}/customization`, TAGGED, 200, { footer: TAGGED.footer }],
     [`GET ${SITE}/share-links?search=part`, 200, { count: 1 }],
     [`GET ${SITE}/share-links?search=x`, 200, { count: 0 }],
     [`PUT ${SITE}/customization`, { ...TAGGED, ...FROM_167 }, 200, { footer: TAGGED.footer, ...FROM_167 }],
