@@ -75,7 +75,10 @@ class Drafter implements Draft {
       const value = kind.manifest.describe(actual, this.#context(key));
       if (typeof value === 'string') {
         decisions.omitted.set(actual, value);
-      } else if (!kind.manifest.single || Object.keys(value).length > 0) {
+      } else if (kind.manifest.single && Object.keys(value).length === 0) {
+        // Settings without a value need no entry.
+        this.resources.delete(value);
+      } else {
         this.entries.push({ kind, key, actual, value });
       }
     }

@@ -136,8 +136,10 @@ export const kindSamples: Readonly<Record<string, KindSample>> = {
     drift: ['PATCH', '/sites/{site}/mcp-servers/{id}', { name: 'Drifted' }],
   },
   'share-link': {
-    created: 'sites: { help: { title: Help, structure: [], shareLinks: { a: { name: A, active: true }, b: { name: B } } } }',
-    updated: 'sites: { help: { title: Help, structure: [], shareLinks: { a: { name: C, active: false }, b: { name: B } } } }',
+    created:
+      'sites: { help: { title: Help, structure: [], shareLinks: { a: { name: A, active: true }, b: { name: B } } } }',
+    updated:
+      'sites: { help: { title: Help, structure: [], shareLinks: { a: { name: C, active: false }, b: { name: B } } } }',
     gone: 'sites: { help: { title: Help, structure: [], shareLinks: { b: { name: B } } } }',
     storedIn: 'shareLinks',
     drift: ['PATCH', '/sites/{site}/share-links/{id}', { active: false }],

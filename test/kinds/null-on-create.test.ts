@@ -32,6 +32,8 @@ const NULLS: Readonly<Record<string, readonly string[]>> = {
   'site-space/help/inner/seed': ['condition'],
   'site-space/help/inner/second': ['condition'],
 };
+/** Objects that are written as a whole, with tests of their own: test/reconcile/customization and site-readers. */
+const WHOLE = ['customization', 'visitorAuth'];
 /** A new part has no localized texts in any version. */
 const NEVER_GIVEN = ['sites.localizedTitle', 'sites.localizedDescription'];
 /** Kinds that are never created, by section of the manifests. */
@@ -100,8 +102,10 @@ function nullables(): readonly string[] {
           found.add(`${section}.${name}`);
         }
       }
-      for (const member of Object.values(value)) {
-        walk(section, member);
+      for (const [name, member] of Object.entries(value)) {
+        if (!WHOLE.includes(name)) {
+          walk(section, member);
+        }
       }
     }
   };

@@ -42,10 +42,10 @@ const FIELDS: Readonly<Record<string, { readonly access: readonly string[]; read
       'agentsContext',
       'adaptiveContent',
       'adaptiveSchema',
-      'visitorAuth',
       'defaultLevel',
       'permissions.teams',
       'permissions.members',
+      'visitorAuth',
     ],
     // A proxy is another address of the site, for the same readers.
     others: [

@@ -24,6 +24,8 @@ export interface Drawn {
   readonly items: readonly { readonly part: StructurePart; readonly item: Entry; readonly at: number }[];
   /** Redirects of every site, each with the number of its target. */
   readonly redirects: readonly { readonly redirect: Entry; readonly at: number }[];
+  /** Items that every site has in no order, by the member of its entry. */
+  readonly listed: Readonly<Record<string, Readonly<Record<string, Entry>>>>;
   /** Manifests of the resources that they refer to. */
   readonly bases: readonly Sections[];
 }
@@ -169,6 +171,28 @@ function targetsOf(items: readonly ItemModel[]): readonly RedirectModel['to'][] 
   return ['https://a.example/new', ...inside];
 }
 
+/** Items that a site has in no order, like those of a sample: up to two, whose names may be swapped. */
+function listedOf(kind: Kind, { steps, address, ...rest }: Sample): fc.Arbitrary<Drawn['listed']> {
+  const [site = '', key = ''] = address.slice(kind.name.length + 1).split('/');
+  const sites = manifestsIn({ ...rest, steps, address }).flatMap((manifest) => manifest.sites?.[site] ?? []);
+  const members = sites.flatMap((each) => Object.entries(each)) as [string, Record<string, Entry>][];
+  const [member = ''] = members.find(([, value]) => typeof value === 'object' && Object.hasOwn(value, key)) ?? [];
+  const seen = members.flatMap(([name, value]) => (name === member && value[key] !== undefined ? [value[key]] : []));
+  return fc
+    .tuple(
+      fc.uniqueArray(fc.nat(1), { maxLength: 2 }),
+      fc.array(fc.constantFrom(...seen), { minLength: 2 }),
+      fc.boolean(),
+    )
+    .map(([indexes, entries, swapped]) => {
+      const items = indexes.map((index, at) => {
+        const name = `${kind.name} ${swapped ? 1 - index : index}`;
+        return [`i${index}`, { ...entries[at], name }];
+      });
+      return { [member]: Object.fromEntries(items) };
+    });
+}
+
 /** Other resources that a sample declares. */
 function baseOf({ manifest }: Kind, { kind, address, steps }: Sample): Sections {
   const { sites = {}, ...rest } = structuredClone(parse(steps.created ?? '')) as Sections;
@@ -190,29 +214,33 @@ export function derived(derivedFrom: readonly Kind[]): fc.Arbitrary<Drawn> {
     const part = parts.find((one) => one.kind === kind);
     if (part !== undefined) {
       return itemsOf(part, sample).map((items) => {
-        return { sections: {}, items, redirects: [], bases: items.length === 0 ? [] : bases };
+        return { sections: {}, items, redirects: [], listed: {}, bases: items.length === 0 ? [] : bases };
       });
     }
     if (kind.keyWithin !== undefined) {
-      return redirectsOf(sample).map((redirects) => ({ sections: {}, items: [], redirects, bases: [] }));
+      return redirectsOf(sample).map((redirects) => ({ sections: {}, items: [], redirects, listed: {}, bases: [] }));
     }
-    const rules = kind.manifest as ManifestRules;
+    const rules = kind.manifest;
+    if (rules === null) {
+      return listedOf(kind, sample).map((listed) => ({ sections: {}, items: [], redirects: [], listed, bases: [] }));
+    }
     return entriesOf(kind, rules, sample).map((entries) =>
       entries === undefined || Object.keys(entries).length === 0
-        ? { sections: {}, items: [], redirects: [], bases: [] }
-        : { sections: { [rules.section]: entries }, items: [], redirects: [], bases },
+        ? { sections: {}, items: [], redirects: [], listed: {}, bases: [] }
+        : { sections: { [rules.section]: entries }, items: [], redirects: [], listed: {}, bases },
     );
   });
   return fc.tuple(...each).map((drawn) => ({
     sections: Object.assign({}, ...drawn.map(({ sections }) => sections)) as Drawn['sections'],
     items: drawn.flatMap(({ items }) => items),
     redirects: drawn.flatMap(({ redirects }) => redirects),
+    listed: Object.assign({}, ...drawn.map(({ listed }) => listed)) as Drawn['listed'],
     bases: drawn.flatMap(({ bases }) => bases),
   }));
 }
 
 /** Adds the generated entries to a valid model. */
-export function withDerived(model: Model, { sections, items, redirects, bases }: Drawn): Model {
+export function withDerived(model: Model, { sections, items, redirects, listed, bases }: Drawn): Model {
   const merged = structuredClone(model) as unknown as Sections;
   for (const added of [...bases, sections as Sections]) {
     for (const [section, entries] of Object.entries(added)) {
@@ -227,6 +255,7 @@ export function withDerived(model: Model, { sections, items, redirects, bases }:
     for (const { item, at } of hasSection(structure) ? fitting : []) {
       structure.splice(at % (structure.length + 1), 0, structuredClone(item) as unknown as ItemModel);
     }
+    Object.assign(site, structuredClone(listed));
     const targets = targetsOf(structure);
     site.redirects = redirects.map(
       ({ redirect, at }) => ({ ...redirect, to: targets[at % targets.length] }) as RedirectModel,
