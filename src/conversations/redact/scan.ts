@@ -45,15 +45,24 @@ export function scanAround(
       draft.text,
       last.map(({ start, end }) => [draft.at(start), draft.at(end)]),
     ).flatMap(([from, to]) =>
-      scanStretch(readingOf(draft.text.slice(from, to)), scan).map((each) => ({
+      scanPart(draft.text, from, to, scan).map((each) => ({
         ...each,
-        start: draft.origin(from + each.start),
-        end: draft.origin(from + each.end - 1) + 1,
+        start: draft.origin(each.start),
+        end: draft.origin(each.end - 1) + 1,
       })),
     );
     spans = last.length === 0 ? spans : [...spans, ...last].sort((a, b) => a.start - b.start);
   }
   return spans;
+}
+
+/** Scans a part of a text. Its first and last line are context only, unless the text starts or ends there. */
+function scanPart(text: string, from: number, to: number, scan: Scan): readonly PrivateValue[] {
+  const first = from > 0 && text[from] === '\n' ? text.indexOf('\n', from + 1) : -1;
+  const last = text[to] === '\n' ? text.lastIndexOf('\n', to - 1) : to;
+  return scanStretch(readingOf(text.slice(from, to)), scan)
+    .map((found) => ({ ...found, start: from + found.start, end: from + found.end }))
+    .filter(({ start, end }) => start > first && end <= last);
 }
 
 function scanStretch(reading: Reading, { finders, asWritten, isAllowed }: Scan): readonly PrivateValue[] {

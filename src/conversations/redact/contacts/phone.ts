@@ -35,6 +35,8 @@ const EXTENSION =
   /^[ ,;]{0,2}[(]?(?:x|ext\.?|extn\.?|extension|#|durchwahl|dw\.?|app\.?|poste|int\.?|interno|anexo|ramal|toestel|wew\.?|доб\.?|вн\.?|dahili|內線|内線|分机|分機|내선)[ :.]{0,2}\d{1,6}\)?(?![\w-])/i;
 /** Separator between two numbers of one person. */
 const NEXT = /^ ?(?:\/|,|;|or|oder|ou|o|y|et|und|eller|или|або|veya|и|、|或) ?$/i;
+/** A number that is removed already, and such a separator. */
+const AFTER_PHONE = ending(new RegExp(`\\[PHONE_[1-9]\\d{0,6}\\]${NEXT.source.slice(1, -1)}`, 'i'));
 const UNSPACED = '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Hangul}]';
 const AFTER_UNSPACED = ending(new RegExp(UNSPACED, 'u'));
 /** Text before and after a number that makes it part of a word or of another number. */
@@ -168,7 +170,8 @@ function placeOf(
     return null;
   }
   const start = first - head.length;
-  const isLabelled = (bits & PHONE.bit) !== 0 && labelBefore(text, start, PHONE) !== null;
+  const isLabelled =
+    ((bits & PHONE.bit) !== 0 && labelBefore(text, start, PHONE) !== null) || isBefore(AFTER_PHONE, text, start);
   const isDialled = isInternational || ABROAD.test(digits) || countries.some(({ mayBe }) => mayBe.test(digits));
   if (!isDialled && !isLabelled && digits.length < DIGITS.bare) {
     return null;

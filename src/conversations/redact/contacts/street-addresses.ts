@@ -95,7 +95,7 @@ const BEFORE_PLACE = new RegExp(
 );
 const REACH = 130;
 
-/** Signs of the addresses of `WHOLE`: one of these words, or letters of a script. */
+/** Words, or letters of a script, that the addresses of `WHOLE` have. */
 const IN = {
   turkish: bitOf('Caddesi Cad Sokak Sokağı Sok Sk Bulvarı Mahallesi Mah'.split(' ')),
   latin: bitOf(

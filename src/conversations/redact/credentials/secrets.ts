@@ -81,7 +81,7 @@ function endOfRest(text: string, start: number): number {
 
 interface Shape {
   readonly rule: string;
-  /** Part of every text that it matches: a sign, or the bit of a word. Most texts have none. */
+  /** A sign, or the bit of a word, that a text must have. Most texts have none. */
   readonly sign: string | number;
   readonly pattern: RegExp;
   readonly isSecret: (value: string) => boolean;

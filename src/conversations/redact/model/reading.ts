@@ -15,7 +15,7 @@ export interface Reading extends View {
   readonly digits: readonly number[];
 }
 
-/** Kinds of UTF-16 units. Half of a surrogate pair ends a word. */
+/** Kinds of UTF-16 units. A word ends at half of a surrogate pair. */
 const LETTER = 1;
 const DIGIT = 2;
 const KINDS = kindsOfUnits();

@@ -247,7 +247,7 @@ function gapAt(text: string, from: number): number {
   return gap;
 }
 
-/** Minimum length of a first or last name that is searched for on its own. */
+/** Minimum length of a first or last name that is searched for on its own; a syllable of Hangul counts as its letters. */
 const FEWEST = 3;
 /** Shortest name after an initial that is searched for as one word. */
 const MIN_LOGIN = 5;
@@ -274,7 +274,9 @@ function phrasesOfSpelling(spelling: string): readonly (readonly string[])[] {
   const whole = parts.flat();
   const isRole = whole.every((word) => NEVER.has(word));
   const all = isRole || whole.length < 2 ? [] : [whole, [whole.join('')], [...whole.slice(1), whole[0] as string]];
-  const single = parts.filter((part) => part.join('').length >= FEWEST && !part.every((word) => NEVER.has(word)));
+  const single = parts.filter(
+    (part) => part.join('').normalize('NFD').length >= FEWEST && !part.every((word) => NEVER.has(word)),
+  );
   const bare = single.flatMap((part) => withoutArticle(part));
   const joined = single.filter((part) => part.length > 1).map((part) => [part.join('')]);
   return [...all, ...withInitial(parts), ...withParticles(parts), ...single, ...joined, ...bare];
