@@ -175,7 +175,7 @@ function targetsOf(items: readonly ItemModel[]): readonly RedirectModel['to'][] 
 function listedOf(kind: Kind, { steps, address, ...rest }: Sample): fc.Arbitrary<Drawn['listed']> {
   const [site = '', key = ''] = address.slice(kind.name.length + 1).split('/');
   const sites = manifestsIn({ ...rest, steps, address }).flatMap((manifest) => manifest.sites?.[site] ?? []);
-  const members = sites.flatMap((each) => Object.entries(each)) as [string, Record<string, Entry>][];
+  const members = sites.flatMap((each) => Object.entries(each as Record<string, Record<string, Entry>>));
   const [member = ''] = members.find(([, value]) => typeof value === 'object' && Object.hasOwn(value, key)) ?? [];
   const seen = members.flatMap(([name, value]) => (name === member && value[key] !== undefined ? [value[key]] : []));
   return fc
