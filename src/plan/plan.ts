@@ -138,11 +138,14 @@ const MAX_SAME_NOTES = 5;
 
 /** Leaves one note where many resources have the same one. */
 function withoutRepeats(notes: Plan['notes']): Plan['notes'] {
-  return [...Map.groupBy(notes, ({ text }) => text)].flatMap(([text, same]) =>
-    same.length <= MAX_SAME_NOTES
-      ? same
-      : same.slice(0, 1).map(({ address }) => ({ address, text: `${text} (and ${same.length - 1} more like it)` })),
-  );
+  const byText = Map.groupBy(notes, ({ text }) => text);
+  return notes.flatMap((note) => {
+    const same = byText.get(note.text) ?? [];
+    if (same.length <= MAX_SAME_NOTES) {
+      return [note];
+    }
+    return note === same[0] ? [{ ...note, text: `${note.text} (and ${same.length - 1} more like it)` }] : [];
+  });
 }
 
 /** Levels of resources within each other: a site space is within a section, which is within a site. */

@@ -45,7 +45,7 @@ describe('the contents of held deletions', () => {
     expect(of('team/a').deletes).toEqual({ title: 'A', shownOn: [] });
     const contents = `${pages} pages, last edited ${lastEdit.slice(0, 10)}, restorable for 7 days, shown on site/help`;
     expect(await plan()).toContain(`"Guides", ${contents}`);
-    const comment = (await plan('--format', 'markdown')).replaceAll(/\n- {3}/g, ' ');
+    const comment = (await plan('--format', 'markdown')).replaceAll(/\n {4}/g, ' ');
     expect(comment).toContain(`- Guides (space/guides): ${contents}`);
   });
 

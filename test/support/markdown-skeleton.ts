@@ -25,7 +25,7 @@ export function markdownSkeleton(markdown: string): string {
  */
 export function commentSkeleton(comment: string): string {
   return markdownSkeleton(comment)
-    .replaceAll(/(?: text ", ")? link http[\w.:/-]+\/blob\/[\w.%/-]+#L\d+ \(inlineCode\)/g, ' FILE')
+    .replaceAll(/(?: text ", ")? link http[\w.:/-]+\/blob\/[\w.%/-]+(?:#L\d+)? \(inlineCode\)/g, ' FILE')
     .replaceAll(/(?: FILE)+/g, ' FILES')
     .replaceAll(/(?:under|about) [\d.]+ (?:s|min|h)\b/g, 'TIME')
     .replaceAll(/(?<= FILES text " and )\d+/g, 'N');

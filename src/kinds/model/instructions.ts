@@ -15,7 +15,8 @@ export function instructionsField(
     normalize: (value) => (typeof value === 'string' ? normalizeMarkdown(value) : value),
     read: ({ instructions }) => (instructions ? toMarkdown(instructions) : null),
     // Normalized as for comparison, because the platform does not keep what Markdown cannot express.
-    toEntry: (value) => (typeof value === 'string' ? normalizeMarkdown(value) : '') || undefined,
+    toEntry: (value, { includeDefaults }) =>
+      (typeof value === 'string' ? normalizeMarkdown(value) : '') || (includeDefaults ? '' : undefined),
     toParameter: (value) => ({ ...toDocument(String(value)) }),
   };
 }
