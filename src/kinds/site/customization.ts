@@ -124,12 +124,48 @@ function mapMembers<T>(
   return Object.fromEntries(Object.entries(properties).map(([name, member]) => [name, change(name, member)]));
 }
 
-/** `Primary color of styling.` */
+/** Meaning of members below the top, by name, where it is not clear from the name. */
+const INNER_MEANINGS: Readonly<Record<string, string>> = {
+  condition: 'Expression that decides which visitors see it.',
+  custom: 'The id of a custom font.',
+  dark: 'For dark mode.',
+  display: 'Places that show it.',
+  emoji: 'An emoji, as its code point.',
+  enabled: 'Whether it is on.',
+  externalAI: 'Whether a page can be opened in other assistants.',
+  fontFaces: 'Files of the font, one for each weight.',
+  footer: 'Whether the footer shows it.',
+  handle: 'The name of the account.',
+  header: 'Whether the header shows it.',
+  instructions: 'Instructions for the assistant.',
+  items: 'The entries of the menu, in order.',
+  light: 'For light mode.',
+  list: 'The style of the list of pages.',
+  locale: 'The language.',
+  localizedGreeting: 'The greeting by language.',
+  localizedMessage: 'The text by language.',
+  localizedTitle: 'The title by language.',
+  markdown: 'Whether a page can be copied as Markdown.',
+  mcp: 'Whether the MCP server of the site is offered.',
+  message: 'The text.',
+  openapi: 'For descriptions of APIs.',
+  platform: 'The social network.',
+  showEditLink: 'Whether the link is shown.',
+  suggestions: 'Questions that are suggested to visitors.',
+  target: 'In the same tab (`self`), or in a new one (`blank`).',
+  tint: 'The color of surfaces.',
+  to: 'The place that it opens.',
+  toggeable: 'Whether visitors can choose the mode.',
+  trackingCookie: 'Whether a cookie is set.',
+  url: 'The address.',
+};
+
+/** `The primary color.` for members below the top whose name says it all. */
 function meaningOf(path: readonly string[]): string {
-  const [last = '', before] = path.toReversed();
+  const [last = ''] = path.toReversed();
+  const meanings = path.length === 1 ? MEANINGS : INNER_MEANINGS;
   const words = last.replaceAll(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
-  const own = `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
-  return path.length === 1 ? (MEANINGS[last] ?? `${own}.`) : `${own} of \`${before}\`.`;
+  return meanings[last] ?? `The ${words}.`;
 }
 
 function withoutNull(node: RequestNode): RequestNode {
