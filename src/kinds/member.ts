@@ -104,17 +104,11 @@ export const member: Kind = {
     actualOf(address) === undefined ? { ...known, invited: true } : known,
 };
 
-/**
- * Invitations cannot be listed, so the base decides who has one. Without a base, an earlier apply may have sent it: the
- * first apply invites nobody.
- */
-function whyNotInvited(base: Base, address: Address): string | null {
-  if (base === null) {
-    return `${NOT_JOINED}; invited by an apply that has a base`;
-  }
-  const entry = base.get(address);
+/** Invitations cannot be listed, so what was applied before decides who has one. */
+function whyNotInvited(base: Base, address: Address, isUnrecorded: boolean): string | null {
+  const entry = base?.get(address);
   if (entry === undefined) {
-    return null;
+    return isUnrecorded ? `${NOT_JOINED}; only an apply with --record invites` : null;
   }
   const { invited, begun } = entry.metadata;
   if (begun === true) {

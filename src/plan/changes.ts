@@ -26,6 +26,7 @@ interface Inputs {
   readonly identity: Identity;
   readonly secrets: ManifestSecrets;
   readonly prune: PrunePolicy;
+  readonly isUnrecorded: boolean;
 }
 
 /** Computes every change from actual to desired, except the order of siblings. */
@@ -440,7 +441,7 @@ class PendingResources {
 
   #findReason(kind: KindRules, resource: Declared): string | null {
     if (kind.people !== undefined) {
-      return kind.people.whyNotInvited(this.#inputs.base, resource.address);
+      return kind.people.whyNotInvited(this.#inputs.base, resource.address, this.#inputs.isUnrecorded);
     }
     if (resource.within !== null && this.#creationReason(resource.within) !== null) {
       return `waits for ${resource.within}`;

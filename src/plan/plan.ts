@@ -38,6 +38,8 @@ export interface PlanInput {
   readonly secrets?: ManifestSecrets;
   /** Addresses to which the plan is limited, with what is in them and what that requires; the whole plan if absent. */
   readonly targets?: readonly Address[] | undefined;
+  /** True for an apply that records nothing: it sends no invitation, because a later one would send it again. */
+  readonly isUnrecorded?: boolean;
   /** Computes the cost of applying these changes, including the reads already made. */
   readonly cost: (ordering: Ordering) => Cost;
 }
@@ -79,7 +81,9 @@ export function computePlan(input: PlanInput): PlannedChanges {
   const own = withoutElsewhere(found, elsewhere);
   const identity = otherScopes === undefined ? own : withoutOtherScopes(own, otherScopes);
   // 2. Compare the declared resources with the actual ones.
-  const draft = draftChanges({ kinds, declared, base, observation, identity, secrets, prune: policy.prune });
+  const { prune } = policy;
+  const isUnrecorded = input.isUnrecorded === true;
+  const draft = draftChanges({ kinds, declared, base, observation, identity, secrets, prune, isUnrecorded });
   // 3. Order siblings, hold what needs approval, and order the changes.
   const ordered = arrangeSiblings(kinds, draft.changes, declared, identity);
   const { changes: arranged, notes: elsewhereNotes } = pauseElsewhere(ordered, elsewhere);

@@ -113,8 +113,11 @@ interface PeopleRules {
   readonly notJoined: string;
   /** Reason for one who is also declared, and whom the plan invites. */
   readonly invitedNow: string;
-  /** Returns why the plan does not invite somebody who is declared and has not joined; null: it does. */
-  whyNotInvited(base: Base, address: Address): string | null;
+  /**
+   * Returns why the plan does not invite somebody who is declared and has not joined; null: it does. `isUnrecorded`: that
+   * it was applied is not recorded.
+   */
+  whyNotInvited(base: Base, address: Address, isUnrecorded: boolean): string | null;
 }
 
 /** A file in another repository that decides in place of manifests. */

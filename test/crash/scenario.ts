@@ -123,7 +123,7 @@ sites:
             title: Start here
             path: begin
             default: two
-            spaces: [{ key: two, space: api, path: two }, { key: en, space: guides, path: english, hidden: true }]
+            spaces: [{ key: two, space: api, path: two }, { key: en, space: guides, path: en, hidden: true }]
       - section: api
         title: API
         path: api

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { openWorld, type PassOptions, UNLIMITED, type World } from '../support/world.ts';
+import { declare, openWorld, type PassOptions, planningInput, UNLIMITED, type World } from '../support/world.ts';
 
 /* A declared person who is not a member is invited once, whatever becomes of the answer. */
 
@@ -15,7 +15,6 @@ const ALONE = `${KNOWN} }`;
 const WITH_DANA = `${KNOWN}, dana@acme.example: { role: edit, sso: true } }
 teams: { writers: { title: Writers, members: { dana@acme.example: member, eve@acme.example: member } } }`;
 const options: PassOptions = { policy: UNLIMITED };
-const WITHOUT_BASE = 'not a member of the organization yet; invited by an apply that has a base';
 
 beforeEach(async () => {
   await world.begin();
@@ -32,9 +31,11 @@ function invitations(): readonly unknown[] {
   return world.emulator.state().invitations ?? [];
 }
 
-test('is invited once something was applied, is pending until they join, and is not invited again', async () => {
-  expect((await world.plan(WITH_DANA, options)).plan.pending).toContainEqual({ address: DANA, reason: WITHOUT_BASE });
-  await world.settle(ALONE, options);
+test.each([
+  ['by the first apply', false],
+  ['by a later one', true],
+])('is invited %s, is pending until they join, and is not invited again', async (_when, isLater) => {
+  await (isLater ? world.settle(ALONE, options) : null);
   const { planned, results } = await world.apply(WITH_DANA, options);
   expect(planned.plan.access).toContainEqual(
     expect.objectContaining({ person: 'dana@acme.example', from: null, role: 'edit', change: DANA }),
@@ -94,6 +95,15 @@ test('is invited by a later apply if the platform refused it', async () => {
   world.emulator.setFaults([]);
   await world.apply(WITH_DANA, options);
   expect(invitations()).toHaveLength(1);
+});
+
+test('is not invited by an apply that records nothing', async () => {
+  const declared = await declare(WITH_DANA);
+  const input = { ...planningInput(world.emulator.organization, declared, null, UNLIMITED), isUnrecorded: true };
+  expect((await world.planOf(input)).plan.pending).toContainEqual({
+    address: DANA,
+    reason: 'not a member of the organization yet; only an apply with --record invites',
+  });
 });
 
 test('in a pipeline, is invited by the commit that declares them', async () => {

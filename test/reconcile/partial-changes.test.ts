@@ -204,7 +204,9 @@ describe('changes derived from the schemas of all kinds', () => {
   let recorded: readonly Recorded[];
 
   beforeAll(async () => {
-    const variations = await variationsOf(kinds, EVERYTHING);
+    // A site space without a path gets one that is free at that time, which may be that of a later one.
+    const isFreePath = ({ name }: Step) => /^(?:without|with) .*\.spaces\.\d+\.path$/.test(name);
+    const variations = (await variationsOf(kinds, EVERYTHING)).filter((each) => !isFreePath(each));
     const planned: Sketch[] = [];
     for (const step of [...WHOLE_STEPS, ...STEPS, ...variations.filter(({ before }) => before === EVERYTHING)]) {
       planned.push(await sketch(step));

@@ -79,6 +79,7 @@ export async function planningInput(
     declared: state.declared,
     commit,
     policy: policyOf(config, organization, flags, context),
+    isUnrecorded: isApplied === true && flags.record !== true,
     secrets: new ManifestSecrets(organization.manifestSecrets, organization.token),
     estimate: (work) => queue.estimate(work, applyParallel(config.queue.concurrency)),
   };

@@ -221,10 +221,11 @@ describe('a resource', () => {
 });
 
 test('a pending resource says first what it waits for, once', async () => {
-  const fake = await fakeDaemon({ plan: { manifests: 'members: { dana@acme.example: { role: read } }' } });
+  const manifests = 'members: { dana@acme.example: { role: read } }';
+  const fake = await fakeDaemon({ plan: { manifests, base: manifests } });
   const shown = await render(resourcePage, fake.backend, request({ '*': 'member/dana@acme.example' }));
   expect(shown).toContain(
-    '<p class="lead">It waits for something outside of Octavo: not a member of the organization yet; invited by an apply that has a base.</p>',
+    '<p class="lead">It waits for something outside of Octavo: not a member of the organization yet; an invitation is sent only once.</p>',
   );
   expect(shown.match(/not a member/g)).toHaveLength(1);
 });
