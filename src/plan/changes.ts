@@ -122,7 +122,7 @@ class ChangeDrafter {
     const now = this.#fieldsNow(kind, actual);
     const difference = diffFields(kind, resource, now, entry, this.#context);
     this.#pending.addPeople(difference.missingPeople);
-    this.#pending.addIfIncomplete(kind, resource);
+    const isIncomplete = this.#pending.addIfIncomplete(kind, resource);
     for (const text of [...difference.notes, ...(kind.notes?.(resource, actual, entry) ?? [])]) {
       this.#notes.push({ address: resource.address, text });
     }
@@ -132,6 +132,10 @@ class ChangeDrafter {
       ...extra.filter((change) => !resource.ignore.includes(change.path)),
       ...changedSecrets(kind, resource, entry, secrets),
     ];
+    // A new resource needs what it refers to: the old one stays until then.
+    if (difference.replaces.length > 0 && isIncomplete) {
+      return;
+    }
     if (difference.replaces.length > 0) {
       this.#replaced.set(resource.address, actual.id);
       this.#deletion(resource.address, actual, entry, resource, difference.replaces);
@@ -399,9 +403,9 @@ class PendingResources {
     return this.#add(address, this.#creationReason(address));
   }
 
-  /** Lists a resource as pending if one of its fields refers to something that cannot be referred to yet. */
-  addIfIncomplete(kind: KindRules, resource: Declared): void {
-    this.#add(resource.address, this.#referenceReason(kind, resource));
+  /** Lists a resource as pending if a field refers to something that cannot be referred to yet. Returns true then. */
+  addIfIncomplete(kind: KindRules, resource: Declared): boolean {
+    return this.#add(resource.address, this.#referenceReason(kind, resource));
   }
 
   #add(address: Address, reason: string | null): boolean {
