@@ -105,6 +105,10 @@ export class Recorder {
       }
     }
     await this.#record.put(entries);
+    if (plan.targets !== undefined) {
+      // The former entries of what was left out still say what it owns, such as those of a site with a new key.
+      return;
+    }
     const gone = [...(this.#base?.keys() ?? [])].filter(
       (address) => !this.#declared.has(address) && !identity.owned.has(address),
     );
