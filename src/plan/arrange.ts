@@ -23,6 +23,8 @@ export function arrangeSiblings(
   const standing = standingOrders(holdersOf(kinds), identity);
   const arrivals = new Map(changes.filter(arrives).map((change) => [change.address, change]));
   const positions = new Map<Address, Repositioning>();
+  /** Places of siblings in the order of their creation, where it is not that of the list. */
+  const turns = new Map<Address, number>();
   for (const [list, siblings] of lists) {
     const wanted = siblings
       .toSorted((a, b) => (a.place?.index ?? 0) - (b.place?.index ?? 0))
@@ -34,11 +36,18 @@ export function arrangeSiblings(
     const arriving = seed === undefined ? inTurn : [seed, ...inTurn.filter((address) => address !== seed)];
     const late = inTurn.length === wanted.length ? lateOnes(kinds, inTurn, arrivals) : new Set<Address>();
     const moves = late.size > 0 ? insertions(wanted, late) : repositionings(wanted, [...now, ...arriving]);
+    for (const address of late) {
+      turns.set(address, wanted.length + wanted.indexOf(address));
+    }
     for (const position of moves) {
       positions.set(position.address, position);
     }
   }
-  return positions.size === 0 ? changes : withPositions(changes, positions, declared, identity);
+  const arranged = changes.map((change) => {
+    const index = turns.get(change.address);
+    return change.place === null || index === undefined ? change : { ...change, place: { ...change.place, index } };
+  });
+  return positions.size === 0 ? arranged : withPositions(arranged, positions, declared, identity);
 }
 
 /** Finds the new siblings of a new list that can only be created after others of it, such as a link after a section. */

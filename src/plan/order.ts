@@ -274,14 +274,7 @@ class ChangeOrder {
       (change) => change.place?.list ?? '',
     );
     for (const siblings of lists.values()) {
-      const present = new Set(siblings.map(({ kind }) => kind));
-      const isNew = siblings.every(({ action }) => action === 'create');
-      // As siblings are arranged: in a new list, a link is created after the sections and groups.
-      const isLate = ({ kind }: Change) =>
-        isNew && (this.#kinds.get(kind)?.applyAfter ?? []).some((each) => present.has(each));
-      const inOrder = siblings.toSorted(
-        (a, b) => Number(isLate(a)) - Number(isLate(b)) || (a.place?.index ?? 0) - (b.place?.index ?? 0),
-      );
+      const inOrder = siblings.toSorted((a, b) => (a.place?.index ?? 0) - (b.place?.index ?? 0));
       for (const [index, change] of inOrder.entries()) {
         const previous = inOrder[index - 1];
         if (previous !== undefined && previous.address !== change.address) {
