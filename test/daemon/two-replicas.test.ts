@@ -147,7 +147,7 @@ describe.skipIf(!hasPostgres)('a replica that is not the owner', () => {
     const [, path = ''] = /href="(\/o\/org_acme\/plans\/[^"]*)"/.exec(page) ?? [];
     const fields = [...page.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)">/g)];
     const form = Object.fromEntries(fields.map(([, name, value]) => [name, value]));
-    work.emulator.setLatency(120);
+    work.emulator.setLatency(400);
     const sent = await other.post(
       '/o/org_acme/actions',
       { ...form, action: 'approve', reason: 'they are empty', back: path },
